@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// # Words of ASCII
+// # ASCII words
 //
 // Most bytes of most pages are ASCII. In a loop that tests byte by byte, the processor mispredicts
 // a branch at the end of every word, which costs more than everything else. Therefore the code
@@ -27,17 +27,17 @@ const (
 	each  = 0x0101010101010101
 	highs = 0x80 * each // the highest bit of each byte
 	lows  = 0x7F * each // the seven lower bits of each byte
-	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter, and is set in every ASCII digit
+	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter; it is set in every ASCII digit
 )
 
-// asciiWords appends to t the ASCII words of text from byte i on. It stops at the first word or
-// character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII. It
-// returns the byte offset at which it stopped, or len(text).
+// asciiWords appends to t the ASCII words of text, starting at byte i. It stops at the first word
+// or character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII.
+// It returns the byte offset at which it stopped, or len(text).
 func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {
 		b := text[i:]
-		if len(b) < len(pad) { // fill up with spaces, because the end of the text also ends a word
+		if len(b) < len(pad) { // pad with spaces, because the end of the text also ends a word
 			n := copy(pad[:], b)
 			for j := n; j < len(pad); j++ {
 				pad[j] = ' '
@@ -80,7 +80,7 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	gap := min(len(t.tokens), 1)
 	for ; ends != 0; ends, starts = ends&(ends-1), starts&(starts-1) {
 		start, end := bits.TrailingZeros64(starts), bits.TrailingZeros64(ends)
-		canon[at] = ' ' // the first token of a text has gap 0, and overwrites this space
+		canon[at] = ' ' // for the first token of a text, gap is 0, so the token overwrites this space
 		at += gap
 		gap = 1
 		n := end - start
@@ -109,9 +109,9 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	return stop, stop == block
 }
 
-// classify marks some of the eight bytes of a 64-bit word. The mark of a byte is the highest bit of
-// the same byte in the result. The result words marks ASCII letters and digits, and the result
-// others marks apostrophes and bytes above 0x7F.
+// classify marks some of the eight bytes of a 64-bit word, by setting the highest bit of the same
+// byte in one of its results. In words it marks ASCII letters and digits. In others it marks
+// apostrophes and bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases

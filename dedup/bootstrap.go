@@ -14,23 +14,23 @@ import (
 //
 // Pairs that share a page are not independent. If a page has an unusual text, all its pairs are
 // easy or all are hard. So a page in several pairs is drawn as one unit, and so is each pair
-// without such a page. A pair of two such pages counts as often as the product of their draws
-// (Owen and Eckles, Bootstrapping data arrays of arbitrary order, 2012). Without shared pages this
-// is the usual bootstrap of pairs. With one common page for each group of pairs, it is the
-// bootstrap of groups. Otherwise its intervals are rather too wide than too narrow.
+// without such a page. If the two pages of a pair are drawn m and n times, the pair counts m·n
+// times (Owen and Eckles, Bootstrapping data arrays of arbitrary order, 2012). Without shared pages
+// this is the usual bootstrap of pairs. With one common page for each group of pairs, it is the
+// bootstrap of groups. Otherwise its intervals tend to be too wide rather than too narrow.
 //
-// Changes: from 20 right decisions among 20, each resample is right too, and the interval would be
-// 1 to 1. So each interval of a share is widened to Wilson's for as many decisions as there are
-// units.
+// Changes: if all of 20 decisions are right, they are right in each resample too, and the interval
+// would be 1 to 1. So the interval of each share is widened to include Wilson's interval for as
+// many decisions as there are units.
 //
-// Known weaknesses: the intervals do not account for the choice of the best of many ways. The best
-// threshold jumps from one score to another, and for such values the bootstrap is only a rough guide
-// (Abrevaya and Huang, On the bootstrap of the maximum score estimator, 2005).
+// Known weaknesses: the intervals do not account for choosing the best of many ways to measure. The
+// best threshold jumps from one score to another, and for such values the bootstrap is only a rough
+// guide (Abrevaya and Huang, On the bootstrap of the maximum score estimator, 2005).
 
 // Resamples is the number of bootstrap resamples.
 const Resamples = 2000
 
-// A Pages names the two pages of a labelled pair by numbers. Equal pages have equal numbers.
+// A Pages identifies the two pages of a labelled pair by number. Equal pages have equal numbers.
 type Pages [2]int
 
 // A Confidence holds the bootstrapped 95 % intervals of a measure.
@@ -82,18 +82,18 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 	return Confidence{q, percentiles(values[0]), n, shared}
 }
 
-// unitsOf returns the one or two units of each pair, and the number of all units. A pair with one
-// unit has it twice. A unit is a page that is in several pairs, or a pair without such a page. The
-// last result is the number of pages that are in several pairs.
+// unitsOf returns the one or two units of each pair, and the number of all units. A pair with only
+// one unit lists it twice. A unit is a page that is in several pairs, or a pair without such a
+// page. The last result is the number of pages that are in several pairs.
 func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
-	pairs := map[int]int{} // number of pairs of each page
+	pairs := map[int]int{} // number of pairs that contain each page
 	for _, p := range pages {
 		pairs[p[0]]++
 		if p[1] != p[0] {
 			pairs[p[1]]++
 		}
 	}
-	unit := map[int]int{} // unit of each page
+	unit := map[int]int{} // maps a page to its unit
 	number := func(page int) int {
 		u, ok := unit[page]
 		if !ok {
@@ -121,8 +121,8 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	return units, n, shared
 }
 
-// decisions returns the number of independent decisions in the pairs that the function in selects.
-// It is the number of their units, but at most the number of these pairs.
+// decisions returns the number of independent decisions among the pairs that the function in
+// selects: the number of their units, but at most the number of these pairs.
 func decisions(units [][2]int, in func(i int) bool) int {
 	pairs, seen := 0, map[int]bool{}
 	for i, u := range units {

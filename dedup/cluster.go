@@ -33,14 +33,14 @@ type Taken struct {
 	pairs        []Take // the pairs are in ascending order of their leaders
 }
 
-// A Take means that Text is in the cluster that Leader leads, at one or more similarities up to
+// A Take records that Text is in the cluster that Leader leads, at one or more similarities up to
 // Resemblance. Both are indexes of texts in their order of precedence, so Leader is less than Text.
 type Take struct {
 	Leader, Text int32
 	Resemblance  float64
 }
 
-// MostSimilarities is the greatest number of similarities that [Clusters] accepts in one call,
+// MostSimilarities is the maximum number of similarities that [Clusters] accepts in one call,
 // because it keeps one bit for each in a 64-bit word.
 const MostSimilarities = 64
 
@@ -48,13 +48,13 @@ const MostSimilarities = 64
 // text's cluster at every similarity. Then no resemblance of text i matters any more.
 const Nowhere = 2
 
-// Clusters groups n texts at the given similarities, which must ascend.
+// Clusters groups n texts at the given similarities, which must be in ascending order.
 //
 // The function alike must call take once for each text after leader that is similar enough to
 // leader, in any order. from[i] is the lowest similarity at which text i is not yet in another
 // text's cluster. The same is true at all higher similarities. from[i] is [Nowhere] if there is no
 // such similarity. A pair matters only if its resemblance is at least from[leader] and from[other].
-// Clusters updates from between calls of take, and alike must not change it. Clusters stops at the
+// Each call of take updates the slice from, and alike must not change it. Clusters stops at the
 // first error of alike and returns it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {

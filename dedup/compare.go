@@ -2,16 +2,16 @@ package dedup
 
 import "slices"
 
-// A Comparison holds all measures of two texts. The name of a measure with two directions tells its
-// direction: AInB is the share of A's shingles that B has too.
+// A Comparison holds all measures of two texts. The name of a measure with two directions shows
+// which one it is: AInB is the share of A's shingles that B has too.
 type Comparison struct {
-	ShinglesA, ShinglesB int // number of different shingles of each text
-	Common               int // number of different shingles that both texts have
+	ShinglesA, ShinglesB int // number of distinct shingles in each text
+	Common               int // number of distinct shingles that both texts have
 	Resemblance          float64
 	Uniqueness           float64 // 1 minus the resemblance
 	Estimate             float64 // estimate of the resemblance from the 84 minima of the sketches, 0 to 1
-	AInB, BInA           float64 // containment, 0 to 1: the share of one text's different shingles that the other has
-	ShareA, ShareB       float64 // share of one text's shingles that the other has, 0 to 1; repeated shingles count again
+	AInB, BInA           float64 // containment, 0 to 1: the share of one text's distinct shingles that the other has
+	ShareA, ShareB       float64 // share of one text's shingles that the other has, 0 to 1; repeated shingles are counted each time
 	Dice                 float64
 	Super                int // number of equal super-shingles, 0 to 6
 	Mega                 int // number of equal mega-shingles, 0 to 15
@@ -46,7 +46,8 @@ func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
 	}
 }
 
-// agree returns the number of indexes i at which a[i] equals b[i]. Both lists must be equally long.
+// agree returns the number of indexes i at which a[i] equals b[i]. Both lists must have the same
+// length.
 func agree(a, b []uint64) (n int) {
 	for i := range a {
 		if a[i] == b[i] {
@@ -56,8 +57,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share returns the share of a's elements that are also in b, 0 to 1. Each repeat in a counts
-// again. Both lists must be in ascending order. If a is empty, the share is 1.
+// share returns the share of a's elements that are also in b, 0 to 1. Repeats in a are counted each
+// time. Both lists must be in ascending order. If a is empty, the share is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

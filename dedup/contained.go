@@ -15,34 +15,34 @@ import (
 // parts equally, so they find an excerpt from any part.
 //
 // A leader is stored under all its samples. A page is looked up by only some of its samples, those
-// with the least hashes, because a few dozen of them suffice. A leader is a candidate if it has at
+// with the lowest hashes, because a few dozen of them suffice. A leader is a candidate if it has at
 // least half of the samples that a source is expected to have. The exact containment then decides,
 // starting with the leader that shares the most samples. So every verdict is right, and only the
 // recall depends on the samples.
 //
 // The limit depends on the rule. Containment is measured by runs of three words, because a changed
-// word breaks only three of them. It breaks six runs of six words. So if a source has the share c of
-// a page's runs of three words, it is expected to have c² of the runs of six words. The limit is
-// such that a page of [Rule.MinWords] words, but at least fifty, shares no sample with its source
-// with a probability of half a percent. For longer pages the probability soon is negligible. At c = .95,
-// this samples an eighth of all runs.
+// word breaks only three of them. It breaks six runs of six words. So if a source has the share c
+// of a page's runs of three words, it is expected to have c² of the runs of six words. The limit is
+// chosen for a page of [Rule.MinWords] words, or of fifty if that is more: the probability that it
+// shares no sample with its source is half a percent. For longer pages the probability quickly
+// becomes negligible. At c = .95, this samples an eighth of all runs.
 //
 // Runs of six words were chosen because few unrelated texts share them. Runs of three words are
 // more robust, but many of them ("one of the") occur in thousands of pages.
 //
 // Known weaknesses: at a low [Rule.Contained], an excerpt in which every sixth word is changed may
 // share no run of six words with its source. A text of more than some 65,000 words has only
-// [mostSamples] samples, so that short excerpts from it are found less often. If more than
-// [MaxPosting] leaders have the same sample, the latest of them are not read, see [Met].
+// [mostSamples] samples, so short excerpts from it are found less often. If more than [MaxPosting]
+// leaders have the same sample, the latest of them are not read; see [Met].
 const (
 	sampledRun   = 2 * containedRun // number of words in a sampled run
-	unsampled    = 0.005            // greatest probability that the shortest page shares no sample with its source
-	askedSamples = 32               // number of samples of a page that its source is expected to have, among those looked up
-	mostSamples  = 1 << 13          // largest number of samples under which a text is stored
+	unsampled    = 0.005            // probability that the shortest page shares no sample with its source
+	askedSamples = 32               // of the samples by which a page is looked up, the number that its source is expected to have
+	mostSamples  = 1 << 13          // maximum number of samples under which a text is stored
 )
 
-// Keys appends to dst the keys under which an index stores a text that leads. sketch is the sketch
-// of t, which must be canonical under this rule.
+// Keys appends to dst the keys under which an index stores the text of a leader. sketch is the
+// sketch of t, which must be canonical under this rule.
 func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	if r.Contained == 0 {
 		return r.Scheme.Keys(dst, sketch)
@@ -58,7 +58,7 @@ func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	}
 	samples = NewSet(samples)
 	for _, x := range samples[:min(len(samples), mostSamples)] {
-		dst = append(dst, mix(x)) // spreads the keys over all numbers, as an index expects
+		dst = append(dst, mix(x)) // spreads the keys over all 64-bit numbers, as an index expects
 	}
 	return dst
 }

@@ -21,19 +21,19 @@
 // A text becomes a sequence of tokens ([Text]), and the sequence becomes a set of shingles ([Set]).
 // The set becomes a sketch of 84 minima ([Sketch]), and the sketch becomes a few keys
 // ([Scheme.Keys]). Pages that resemble each other are likely to share a key, so an index by key
-// finds candidates. Exact resemblance decides about each candidate ([Rule.Judge]). The sketch only
-// selects the pages to compare. A rule with [Rule.Contained] finds excerpts. Its keys are sampled
-// runs of words ([Rule.Keys]), and exact containment decides ([Rule.Contains]).
+// finds candidates. The exact resemblance to each candidate then decides ([Rule.Judge]). The sketch
+// only selects the pages to compare. A rule with [Rule.Contained] finds excerpts. Its keys are
+// sampled runs of words ([Rule.Keys]), and exact containment decides ([Rule.Contains]).
 //
 // The method is Broder's ("On the resemblance and containment of documents", 1997; Broder,
 // Glassman, Manasse and Zweig, "Syntactic clustering of the Web", 1997). Super- and mega-shingles
-// follow Fetterly, Manasse and Najork (2003). The numbers are those that Zelenkov and Segalovich
+// follow Fetterly, Manasse and Najork (2003). The parameters are those that Zelenkov and Segalovich
 // compared for Russian pages (2007): 84 functions, six super-shingles of 14, fifteen mega-shingles
 // of two.
 //
 // A crawl needs only these functions. The package also has:
 //
-//   - all measures of the literature ([Compare]);
+//   - all measures from the literature ([Compare]);
 //   - the passages that two texts share ([Passages]);
 //   - the published systems by name ([Profiles]);
 //   - clusters over all pages ([Clusters]), with all similar pairs ([Join]) or all excerpts ([Excerpts]);
@@ -44,8 +44,9 @@
 package dedup
 
 // These are the versions of the code that computes tokens and sketches. A store records them.
-// Increase a version with every change by which some text gets other tokens or another sketch. A
-// store with other versions is refused, because its sketches cannot be compared with new ones.
+// Increase a version with every change that gives some text different tokens or a different sketch.
+// A store with different versions is refused, because its sketches cannot be compared with new
+// ones.
 const (
 	TokenizerVersion = 1
 	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses mix for tokens of up to eight bytes

@@ -15,13 +15,15 @@ import (
 //
 //	slack = |A| - c·|A|
 //
-// runs. So of any slack+n runs of A, a source has at least n. The index has slack+[excerptProof]
+// runs. So of any slack+n runs of A, a source has at least n. The index stores slack+[excerptProof]
 // runs of each text, and a search counts how many of them occur in the source. Any choice of runs
-// gives the same excerpts. The rarest runs give the fewest candidates. A run that occurs in no other
-// text is never in a source, so a text with more than slack such runs is not indexed at all. Most
-// texts of most sites have more. Thus only the excerpts, and texts that look like one, take memory.
+// gives the same excerpts. The rarest runs give the fewest candidates. A run that occurs in no
+// other text is never in a source, so a text with more than slack such runs is not indexed at all.
+// Most texts of most sites have more. Thus only excerpts, and texts that look like excerpts, take
+// up memory.
 //
-// The runs of a source are all searched for, because each of them may be the rarest of an excerpt.
+// A search looks up every run of the source, because any of them may be the rarest run of an
+// excerpt.
 //
 // Known weakness: if many texts share even their rarest runs, each search reads all of them, as in
 // a [Join].
@@ -30,7 +32,7 @@ type Excerpts struct {
 	order *Occurrences
 	texts []indexed
 
-	posts  []post   // the indexed runs of all texts, in ascending order of their runs once sorted is set
+	posts  []post   // the indexed runs of all texts, in ascending order of their runs once starts is set
 	starts []uint32 // posts[starts[i]] is the first post whose run has i in its upper bits
 	shift  int      // number of lower bits of a run's upper half that starts ignores
 	met    []int32  // texts that the current search has met
@@ -38,29 +40,30 @@ type Excerpts struct {
 
 // An indexed is the data about one text that an Excerpts keeps.
 type indexed struct {
-	need  int32 // number of the text's indexed runs that a source must have; 0: the text is not indexed
+	need  int32 // number of the text's indexed runs that a source must have; 0 means that the text is not indexed
 	found int32 // number of them that the current search has found
 }
 
-// A post means that a text has a run.
+// A post records that a text has a run.
 type post struct {
 	run  uint32 // upper half of the run
 	text int32
 }
 
 // excerptProof is how many of a text's rarest runs a source must have to become a candidate. Two
-// unrelated texts often share one rare run, but seldom several. Each costs eight bytes for each
-// indexed text.
+// unrelated texts often share one rare run, but seldom several. Each of these runs costs eight
+// bytes for each indexed text.
 const excerptProof = 4
 
-// NewExcerpts returns an index for n texts. least is the share of a text's runs that its source must
-// have, above 0 and at most 1. o must have counted the runs of all texts and all sources.
+// NewExcerpts returns an index for n texts. least is the minimum share of a text's runs that its
+// source must have, above 0 and at most 1. o must have counted the runs of all texts and all
+// sources.
 func NewExcerpts(least float64, n int, o *Occurrences) *Excerpts {
 	return &Excerpts{least: least, order: o, texts: make([]indexed, n)}
 }
 
-// Add stores the runs of the text under the index at, from 0. It may be called once for each index,
-// in any order, and not after [Excerpts.Of]. An empty text is not an excerpt.
+// Add stores the runs of the text with index at, counted from 0. It may be called once for each
+// index, in any order, and not after [Excerpts.Of]. An empty text is not an excerpt.
 func (x *Excerpts) Add(at int, runs Set) {
 	size := len(runs)
 	if size == 0 {
@@ -71,7 +74,7 @@ func (x *Excerpts) Add(at int, runs Set) {
 		count uint16
 		run   uint32
 	}
-	others := make([]counted, 0, size) // the runs that other texts have, too
+	others := make([]counted, 0, size) // the runs that also occur in other texts
 	for _, run := range runs {
 		if x.order.returns(run) {
 			others = append(others, counted{x.order.counts[run>>x.order.shift], uint32(run >> 32)})
@@ -89,7 +92,7 @@ func (x *Excerpts) Add(at int, runs Set) {
 	x.texts[at].need = int32(need)
 }
 
-// index sorts the posts, and makes the table of their beginnings.
+// index sorts x.posts and computes x.starts.
 func (x *Excerpts) index() {
 	x.order = nil // frees memory, because no text can be added any more
 	slices.SortFunc(x.posts, func(a, b post) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.text, b.text)) })

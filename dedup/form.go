@@ -29,18 +29,18 @@ type Form uint8
 //	noadjectives   .985 (.968 to .993)
 //	nofunction     .943 (.915 to .962)
 //
-// The gain of stems may be chance, and stems make reading a text forty times as slow. Leaving words out
-// costs accuracy: shorter texts have fewer shingles, so each change breaks a larger share of them.
-// Shingles of two to five words separate these pairs without an error, at a resemblance of .55 to
-// .70; shingles of ten words do it at .50. The default of ten words and .8 is stricter: it finds 72
-// % of these duplicates without a mistake.
+// The gain from stems may be due to chance, and stems make reading a text forty times as slow.
+// Leaving words out costs accuracy: shorter texts have fewer shingles, so each change breaks a
+// larger share of them. Shingles of two to five words separate these pairs without an error, at a
+// resemblance of .55 to .70; shingles of ten words do it at .50. The default of ten words and .8 is
+// stricter: it finds 72 % of these duplicates without a mistake.
 const Plain Form = 0
 
 const (
 	NoFunction   Form = 1 << iota // prepositions, conjunctions, particles, articles and pronouns are dropped
-	NoAdjectives                  // adjectives are dropped: by list in English, elsewhere by endings and short lists
-	Singular                      // plural nouns become singular: by endings and short lists
-	Stem                          // words are reduced to their stems: by Snowball's algorithms, in Polish and Ukrainian by endings
+	NoAdjectives                  // adjectives are dropped: in English by a list, in other languages by endings and short lists
+	Singular                      // plural nouns become singular, by endings and short lists
+	Stem                          // words are reduced to their stems, by Snowball's algorithms, or by endings in Polish and Ukrainian
 )
 
 var forms = []struct {
@@ -120,8 +120,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.other, t.otherEnds = plain, ends
 }
 
-// of returns the token word, from a text in language lang, as f changes it. It returns "" if f
-// removes the token.
+// of applies f to the token word of a text in language lang. It returns "" if f removes the token.
 func (f Form) of(word, lang string) string {
 	if f&NoFunction != 0 {
 		word = language.Elide(lang, word)

@@ -16,7 +16,7 @@ func HashOf(b []byte) Hash {
 	return Hash(sum[:16])
 }
 
-// IsZero reports whether h was never set.
+// IsZero reports whether h is the zero value, which means that it was not set.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }

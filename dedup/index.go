@@ -14,8 +14,8 @@ import (
 //
 // An Index keeps the hash of every text. For a text that duplicates no earlier one, it also keeps
 // the shingles, some 10 KB for a text of a thousand words, and as much again for [Rule.Contained].
-// Nothing is ever removed. If a collection outgrows the memory, use skink dedup, which has its index
-// on disk.
+// Nothing is ever removed. If a collection outgrows the memory, use skink dedup, which keeps its
+// index on disk.
 type Index struct {
 	rule  Rule
 	canon sync.Pool // contains *Text values
@@ -64,7 +64,7 @@ func (x *Index) Add(id, text string) Verdict {
 	return v
 }
 
-// Match returns the verdict that [Index.Add] would return for text, and does not add the text.
+// Match returns the verdict that [Index.Add] would return for text, without adding the text.
 func (x *Index) Match(text string) Verdict {
 	s := x.read(text)
 	x.mu.RLock()

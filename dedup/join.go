@@ -20,36 +20,36 @@ import (
 //
 //	o = t/(1+t) · (|A|+|B|)
 //
-// shingles. Let all shingles have one order, the rarest first. Let the first shingle that A and B
-// share be at position i of A and at position j of B, counted from 0. All shared shingles are at or
-// after these positions, so i ≤ |A|-o and j ≤ |B|-o. This can be rewritten so that each side
-// depends on one set only:
+// shingles. Let the shingles of all sets be in one order, rarest first. Let the first shingle that
+// A and B share be at position i of A and at position j of B, counted from 0. All shared shingles
+// are at or after these positions, so i ≤ |A|-o and j ≤ |B|-o. This can be rewritten so that each
+// side depends on one set only:
 //
 //	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
 //
 // The shortest partner that a set can have is t times as long as the set. So a set is indexed only
-// by its first shingles, as long as their reach is at least t² of its length. The index has a list
-// of postings for each shingle, and each posting stores its reach. A list is sorted by descending
-// reach, so a search ends where the first inequality fails. Any order of the shingles gives the
-// same pairs. The rarest first gives the fewest candidates, because a template's shingles come
-// last. For example, take ten thousand pages of one template with 18 % of their own text each,
-// which resemble each other by .7. At .8 their prefixes end before the template begins, or the
-// reach of its first shingles is too short. No pair of them is compared, and the only work is
+// by its first shingles, as long as their reach is at least t² times its length. The index has a
+// list of postings for each shingle, and each posting stores its reach. A list is sorted by
+// descending reach, so a search ends where the first inequality fails. Any order of the shingles
+// gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
+// come last. For example, take ten thousand pages of one template. In each, 18 % of the text is its
+// own, so they resemble each other by .7. At .8 their prefixes end before the template begins, or
+// the reach of its first shingles is too short. No pair of them is compared, and the only work is
 // reading the pages.
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
 // 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ
-// means at least one shingle that only one of the sets has. A pair of resemblance t has at most
+// proves at least one shingle that only one of the sets has. A pair of resemblance t has at most
 // (1-t)/(1+t) · (|A|+|B|) such shingles. The bitmaps here are long enough that a pair passes by
 // mistake only if its resemblance is at most a few hundredths below t. The test needs only a few
 // machine words. For the same purpose, PPJoin counts the shared shingles of prefixes and has a
 // suffix test. These need the sets themselves, which here may be on disk.
 //
-// One join works for all similarities from t on, because a higher similarity only makes the bounds
-// on the same positions and bitmaps stricter. A search has a least similarity for each set. Suppose
-// pages of one template resemble each other by .42. At .3, the search for the first page finds all
-// the others, which become members of its cluster. After that they are searched for only above .42,
-// and no pair of them is compared.
+// One join works for all similarities from t up, because a higher similarity only makes the bounds
+// on the same positions and bitmaps stricter. A search has a minimum similarity for each set.
+// Suppose pages of one template resemble each other by .42. At .3, the search for the first page
+// finds all the others, which become members of its cluster. After that they are searched for only
+// above .42, and no pair of them is compared.
 //
 // A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
 // counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
@@ -138,10 +138,10 @@ type Join struct {
 	read   int       // number of postings that all searches have read
 }
 
-// A joined is the data that the join keeps of one set.
+// A joined is the data that the join keeps about one set.
 type joined struct {
 	size, alone int32    // number of all shingles, and number of the shingles that no other set has, which come first in the order
-	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them by numbers of lists
+	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
 	bitmap      []uint64 // the set's bitmap for the second test; see the essay above
 }
 
@@ -163,7 +163,7 @@ func (r *room[T]) take(n int) []T {
 	return s
 }
 
-// A posting means that a set has a certain shingle. All postings of one shingle are in one list.
+// A posting records that a set has a certain shingle. All postings of one shingle are in one list.
 type posting struct {
 	set   int32
 	reach float32 // reach of the shingle in the set; see Join.reach; rounding to float32 must not make it smaller
@@ -180,8 +180,8 @@ func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
 
-// Add stores the set s under the index at, from 0. It may be called once for each index, in any
-// order. An empty set resembles no other.
+// Add stores s as the set with index at, counted from 0. It may be called once for each index, in
+// any order. An empty set resembles no other.
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
 	n.size = int32(len(s))
@@ -189,8 +189,8 @@ func (x *Join) Add(at int, s Set) {
 	x.draw(n, s)
 }
 
-// post fills n.keys and n.alone from the set s. The keys are those of the first shingles of s, the
-// rarest first, as many as a search may need. Shingles with equal counts stay in ascending order.
+// post fills n.keys and n.alone from the set s. The keys are those of the first shingles of s,
+// rarest first: as many as a search may need. Shingles with equal counts stay in ascending order.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -252,8 +252,8 @@ func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index makes the lists of postings from the keys of all sets, and replaces each key by the number
-// of its list. There are at least half as many lists as postings, so that few lists have the
+// index builds the lists of postings from the keys of all sets, and replaces each key by the number
+// of its list. There are at least half as many lists as postings, so that few lists contain
 // postings of several shingles.
 func (x *Join) index() {
 	x.order = nil // frees memory, because no set can be added any more
@@ -294,7 +294,7 @@ func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x
 
 // After yields the indexes of the sets that come after the set with index at and may resemble it.
 // These are all sets that resemble it, and some that do not. Each is yielded once, in no particular
-// order. from[i] is the least resemblance that matters for set i. It is at least the threshold of
+// order. from[i] is the lowest resemblance that matters for set i. It is at least the threshold of
 // the join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
 // sets. The function yield may change from[other]. [Join.Add] must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
@@ -330,10 +330,10 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 }
 
-// reaches reports whether two sets may have resemblance t. The first set has size shingles, and
-// place is the position of its first shingle that the other set shares, from 0. The argument p is
-// the posting of that shingle in the other set. The argument p does not store the position in that
-// set, but its reach was computed from the position and x.t.
+// reaches reports whether two sets may have resemblance t. The argument size is the number of
+// shingles of the first set, and place is the position, from 0, of its first shingle that the other
+// set shares. The argument p is the posting of that shingle in the other set. The argument p does
+// not store the position in that set, but its reach was computed from the position and x.t.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
 	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway

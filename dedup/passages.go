@@ -12,7 +12,7 @@ type Passage struct {
 	Tokens int `json:"tokens"` // number of tokens
 }
 
-// mostPlaces is the largest number of positions of one shingle in B that Passages tries. Without
+// mostPlaces is the maximum number of positions of one shingle in B that Passages tries. Without
 // this limit, the work for a text that repeats one word would grow with the square of its length.
 const mostPlaces = 64
 
@@ -22,7 +22,7 @@ const mostPlaces = 64
 func Passages(a, b *Text, k int) []Passage {
 	x, y := a.Shingles(nil, k), b.Shingles(nil, k)
 	if len(x) == 0 || len(y) == 0 || min(a.Len(), k) != min(b.Len(), k) {
-		return nil // nothing is in common if a text has no words, or if only one of them is shorter than k words
+		return nil // the texts have nothing in common if one has no words, or if only one is shorter than k words
 	}
 	k = min(k, a.Len())
 	places := map[uint64][]int{}
@@ -46,7 +46,8 @@ func Passages(a, b *Text, k int) []Passage {
 }
 
 // longest compares x with y from each of places, which are indexes in y. It returns the one from
-// which most shingles agree, and the number of these shingles. The number is 0 if places is empty.
+// which the most shingles agree, and the number of these shingles. The number is 0 if places is
+// empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

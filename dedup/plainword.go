@@ -39,8 +39,8 @@ var class = func() (c [256]byte) {
 
 // lower maps a two-byte character (U+0080 to U+07FF) that is a plain letter to the two bytes of its
 // lower-case form, the first in the low half. It maps all other characters to 0. A plain letter is
-// an alphabetic letter of Latin, Greek or Cyrillic. NFKC must leave both the letter and its lower
-// case unchanged.
+// an alphabetic letter of the Latin, Greek or Cyrillic script. NFKC must leave both the letter and
+// its lower case unchanged.
 var lower = func() (l [0x800]uint16) {
 	for r := rune(0xC0); r < 0x530; r++ {
 		low := unicode.ToLower(r)
@@ -144,7 +144,7 @@ func joint(text []byte, last int) (n int, plain bool) {
 }
 
 // nextClass returns the class of the character at the beginning of text: letter, digit or gap. The
-// second result is false if the tables of this file do not have the character.
+// second result is false if the tables of this file do not cover the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:

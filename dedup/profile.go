@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// # The systems of the literature
+// # Published systems
 //
 // Each profile computes the result of one published system, in that system's own way and with its
 // oddities. It serves to reproduce the figures of papers and old sites, and to compare them with
@@ -28,7 +28,7 @@ type ProfileInput struct {
 // A ProfileResult is the result of a profile for two texts.
 type ProfileResult struct {
 	Profile string  `json:"profile"`
-	Score   float64 `json:"score"` // score in the unit of the system
+	Score   float64 `json:"score"` // score, in the unit that the system uses
 	Unit    string  `json:"unit"`  // "share", 0 to 1, or "percent", 0 to 100
 	A       int     `json:"shingles_a"`
 	B       int     `json:"shingles_b"`

@@ -18,14 +18,14 @@ import (
 //
 // The profile has no tagger. It drops a word that is in a fixed list of the classes above, or that
 // is mostly an adjective in WordNet's tagged corpus. So each word gets its most frequent tag,
-// whatever the context. This is right for about nine words of ten. A wrong tag has the same effect
+// whatever the context. This is right for about nine words in ten. A wrong tag has the same effect
 // in all texts, so copies stay equal. A tagger that uses the context could tag a word differently
-// in a text and in its copy. Only one rule looks at the previous word: a word in -s that follows a
-// word of beforeVerbs is a verb and keeps its -s.
+// in a text and in its copy. Only one rule looks at the previous word: a word ending in -s that
+// follows a word in beforeVerbs is a verb and keeps its -s.
 
-// treebankWords lists the words that the Penn Treebank's guidelines (Santorini, 1990) tag with one
-// of the classes, as far as the classes are closed. Its adjectives are the ordinals, the
-// quantities, and the degrees that WordNet lists elsewhere.
+// treebankWords lists words of closed classes that the Penn Treebank's guidelines (Santorini, 1990)
+// give one of the tags above. Its adjectives are ordinals, words of quantity, and comparatives and
+// superlatives that WordNet lists elsewhere.
 var treebankWords = setOfWords(`
 	a an the this that these those all another any both each either every neither no some
 	and but or nor yet plus minus so &
@@ -39,7 +39,8 @@ var treebankWords = setOfWords(`
 	first second third fourth fifth sixth seventh eighth ninth tenth last next
 	few fewer fewest least less many more most much other own same several such`)
 
-// beforeVerbs lists words after which a word in -s is a verb ("he runs") and not a plural noun.
+// beforeVerbs lists words after which a word ending in -s is a verb ("he runs") and not a plural
+// noun.
 var beforeVerbs = setOfWords("he she it who which")
 
 // englishMarks lists the characters that the published system removes from the text.

@@ -21,7 +21,7 @@ type Quality struct {
 	F1I        Interval `json:"f1_interval"`
 }
 
-// An Interval is a 95 % confidence interval, with its lower and its upper end.
+// An Interval is a 95 % confidence interval: its lower and its upper end.
 type Interval [2]float64
 
 // counted contains counts of decisions about pairs. The field right is the number of duplicates
@@ -39,7 +39,7 @@ func (c counted) quality() Quality {
 	}
 }
 
-// portions returns the shares from which a quality follows. F1 is f1 of the share decided, which
+// portions returns the shares from which a quality is computed. F1 is f1(decided), where decided
 // ignores pairs that are not duplicates and were not declared duplicates.
 func (c counted) portions() (precision, recall, decided portion) {
 	return portion{c.right, c.right + c.wrong}, portion{c.right, c.right + c.missed}, portion{c.right, c.right + c.wrong + c.missed}
@@ -58,21 +58,22 @@ func (c portion) share() float64 {
 	return float64(c.n) / float64(c.of)
 }
 
-// wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid for few pairs
-// too. For 20 of 20 the interval is .84 to 1, where resampling the pairs would give exactly 1.
+// wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid even for a small
+// number of pairs. For 20 of 20 the interval is .84 to 1, where resampling the pairs would give
+// exactly 1.
 func (c portion) wilson() Interval { return wilson(c.share(), c.of) }
 
 // wilson returns the 95 % score interval for a share that was observed in the given number of
 // independent decisions.
 func wilson(share float64, decisions int) Interval {
-	const z = 1.959964 // 95 % of a normal distribution are within z standard deviations of the mean
+	const z = 1.959964 // 95 % of a normal distribution is within z standard deviations of the mean
 	if decisions == 0 {
 		return Interval{0, 1}
 	}
 	n, p := float64(decisions), share
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return Interval{min(p, max(0, middle-half)), max(p, min(1, middle+half))} // rounding errors could otherwise exclude p at 0 and 1
+	return Interval{min(p, max(0, middle-half)), max(p, min(1, middle+half))} // rounding errors could otherwise exclude p if it is 0 or 1
 }
 
 // add counts a decision about a pair the given number of times.
@@ -104,8 +105,8 @@ func Assess(pairs []Scored, threshold float64) Quality {
 const folds = 10
 
 // CrossValidate returns the cross-validated quality of a measure. For each tenth of the pairs, the
-// threshold is chosen by the other nine tenths and tested on this tenth. The tenths are random,
-// with the same share of duplicates in each. All measures of the same pairs get the same tenths.
+// threshold is chosen on the other nine tenths and tested on this one. The tenths are random, with
+// the same share of duplicates in each. All measures of the same pairs get the same tenths.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	var sum counted
 	for i, declared := range crossValidate(pairs, thresholds) {

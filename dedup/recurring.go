@@ -8,9 +8,9 @@ import (
 
 // # Recurring blocks
 //
-// An extractor may mistake a footer, a licence or a "Subscribe to our letter" for text of the page.
-// Such a block makes two short pages of one site resemble each other. It can be recognised because
-// it recurs on many pages of one host.
+// An extractor may mistake a footer, a licence or "Subscribe to our newsletter" for part of the
+// text. Such a block makes two short pages of one site resemble each other. It can be recognised
+// because it recurs on many pages of one host.
 //
 // The count is exact and uses bounded memory. The pages are read twice, with the hash filter of
 // Park, Chen and Yu ("An effective hash-based algorithm for mining association rules", SIGMOD
@@ -20,17 +20,17 @@ import (
 // blocks that turn out to be rare, but never changes the result. The order of the pages does not
 // matter in either reading.
 //
-// The bound was measured on two versions of one documentation, 3,800 pages each. Some 70 of these
-// pages repeat a table of 40 words and have 15 words of their own. A bound that is a share of the
-// host misses blocks that recur in one section only: at one page in ten, the resemblance of these
-// pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to 0. 142
-// of the 146 pages that resemble their other version by .8 or more still do. The other four are
-// short and consist largely of a licence. Their resemblance fell to between .71 and .79. With a
+// The bound was measured on two versions of the same documentation, with 3,800 pages each. Some 70
+// of these pages repeat a table of 40 words and have 15 words of their own. A bound that is a share
+// of the host misses blocks that recur in one section only: at one page in ten, the resemblance of
+// these pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to
+// 0. 142 of the 146 pages that resemble their other version by .8 or more still do. The other four
+// are short and consist largely of a licence. Their resemblance fell to between .71 and .79. With a
 // bound of thirty pages, the resemblance of long pages of different classes rose, because some
 // recurring blocks were text in which the pages differ.
 //
-// Known weaknesses: a block that changes from page to page ("page 3 of 12") counts as another block
-// each time, and is compared like other text. A heading that many pages of a subject share
+// Known weaknesses: a block that changes from page to page ("page 3 of 12") counts as a different
+// block each time, and is compared like other text. A heading that many pages on a subject share
 // ("Parameters") is left out like a footer, on both sides of a comparison.
 
 // On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up. It
@@ -43,8 +43,8 @@ const (
 )
 
 // The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
-// bucketsMost, which is 16 MiB. For example, a million pages of fifty blocks each put three blocks
-// in a bucket.
+// bucketsMost, which is 16 MiB. For example, a million pages of fifty blocks each put about three
+// blocks in each bucket.
 const (
 	bucketsPerPage = 256
 	bucketsMost    = 1 << 24
@@ -59,7 +59,7 @@ type Recurring struct {
 }
 
 // NewRecurring returns a Recurring for a host with the given number of pages. The number determines
-// on how many of these pages a block must be to count as recurring.
+// the minimum number of pages on which a block must be to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))

@@ -11,17 +11,17 @@ const (
 	DefaultMinWords   = 50
 )
 
-// These constants bound the work for one page. Templates can flood an index: one API documentation
-// has 1.3 million pairs of pages with a resemblance of .7 to .8.
+// These constants bound the work for one page. Templates can flood an index: the documentation of
+// one API has 1.3 million pairs of pages with a resemblance of .7 to .8.
 const (
-	MaxPosting = 1000 // largest number of leaders that are read for each key of the page; the earliest are read
-	MaxMet     = 1000 // largest number of leaders whose sketches are compared with the page's sketch
-	MaxVerify  = 32   // largest number of candidates whose shingles are compared with the page's shingles
+	MaxPosting = 1000 // maximum number of leaders that are read for each key of the page; the earliest are read
+	MaxMet     = 1000 // maximum number of leaders whose sketches are compared with the page's sketch
+	MaxVerify  = 32   // maximum number of candidates whose shingles are compared with the page's shingles
 
 	// MaxVerifyWords limits the total length of the candidates whose shingles are compared with one
 	// page's, in words. Reading a word from a store and comparing it takes some 40 ns. The limit
-	// matters only for pages above 32,768 words, some 200 KB of text, because shorter ones reach
-	// MaxVerify first.
+	// matters only for pages of more than 32,768 words, some 200 KB of text, because shorter ones
+	// reach MaxVerify first.
 	MaxVerifyWords = 1 << 20
 )
 
@@ -33,8 +33,8 @@ type Rule struct {
 	MinWords   int       // a page with fewer words is thin
 	Scheme     Scheme    // defines how candidates are found
 
-	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1. If it is not 0, containment decides alone, and the fields Scheme and
+	// Contained is the minimum share of a page's runs of three words that must be in the page it
+	// duplicates, 0 to 1. If it is not 0, containment alone decides, and the fields Scheme and
 	// Similarity have no effect on which pages are duplicates; see [Rule.Contains].
 	Contained float64
 }
@@ -57,7 +57,8 @@ func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
 // Short reports whether a text with the given number of tokens is too short to be compared. A text
 // without tokens is always too short, because any two empty texts have resemblance 1. With
-// [Rule.Contained], so is a text of fewer than six words, because such a text is in many others.
+// [Rule.Contained], so is a text of fewer than six words, because such a text occurs in many
+// others.
 func (r Rule) Short(tokens int) bool { return tokens < r.leastWords() }
 
 // leastWords returns the number of words of the shortest text that is compared.
@@ -73,19 +74,20 @@ func (r Rule) leastWords() int {
 const containedRun = 3
 
 // Contains returns the share of a page's runs of three words that are in a source, and whether this
-// share is at least [Rule.Contained]. page and source are the [Runs] of the two pages. Two pages may
-// resemble each other although each has a paragraph of its own. A corpus without one of these pages
-// loses that paragraph. Containment is exact and one-sided: a page may be dropped in favour of a
-// longer page that contains it, but not the other way round.
+// share is at least [Rule.Contained]. page and source are the [Runs] of the two pages. Two pages
+// may resemble each other although each has a paragraph of its own. A corpus that drops one of
+// these pages loses that paragraph. Containment is exact and one-sided: a page may be dropped in
+// favour of a longer page that contains it, but not the other way round.
 func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 	share = Containment(page, source)
 	return share, share >= r.Contained
 }
 
-// Source returns the first candidate that contains enough of a page, and the share that it contains;
-// see [Rule.Contains]. The argument page is the [Runs] of the page. The function runsOf returns those of
-// a candidate, or nil if the candidate no longer exists. After [MaxVerifyWords] words of candidates,
-// Source reads no further ones. If there is no source, ok is false. The error is that of runsOf.
+// Source returns the first candidate that contains enough of a page, and the share that it
+// contains; see [Rule.Contains]. The argument page is the [Runs] of the page. The function runsOf
+// returns those of a candidate, or nil if the candidate no longer exists. Source stops reading
+// candidates after a total of [MaxVerifyWords] words. If there is no source, ok is false. The error
+// is that of runsOf.
 func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (Set, error)) (source Candidate, share float64, ok bool, err error) {
 	words := 0
 	for _, c := range candidates {
@@ -123,7 +125,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 	for _, n := range shared {
 		having[min(n, Minima)]++
 	}
-	least, room := Minima+1, MaxMet // all leaders that share least keys or more are returned; room is the number of others that may be returned
+	least, room := Minima+1, MaxMet // leaders that share at least this many keys are all returned; room is the number of others that may be returned
 	for least > max(meet, 1) && having[least-1] <= room {
 		least--
 		room -= having[least]
@@ -148,17 +150,17 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 type Candidate struct {
 	Num      uint64  // number of the leader; earlier leaders have lower numbers
 	Name     string  // URL or other name of the leader, which becomes Verdict.DuplicateOf
-	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1; with [Rule.Contained], the number of the keys looked up that the leader has
+	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
 	Set      Set     // shingles of the leader, which only Judge needs
 }
 
 // Shortlist selects, in place, the candidates that are worth an exact comparison with a page of the
 // given number of words. These are the best candidates whose estimate is at least the similarity
 // minus three standard errors. Ties go to the earliest. Texts that resemble each other are about
-// equally long, so the length of the page tells how many candidates have [MaxVerifyWords] words.
-// The result has at most that many candidates, but at least one and at most [MaxVerify]. It may
-// lack the page's best leader, if the estimate for that leader is too low or many others have
-// better estimates. With [Rule.Contained], no estimate is too low, and the length of the page tells
+// equally long, so the length of the page tells how many candidates have [MaxVerifyWords] words in
+// total. The result has at most that many candidates, but at least one and at most [MaxVerify]. It
+// may lack the page's best leader, if the estimate for that leader is too low or many others have
+// better estimates. With [Rule.Contained], no estimate is too low, and the length of the page says
 // nothing about the candidates. So the caller must stop after [MaxVerifyWords] words.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)

@@ -21,15 +21,15 @@ const (
 type Scheme struct {
 	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band
-	Need int    // number of equal bands that makes two pages candidates
+	Need int    // number of equal bands that two pages need to become candidates
 }
 
-// found is the least probability with which the default scheme must find a pair whose resemblance
+// found is the minimum probability with which the default scheme must find a pair whose resemblance
 // is exactly the requested similarity.
 const found = 0.98
 
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
-// bands. They are as long as possible, while two pages of resemblance t share a band with a
+// bands. They are as long as they can be if two pages of resemblance t must share a band with a
 // probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
 // BandsFor fails if t is above 1, or below [LeastSimilarity], for which even 84 bands of one
 // minimum are too long.
@@ -89,7 +89,7 @@ func (s Scheme) Probability(j float64) float64 {
 	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can make the sum negative
 }
 
-// Keys appends the keys under which an index stores a sketch to dst. Two pages are candidates if
+// Keys appends to dst the keys under which an index stores a sketch. Two pages are candidates if
 // they share at least [Scheme.Meet] keys.
 func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	if s.Name == "mega" {

@@ -12,13 +12,14 @@ type Set []uint64
 //
 // The numbers of shingles are spread evenly over the 64-bit numbers, so the upper bits of a number
 // predict its position in the sorted set. NewSet counts the numbers that have the same upper bits,
-// distributes them over buckets of about two, and sorts by insertion. That takes some ten
-// nanoseconds for each number, a sixth of the time of a sort by comparisons.
+// distributes them over buckets of about two numbers, and sorts each bucket by insertion. That
+// takes some ten nanoseconds for each number, a sixth of the time of a comparison sort.
 //
 // A bucket is large if a text repeats itself, or if an attacker chose its words for this purpose.
-// Large buckets are sorted by [slices.Sort] first, so the time is never more than that of a sort.
+// Large buckets are sorted by [slices.Sort] first, so NewSet is never slower than a comparison sort
+// of the whole.
 
-// crowded is the least size of a bucket that NewSet sorts by slices.Sort, because insertion takes
+// crowded is the minimum size of a bucket that NewSet sorts by slices.Sort, because insertion takes
 // quadratic time.
 const crowded = 32
 

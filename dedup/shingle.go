@@ -10,8 +10,8 @@ import (
 // Segalovich.
 const DefaultShingle = 10
 
-// MaxShingle is the greatest accepted length of a shingle, in units. Most pages are shorter. A page
-// shorter than a shingle is a single shingle, so it resembles only equal texts.
+// MaxShingle is the maximum length of a shingle, in units. Most pages are shorter. A page shorter
+// than a shingle is a single shingle, so it resembles only equal texts.
 const MaxShingle = 10_000
 
 // # Shingles
@@ -60,7 +60,7 @@ type Shingling struct {
 	K    int // number of units in a shingle, 1 to MaxShingle
 }
 
-// DefaultShingling returns the default Shingling, into overlapping shingles of ten words.
+// DefaultShingling returns the default: overlapping shingles of ten words.
 func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle} }
 
 // Check returns an error if the shingling is invalid. The error contains a suggestion.

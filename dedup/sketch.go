@@ -23,13 +23,13 @@ const Minima = 84
 //
 // and x the upper half of the shingle's mixed 64-bit number.
 //
-//   - The functions need no strength as hashes, because the shingles are already hashed well. Each
+//   - The functions need not be strong hashes, because the shingles are already hashed well. Each
 //     f_i by itself may be any permutation, and its minimum is an unbiased random sample. The
 //     family must add independence between its members: 84 functions whose minima fell on the same
 //     shingle would be one function. Multiplication by 84 different odd numbers alone is not
 //     enough. It ties the low bits of all the products together, and does not reorder close x if
 //     multipliers are close. The exclusive or before it and the second round after it remove both
-//     dependences. The test measures the spread of the estimate against the formula.
+//     dependencies. The test measures the spread of the estimate against the formula.
 //   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
 //     That happens for one in ten thousand pages of 1,000 shingles.
 //   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
@@ -38,12 +38,12 @@ const Minima = 84
 //   - The functions are the same for every length of page, so the sketch of a stub can be compared
 //     with that of a book.
 //
-// The portable code below is the definition. On processors with AVX2 the same
-// values come from eight-lane vector code, an eighth of the time.
+// The portable code below is the definition. On processors with AVX2, eight-lane vector code
+// computes the same values in an eighth of the time.
 //
-// The constants k_i and m_i come from SplitMix64 started at the first 64 bits of
-// the fraction of π, m_i made odd; c is the first multiplier of Chris Wellons'
-// hash "lowbias32" (2018, public domain). They are fixed for good.
+// The constants k_i and m_i come from SplitMix64 started at the first 64 bits of the fraction of π,
+// m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018, public domain).
+// They must never change.
 
 // A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the least value over
 // the page's shingles.
@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf is the inverse of [Sketch.Append]. The result ok is false if b has another size.
+// SketchOf is the inverse of [Sketch.Append]. The result ok is false if b has a different size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false
@@ -87,13 +87,13 @@ var flips, factors = func() (k, m [Minima]uint32) {
 }()
 
 // NewSketch computes the sketch of a text from its shingles, in any order, with or without repeats.
-// If there are no shingles, every value is the greatest possible one.
+// If there are no shingles, every value is math.MaxUint32.
 func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
 
 // chunk is the number of shingles that newSketch passes through all 84 functions before it
-// continues with the next shingles. They are 4 KB, so they stay in the processor's first-level
-// cache. chunk is a multiple of stride, the number of shingles that the vector code processes in
-// one iteration.
+// continues with the next shingles. Their upper halves take 4 KB, which stay in the processor's
+// first-level cache. chunk is a multiple of stride, the number of shingles that the vector code
+// processes in one iteration.
 const (
 	chunk  = 1024
 	stride = 32
@@ -132,7 +132,7 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 
 // least returns the minimum of low and of one function's values for all elements of x. The
 // arguments flip and factor are the constants k_i and m_i of the function. leastAVX2 must return
-// the same.
+// the same result.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor

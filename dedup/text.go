@@ -17,20 +17,19 @@ import (
 // compatibility form (NFKC), lower-cased, without invisible characters. The standard invites
 // tailoring, and we tailor its rules in three ways:
 //
-//   - Only an apostrophe joins. UAX #29 also makes one word of what a full stop, a
-//     colon, a comma or an underscore joins ("example.com", "3.14", "end.Next").
-//     Copies of a page differ in such spots: a space is lost after a full stop, a
-//     number gets another separator. For the 1,490 pairs of licences with
-//     resemblance .5 or more, we compared the resemblance with that of plain runs
-//     of letters and digits. The average difference is .013 with the published
+//   - Only an apostrophe joins letters or digits into one word. By UAX #29, a full stop, a colon, a
+//     comma or an underscore joins them too ("example.com", "3.14", "end.Next"). Copies of a page
+//     differ in such spots: a space is lost after a full stop, a number gets a different separator.
+//     For the 1,490 pairs of licences with resemblance .5 or more, we compared the resemblance with
+//     that of plain runs of letters and digits. The average difference is .013 with the published
 //     rules, and .003 with ours.
 //   - Every apostrophe is written ', since typewriters and typesetters spell one
 //     word differently.
-//   - Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer) give a token for each
+//   - Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer) produce a token for each
 //     character, with the marks that belong to it. So does Hangul, whose words carry endings that
 //     change.
 //
-// Nearly all words of the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
+// Nearly all words on the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
 // ASCII words by blocks, and plainWord reads words of the other alphabets by table. If neither can
 // read a word, the full rules read it again from its first byte. The tests compare the three with
 // each other.
@@ -149,8 +148,8 @@ func (t *Text) chars() []uint64 {
 // or markup have the same hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end records a new token: the bytes of canon from start on. Unless the token is the first one, the
-// byte at start is the space before the token and is not part of it.
+// end records a new token: canon[start:]. Unless the token is the first one, the byte at start is
+// the space before the token and is not part of it.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -168,8 +167,8 @@ func (t *Text) separated() []byte {
 	return t.canon
 }
 
-// hashToken returns the 64-bit hash of a token: the bytes of canon from start on. A token of up to
-// eight bytes fits in 64 bits, and mix is a permutation, so two such tokens never have the same hash.
+// hashToken returns the 64-bit hash of a token: canon[start:]. A token of up to eight bytes fits in
+// 64 bits, and mix is a permutation, so two different tokens of this kind never have the same hash.
 // Longer tokens are hashed by xxh3.
 func hashToken(canon []byte, start int) uint64 {
 	n := len(canon) - start
@@ -262,7 +261,7 @@ func (t *Text) flush() {
 	t.low = t.low[:0]
 }
 
-// perCharacter reports whether each character of r's script is a token, as in Han.
+// perCharacter reports whether each character of r's script is a token of its own, as in Han.
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
 		r == 'ー' // the long vowel mark is used with both kinds of kana, so neither of their tables contains it

@@ -10,14 +10,14 @@ import (
 // same F1.
 type Choice struct {
 	Threshold float64    `json:"threshold"`
-	Tied      [2]float64 `json:"tied"` // least and greatest threshold of that range
+	Tied      [2]float64 `json:"tied"` // lowest and highest threshold of that range
 }
 
 // BestThreshold returns the threshold with the highest F1. The elements of thresholds must be in
 // ascending order. Often neighbouring thresholds have the same F1, because no pair has a score
 // between them. Then BestThreshold returns the middle one, which is farthest from a mistake. If
 // there are several such ranges, it chooses the widest of them. If several are equally wide, it
-// chooses the one with the greatest thresholds, which declare the fewest pairs duplicates.
+// chooses the one with the highest thresholds, which declare the fewest pairs duplicates.
 func BestThreshold(pairs []Scored, thresholds []float64) Choice {
 	return newSweep(pairs, thresholds).best(func(int) int { return 1 })
 }
@@ -26,7 +26,7 @@ func BestThreshold(pairs []Scored, thresholds []float64) Choice {
 type sweep struct {
 	pairs      []Scored
 	thresholds []float64
-	reached    []int     // number of thresholds up to the score of each pair
+	reached    []int     // for each pair, the number of thresholds that its score reaches
 	sums       []counted // buffer for the method best
 }
 
@@ -56,7 +56,7 @@ func (s *sweep) best(times func(i int) int) Choice {
 	var sum counted
 	top, first, last := math.Inf(-1), 0, 0
 	for at := len(s.thresholds); at > 0; {
-		// The thresholds from the last one of the range down to the first one have the same F1.
+		// Find the next range of thresholds that have the same F1, from its highest to its lowest.
 		to, share := at-1, 0.0
 		for ; at > 0; at-- {
 			next := s.sums[at]

@@ -7,20 +7,20 @@ import (
 
 // # Choosing the shingle and the threshold
 //
-// The literature leaves open how long a shingle should be and from which resemblance two pages are
+// The literature leaves open how long a shingle should be and at what resemblance two pages are
 // duplicates. Both depend on the pages and on the purpose. [Tune] compares different choices on
 // labelled pairs. Each measure gives each pair a score, each threshold turns scores into decisions,
 // and precision, recall and F1 rate the decisions.
 //
-// Two safeguards keep the result honest. First, every figure has a 95 % confidence interval. The
-// figures of all ways have Wilson's interval for a share. Precision and recall are shares of pairs.
-// F1 is 2p/(1+p), where p is the share of right decisions among all pairs that are duplicates or
-// were declared duplicates. These intervals suppose that the pairs are independent. [Bootstrap]
-// gives intervals that hold for pairs that share pages, too. Second, the best way is chosen by
-// cross-validation. Ten times, a threshold is chosen on nine tenths of the pairs and tested on the
-// last tenth. So no threshold is rated on the pairs to which it was fitted.
+// Two safeguards keep the result honest. First, every figure has a 95 % confidence interval, which
+// is Wilson's interval for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where
+// p is the share of right decisions among all pairs that are duplicates or were declared
+// duplicates. These intervals assume that the pairs are independent. [Bootstrap] gives intervals
+// that hold for pairs that share pages, too. Second, the best way is chosen by cross-validation.
+// Ten times, a threshold is chosen on nine tenths of the pairs and tested on the last tenth. So no
+// threshold is rated on the pairs to which it was fitted.
 //
-// The figure of the best way is still too high, because the best of many hundred ways is the best
+// The figure of the best way is still too high, because the best of hundreds of ways is the best
 // partly by chance. Ways whose intervals overlap cannot be distinguished.
 
 // Thresholds returns the numbers from .05 to 1 in steps of .01.
@@ -54,9 +54,9 @@ type Tuned struct {
 //
 // If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
 // uses it by default. If ways are still equal, the way with the widest range of equally good
-// thresholds comes first. It separates duplicates from other pages most clearly. Then the longer
-// shingle comes first, because unrelated pages share fewer long shingles by chance. Otherwise the
-// order of ways is kept.
+// thresholds comes first. Such a way separates duplicates from other pages most clearly. Then the
+// longer shingle comes first, because unrelated pages share fewer long shingles by chance.
+// Otherwise the order of ways is kept.
 func Tune(ways []Way, scores [][]Scored, thresholds []float64) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {

@@ -21,7 +21,7 @@ type Method string
 
 const (
 	ByText  Method = "text"  // page and leader have the same canonical text
-	ByBands Method = "bands" // the sketches of the page and its leader have an equal band of minima
+	ByBands Method = "bands" // the sketches of the page and its leader have at least one band of minima in common
 	BySuper Method = "super" // at least two of the six super-shingles of the page and its leader are equal
 	ByMega  Method = "mega"  // at least one of the fifteen mega-shingles of the page and its leader is equal
 	ByRuns  Method = "runs"  // the leader has enough of the page's sampled runs of six words
@@ -30,7 +30,7 @@ const (
 
 // Explain returns the meaning of a verdict under this rule, in words for people who do not know
 // shingles. It is printed after the verdict, as in "near: at least 80 % the same as another page".
-// The percentage is the share of the word sequences of either page that both have.
+// The percentage is the share of all word sequences of the two pages that occur in both.
 func (r Rule) Explain(k VerdictKind) string {
 	switch k {
 	case Unique:

@@ -5,14 +5,14 @@
 //	defer r.Close()
 //	doc, err := r.Parse(ctx, extract.Options{}, body, "application/pdf")
 //
-// [Reader.Parse] reads pages too, for which it calls package extract. It determines the type of a
-// document from its bytes, because servers often send a wrong type.
+// [Reader.Parse] also reads HTML pages, by calling package extract. It determines the type of a
+// document from its bytes, because servers often send the wrong type.
 //
 // A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
 // document/pdf reads PDF. The whole text is main text, without tables of contents, page headers and
-// page footers. They repeat the text, and the HTML version of a document has none.
+// page footers. They repeat the text, and the HTML version of a document has none of them.
 //
-// # Bounds
+// # Limits
 //
 // A document may be hostile. Its text has at most [MostText] bytes. At most mostUnpacked bytes of a
 // ZIP file are decompressed, whatever sizes it declares. XML elements are nested at most mostDepth
@@ -38,7 +38,7 @@ import (
 )
 
 // Version is the version of the rules that turn documents into text. Increase it with every change
-// that gives some document another text.
+// that gives some document a different text.
 const Version = 1
 
 // These are the media types of documents.
@@ -113,14 +113,14 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MostText returns the largest number of bytes of text that is accepted from a document of size
-// bytes.
+// MostText returns the maximum length, in bytes, of the text of a document whose file has the given
+// size in bytes.
 func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
 
 // Options limit the resources that a [Reader] uses. The zero value selects the defaults.
 type Options struct {
-	Memory  int64         // total bytes of memory for reading PDF files; 0 means 256 MB
-	Timeout time.Duration // time for reading one PDF file; 0 means 2 minutes
+	Memory  int64         // limit on the total memory for reading PDF files, in bytes; 0 means 256 MB
+	Timeout time.Duration // time limit for reading one PDF file; 0 means 2 minutes
 	Cache   string        // folder for the compiled PDF engine; "" means skink/pdf in the user's cache folder
 }
 
@@ -132,7 +132,7 @@ const (
 )
 
 // A Reader reads documents. Its methods are safe for concurrent use, except Close. A nil Reader
-// reads only pages.
+// reads only HTML pages.
 type Reader struct {
 	opt Options
 
@@ -149,7 +149,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may be running, or be called later.
+// Close stops the PDF engine. No other method may be running then, or be called afterwards.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil
@@ -177,8 +177,8 @@ func (r *Reader) Cost(body []byte) int64 {
 	return chapterTree
 }
 
-// AtOnce returns the number of PDF files that can be read at the same time. Further files wait. It
-// returns 0 for a nil Reader.
+// AtOnce returns the number of PDF files that can be read at the same time. Other files wait their
+// turn. It returns 0 for a nil Reader.
 func (r *Reader) AtOnce() int {
 	if r == nil {
 		return 0
@@ -187,8 +187,8 @@ func (r *Reader) AtOnce() int {
 	return int(n)
 }
 
-// instances returns the number n of PDF files that can be read at the same time, and the bytes of
-// memory for each.
+// instances returns the number n of PDF files that can be read at the same time, and the memory for
+// each in bytes.
 func (r *Reader) instances() (n, memory int64) {
 	n = min(max(1, r.opt.Memory/enoughInstance), int64(runtime.GOMAXPROCS(0)))
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
@@ -209,7 +209,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, errMissing) { // the ZIP file only contains a document as one of its files
+	if errors.Is(err, errMissing) { // the ZIP file is not a document, although it contains one
 		return nil, extract.ErrNotText
 	}
 	if err != nil {
@@ -221,7 +221,6 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	return doc, nil
 }
 
-// read reads a document whose media type is media.
 func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, media string) (*extract.Document, error) {
 	if media == PDF {
 		return r.readPDF(ctx, body)
@@ -251,7 +250,6 @@ func (r *Reader) readPDF(ctx context.Context, body []byte) (*extract.Document, e
 	return pdfDocument(file), nil
 }
 
-// start starts the PDF engine.
 func (r *Reader) start() {
 	cache := r.opt.Cache
 	if cache == "" {

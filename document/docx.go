@@ -11,16 +11,15 @@ import (
 
 // # DOCX
 //
-// The format is that of ECMA-376, part 1. A paragraph is a heading if its style is called "heading
-// 1" or the like, which is so in all languages, or by its outline level. Text of the following
-// kinds is left out: deleted text, tables of contents, codes of fields, the older of two versions
-// of a drawing, page headers, page footers and comments. Footnotes and endnotes come after the
-// text.
+// The format is that of ECMA-376, part 1. A paragraph is a heading if it has an outline level, or
+// if its style is called "heading 1" or the like. These names are the same in all languages. Text
+// of the following kinds is left out: deleted text, tables of contents, field codes, the older of
+// two versions of a drawing, page headers, page footers and comments. Footnotes and endnotes come
+// after the text.
 
 // wordMain is the name of the part of a DOCX package that contains the text.
 const wordMain = "word/document.xml"
 
-// docx reads a DOCX file.
 func (p *pack) docx() (*extract.Document, error) {
 	d := &extract.Document{}
 	styles := wordStyles{levels: map[string]int{}, based: map[string]string{}, contents: map[string]bool{}}
@@ -89,7 +88,7 @@ func (s *wordStyles) err() error  { return nil }
 // level returns the heading level of paragraphs with the style id, from 1. It returns 0 if they are
 // not headings.
 func (s *wordStyles) level(id string) int {
-	for range 8 { // a limit, because damaged styles may inherit from each other in a circle
+	for range 8 { // a limit, because damaged styles may inherit from each other in a cycle
 		if level := s.levels[id]; level > 0 {
 			return level
 		}
@@ -179,8 +178,8 @@ func (w *wordText) text(s []byte) {
 }
 
 // fields returns the texts of all elements without child elements in the given part. The key is the
-// name of the element. If several elements have the same name, the first that is not empty counts.
-// If the package has no such part, the map is empty.
+// name of the element. If several elements have the same name, the first one that is not empty is
+// used. If the package has no such part, the map is empty.
 func (p *pack) fields(name string) (map[string]string, error) {
 	f := &fields{of: map[string]string{}}
 	err := p.walk(name, f)

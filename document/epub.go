@@ -18,14 +18,13 @@ import (
 // outside the reading order (linear="no").
 
 const (
-	chapterTree = 16 << 20 // largest size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
-	mostSpine   = 10_000   // largest number of chapters that are read
+	chapterTree = 16 << 20 // maximum size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
+	mostSpine   = 10_000   // maximum number of chapters that are read
 )
 
 // epubMain is the name of the part of an EPUB package that refers to the description of the book.
 const epubMain = "META-INF/container.xml"
 
-// epub reads an EPUB file.
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	var container epubContainer
 	if err := p.walk(epubMain, &container); err != nil {
@@ -96,7 +95,7 @@ func (c *epubContainer) end(string)  {}
 func (c *epubContainer) text([]byte) {}
 func (c *epubContainer) err() error  { return nil }
 
-// An epubItem is a file of the book that is listed in the description.
+// An epubItem is one of the book's files, as listed in the description.
 type epubItem struct {
 	href string
 	page bool // the file is a chapter, and not a picture or a table of contents

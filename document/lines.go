@@ -26,7 +26,7 @@ import (
 //     A line that begins with a bullet or with the number of a section begins a new paragraph. A
 //     paragraph may continue on the next page.
 //   - Hyphens: a word that is broken at the end of a line is joined. It keeps its hyphen if the
-//     document has the word elsewhere with a hyphen, and not without one.
+//     word occurs elsewhere in the document with a hyphen, and nowhere without one.
 //
 // Known weaknesses: headings are not found, tables become rows of words, and the parts of a formula
 // are in the order in which they were drawn.
@@ -92,7 +92,7 @@ func dropRunning(pages [][]string) [][]string {
 }
 
 // masked returns a line with each number replaced by #, so that "Page 3" and "Page 4" are equal. It
-// replaces Roman numbers too, because prefaces often have them.
+// replaces Roman numerals too, because prefaces often have them.
 func masked(line string) string {
 	var out strings.Builder
 	for word := range strings.FieldsSeq(line) {
@@ -116,8 +116,8 @@ func masked(line string) string {
 	return out.String()
 }
 
-// isRoman reports whether word looks like a Roman number in small letters, as used for the pages of
-// prefaces.
+// isRoman reports whether word looks like a Roman numeral in small letters, as used for the pages
+// of prefaces.
 func isRoman(word string) bool {
 	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
 }
@@ -169,7 +169,7 @@ type joiner struct {
 	blocks []extract.Block
 	now    strings.Builder
 	broken string // first part of a word that was broken at the end of the last line; "" if none
-	goesOn bool   // the paragraph may continue in the next line
+	goesOn bool   // the paragraph may continue on the next line
 }
 
 // know adds the words of a line to j.words.
@@ -229,7 +229,7 @@ func splitBroken(line string) (rest, word string) {
 
 // joined joins the two parts of a word that was broken at the end of a line. The part first still
 // ends with the hyphen. The hyphen stays if second does not begin with a small letter, or if the
-// document elsewhere has the word only with a hyphen.
+// rest of the document has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
 	plain := strings.TrimSuffix(first, "-") + second
@@ -265,8 +265,8 @@ func beginsBlock(line string) bool {
 	return strings.ContainsRune("•‣◦▪●○■□–—-*·", first) && strings.HasPrefix(line[size:], " ")
 }
 
-// pdfDate returns a date of a PDF, such as D:20260131120000+01'00', in the form of RFC 3339, or as a
-// day if it has no time. It returns "" for any other text.
+// pdfDate returns a date from a PDF, such as D:20260131120000+01'00', in the form of RFC 3339, or
+// as a day if it has no time. It returns "" for any other text.
 func pdfDate(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
 	digits := s

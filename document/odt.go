@@ -16,7 +16,6 @@ import (
 // text, generated indexes, comments, names of pictures, page headers and page footers. Footnotes
 // come after the text.
 
-// odt reads an ODT file.
 func (p *pack) odt() (*extract.Document, error) {
 	if p.parts["META-INF/manifest.xml"] != nil {
 		manifest, err := p.bytes("META-INF/manifest.xml")

@@ -20,16 +20,16 @@ import (
 // with text are decompressed, each once.
 
 const (
-	mostUnpacked = 32 << 20 // largest number of decompressed bytes of a document; a book of a thousand pages needs a third of that
-	mostDepth    = 256      // largest depth of nested XML elements; LibreOffice has the same limit
-	mostParts    = 10_000   // largest number of entries in the ZIP file
+	mostUnpacked = 32 << 20 // maximum number of decompressed bytes of a document; a book of a thousand pages needs a third of that
+	mostDepth    = 256      // maximum depth of nested XML elements; LibreOffice has the same limit
+	mostParts    = 10_000   // maximum number of entries in the ZIP file
 )
 
 // A pack is an open package, with limits for reading it.
 type pack struct {
 	parts map[string]*zip.File
 	left  int64 // number of bytes that may still be decompressed
-	most  int   // largest number of bytes of text in the document
+	most  int   // maximum number of bytes of text in the document
 }
 
 // packageType returns the media type of a ZIP file that is a DOCX, ODT or EPUB file, and "" for any
@@ -52,13 +52,12 @@ func packageType(body []byte) string {
 		}
 	case bytes.HasPrefix(content, []byte(EPUB)):
 		return EPUB
-	case bytes.HasPrefix(content, []byte(ODT)): // the type of a template is longer, and templates are read too
+	case bytes.HasPrefix(content, []byte(ODT)): // the media type of a template begins with this too, and templates are also read
 		return ODT
 	}
 	return ""
 }
 
-// openPackage opens a package.
 func openPackage(body []byte) (*pack, error) {
 	if !bytes.HasPrefix(body, []byte("PK")) {
 		return nil, ErrEncrypted // encrypted documents are OLE files and not ZIP files

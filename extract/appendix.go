@@ -153,16 +153,16 @@ func words(list string) map[string]bool {
 }
 
 const (
-	appendixHeading = 64 // largest length of a heading, in bytes
-	appendixWords   = 10 // largest number of words of a heading
+	appendixHeading = 64 // maximum length of a heading, in bytes
+	appendixWords   = 10 // maximum number of words in a heading
 	appendixShare   = 3  // a dropped section weighs at most this many times as much as the text above it
 
-	fewBlocks = 6 // largest number of blocks of a section about a company
+	fewBlocks = 6 // maximum number of blocks in a section about a company
 	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much
 )
 
 // dropAppendices drops the sections in blocks[first:last] that have a heading from appendices or
-// remarks. It does nothing on threads, product pages and pages with code.
+// remarks. It does nothing in threads, on product pages, or on pages with code.
 func (s *survey) dropAppendices(first, last int32) {
 	if s.thread || s.isProduct() || s.whole().code > 0 {
 		return
@@ -257,8 +257,8 @@ func isAppendix(text []byte) bool {
 }
 
 // isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)". It
-// has one word of remarks, and otherwise only digits and punctuation. The argument text is the line
-// in lower case.
+// has one word from remarks, and otherwise only digits and punctuation. The argument text is the
+// line in lower case.
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -273,7 +273,7 @@ func isRemarks(text []byte) bool {
 // belowLinks returns the block at which the article continues below a list of links. The section
 // with the list is blocks[i:end], and block i is its heading. The article continues at the first
 // running paragraph after the links that has the same parent as the heading or as the links.
-// Paragraphs inside the cards of a list have another parent. If there is no such paragraph,
+// Paragraphs inside the cards of a list have a different parent. If there is no such paragraph,
 // belowLinks returns end.
 func (s *survey) belowLinks(i, end int32) int32 {
 	above := s.elems[s.blocks[i].elem].parent // the parent of the heading's element
@@ -328,8 +328,7 @@ func (s *survey) sectionEnd(i, last int32) int32 {
 	return end
 }
 
-// rank returns '1' to '6' for the headings <h1> to <h6>, which is the order of their importance. It
-// returns '7' for any other block.
+// rank returns '1' to '6' for the headings <h1> to <h6>, and '7' for any other block.
 func (s *survey) rank(i int32) byte {
 	if s.blocks[i].kind != heading {
 		return '7'

@@ -4,8 +4,8 @@ package extract
 //
 // Below an article, templates show other articles of the site. Each is a card: a small box with a
 // headline that is a link, one or two lines of description, and a date. A row is a box that
-// contains several cards of the same class and little else. Rows are recognized by this shape,
-// without a class name.
+// contains several cards of the same class and little else. Rows are recognized by this shape, not
+// by a class name.
 //
 // An article may itself be a list of such boxes, such as "10 books to read". So a row stays if its
 // box also contains paragraphs, if much text follows it, or if little text precedes it. Rows are
@@ -15,8 +15,8 @@ package extract
 const (
 	cardAbove  = 2 * 8 * enough // minimum weight of the text above a row of cards
 	cardRow    = 3              // minimum number of cards in a row
-	cardBlocks = 8              // largest number of blocks in a card
-	cardSize   = 700            // largest number of bytes of text in a card
+	cardBlocks = 8              // maximum number of blocks in a card
+	cardSize   = 700            // maximum number of bytes of text in a card
 	cardShare  = 3              // a row weighs at most this many times as much as the text above it
 )
 
@@ -81,7 +81,7 @@ func (s *survey) inColumn(i int32, columns []uint8) bool {
 }
 
 // isRow reports whether element i is a row of cards. At least cardRow of its children must be cards
-// of the same class, and together they must have four fifths of its text.
+// of the same class, and together they must contain four fifths of its text.
 func (s *survey) isRow(i int32) bool {
 	cards, size := 0, 0
 	kind := ""
@@ -103,7 +103,7 @@ func (s *survey) isRow(i int32) bool {
 }
 
 // isCard reports whether element i is a card: a small element with little running text and a
-// headline. The headline is a line of more than two words that is nearly all link.
+// headline. The headline is a line of more than two words, nearly all of which are link text.
 func (s *survey) isCard(i int32) bool {
 	e := &s.elems[i]
 	if e.kind != group && e.kind != item || e.mark&markPanel != 0 || e.last-e.first < 1 || e.last-e.first > cardBlocks {

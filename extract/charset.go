@@ -17,8 +17,8 @@ import (
 
 // # Detecting the encoding
 //
-// The encoding of a page is found in the order of the WHATWG HTML standard, "determining the
-// character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
+// The encoding of a page is determined in the order given by the WHATWG HTML standard, "determining
+// the character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
 // departs from the standard in three cases, because the user of a crawler cannot choose another
 // encoding for a page:
 //
@@ -28,7 +28,7 @@ import (
 //     sequences. A few broken characters, or a character cut off at the end, do not matter.
 //   - If nothing is declared, letter frequencies are tried before windows-1252, the default of the
 //     standard. Tags are not counted, because their names are English on every page. A guess is
-//     ignored if the decoded text has many characters that do not occur in texts.
+//     ignored if the decoded text has many characters that do not normally occur in text.
 //
 // Weakness: if a short page in a single-byte encoding does not declare it, its few letters do not
 // distinguish Cyrillic from Greek.
@@ -258,7 +258,7 @@ func utf8Evidence(body []byte) (e evidence) {
 	return e
 }
 
-// proves reports whether the body is certainly UTF-8. By chance, text in another encoding does not
+// proves reports whether the body is certainly UTF-8. Text in another encoding is very unlikely to
 // have eight valid sequences and no broken byte.
 func (e evidence) proves() bool { return e.broken == 0 && e.whole >= 8 }
 
@@ -348,8 +348,8 @@ func readsAsText(sample []byte) bool {
 	return letters > 0 && wrong*20 <= letters
 }
 
-// untagged returns the text of a page without tags, scripts and styles, up to about guessed bytes.
-// The encoding is not known yet, so only ASCII bytes are interpreted.
+// untagged returns the text of a page without tags, scripts and styles, cut to about 32 KB (see
+// guessed). The encoding is not known yet, so only ASCII bytes are interpreted.
 func untagged(body []byte) []byte {
 	var text []byte
 	z := html.NewTokenizer(bytes.NewReader(body))

@@ -9,10 +9,10 @@ import (
 // # Tables of contents and line numbers
 //
 // A table of contents repeats the headings of a page as links such as <a href="#part">. A column of
-// line numbers is beside code. Neither adds to the text. Both are recognized by their content,
+// line numbers appears beside code. Neither adds to the text. Both are recognized by their content,
 // because their class names differ from site to site.
 
-const fewHeadings = 3 // minimum number of items of a table of contents
+const fewHeadings = 3 // minimum number of items in a table of contents
 
 // dropContents drops tables of contents, together with a heading of one line above each, and
 // columns of line numbers.

@@ -7,15 +7,15 @@ package extract
 // of two to six sources that are links, at the end of an article, is dropped too.
 
 const (
-	datedWords = 16 // largest number of words in a line with a date; the line may also name the author and the section
-	tagSpace   = 24 // largest number of bytes before the links of a line, as in "Filed under: "
-	tagWords   = 5  // largest average number of words in a tag
+	datedWords = 16 // maximum number of words in a line with a date; the line may also name the author and the section
+	tagSpace   = 24 // maximum number of bytes before the links of a line, as in "Filed under: "
+	tagWords   = 5  // maximum average number of words in a tag
 
-	fewDates = 6 // largest number of lines with dates that are dropped; on a page with more, the dates belong to the text
+	fewDates = 6 // maximum number of lines with dates that are dropped; on a page with more, the dates belong to the text
 
-	fewLinks = 6 // largest number of links in a list that is dropped
-	fewLists = 3 // largest number of lists of links that are dropped on a page; if there are more, they are the text
-	listPart = 5 // the text must have at least this many times the bytes of the dropped lists
+	fewLinks = 6 // maximum number of links in a list that is dropped
+	fewLists = 3 // maximum number of lists of links that are dropped on a page; if there are more, they are the text
+	listPart = 5 // the text must be at least this many times as long as the dropped lists
 )
 
 // dropDates drops short lines with a date that are above the first or below the last running

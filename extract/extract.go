@@ -16,8 +16,8 @@
 //
 //   - block: one line of the page's text, such as a paragraph, a heading, a list item or a table row.
 //   - box: an element that begins and ends a line, such as <div> or <ul>, but not <b> or <a>.
-//   - running text: blocks of at least ten words of which less than half are links.
-//   - weight: the bytes of text outside links; those of running text count eightfold.
+//   - running text: blocks of at least ten words that have less than half of their bytes in links.
+//   - weight: the number of bytes of text outside links; those of running text count eight times.
 //   - root: the box that holds the main text. The rest of the page is boilerplate.
 //   - mark: the reason why a box may be boilerplate, such as class="sidebar".
 //   - dropped: not part of the main text. A taken block is part of it.
@@ -38,7 +38,7 @@ import (
 // Document holds the text, the metadata and the links of a page. Links and other lists are in the
 // order of the page.
 type Document struct {
-	Title       string // text of <title>, of og:title, or of the first <h1>, whichever exists first in this order
+	Title       string // text of <title>; if it is missing, of og:title; if that is missing too, of the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
 	SiteName    string // value of <meta> og:site_name or, if it is missing, of application-name
 	Description string // value of <meta> description or, if it is missing, of og:description
@@ -52,13 +52,13 @@ type Document struct {
 	Canonical    string // href of the first rel=canonical as written; "" if none
 	Base         string // <base href> as written; "" if none
 	Charset      string // WHATWG name of the encoding with which the page was decoded
-	MediaType    string // media type as which [Parse] read the page, see [MediaType]
+	MediaType    string // media type as which [Parse] read the page; see [MediaType]
 
 	NoIndex, NoFollow bool           // requests to every crawler in <meta name=robots>
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
 
 	H1         []string // texts of the <h1> elements, including empty ones; at most 8, each cut to 300 bytes
-	Canonicals []string // different hrefs of rel=canonical as written; at most 8
+	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
 
 	Links       []Link      // links in document order; each pair of href and rel once
 	Embeds      []Embed     // images, scripts, styles and media, each href once; nil without Options.Embeds
@@ -82,8 +82,8 @@ type Document struct {
 	page *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
 }
 
-// HasText reports whether the page has a text that can be compared with others. It is false for a
-// page that has only menus, and for a page whose text only scripts would write.
+// HasText reports whether the page has text that can be compared with other pages. It is false for
+// a page that has only menus, and for a page whose text only scripts would write.
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
 // Words returns the number of words in the text. In scripts without spaces, such as Chinese, each
@@ -147,7 +147,7 @@ type Link struct {
 	Rel      string // rel attribute as written
 	NoFollow bool   // the rel attribute contains nofollow
 	By       By
-	Text     string // text of the link on one line, else the alt of its picture, its aria-label or its title; at most 100 bytes
+	Text     string // text of the link on one line, or else the alt of its picture, its aria-label or its title; at most 100 bytes
 }
 
 // By is the kind of element that contains an address.
@@ -213,7 +213,7 @@ const (
 	BoundTree  = "tree"  // the tree would be larger than Options.Tree
 )
 
-// ErrNotText means that a body has no text to extract. For example, it is an image.
+// ErrNotText means that a body has no text to extract, for example because it is an image.
 var ErrNotText = errors.New("not a text page")
 
 // Options select the data that Parse collects in addition to the text, and limit its memory. The
@@ -222,11 +222,11 @@ type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
 	Embeds     bool // fill Document.Embeds
-	Requisites bool // add also the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
+	Requisites bool // also add the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
 	Markup     bool // fill Document.Markup
 	Anchors    bool // fill the anchors of Document.Markup; ignored if Markup is not set
 
-	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
+	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
 // Parse extracts the text, the metadata and the links of a page. The argument contentType is the

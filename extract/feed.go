@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// isXML reports whether media is a type with which servers send feeds.
+// isXML reports whether media is a type that servers use for feeds.
 func isXML(media string) bool {
 	switch media {
 	case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml":
@@ -21,7 +21,7 @@ func isXML(media string) bool {
 // feed returns a Document with links to the entries of an RSS or Atom feed, or nil if the body is
 // not a feed. The text of an entry is not read, because it repeats the text of the linked page.
 //
-// RSS (0.9 to 2.0) has <item><link>address</link>, Atom (RFC 4287) <entry><link href="address"
+// RSS (0.9 to 2.0) has <item><link>address</link>, Atom (RFC 4287) has <entry><link href="address"
 // rel="alternate"/>.
 func feed(body []byte) *Document {
 	d := &Document{Root: RootNone}

@@ -41,7 +41,7 @@ func (s *survey) keepFlow() {
 	}
 }
 
-// isPlaced reports whether element i has no other mark than its position beside the text, and its
+// isPlaced reports whether element i has no mark other than its position beside the text, and its
 // content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]
@@ -105,7 +105,7 @@ func (t *stretches) flowsAround(s *survey, i int32) bool {
 	return text.end > e.last && text.first < e.first
 }
 
-const wrappers = 12 // largest number of wrappers and nested lists between a paragraph and its element
+const wrappers = 12 // maximum number of wrappers and nested lists between a paragraph and its element
 
 func (s *survey) stretches() *stretches {
 	t := &stretches{make([]stretch, len(s.elems)), make(map[boxKind]*stretch)}

@@ -14,10 +14,10 @@ import (
 // Threads, articles and products need rules of their own. Most such pages declare their kind to
 // search engines, in schema.org markup or <meta property="og:type">.
 //
-// A thread consists of posts by many people: a topic of a forum, a question with its answers. Its
-// posts are the main text, although their boxes are called "comment". The facts beside each post
-// about its author are dropped. Sites for questions and answers also have short comments on each
-// post. They are dropped like the comments below an article.
+// A thread consists of posts by many people: a forum topic, or a question with its answers. Its
+// posts are the main text, although their boxes are called "comment". The details about the author
+// beside each post are dropped. Question-and-answer sites also have short comments on each post.
+// They are dropped like the comments below an article.
 //
 // An article is one text. Readers' comments below it are dropped, however many there are. A copy of
 // an article on another site may lack the declaration, so the rules in root.go and labels.go work
@@ -48,8 +48,8 @@ var (
 	// comments below a post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
-	// threadTypes, articleTypes and productTypes list types of schema.org, as they are written in
-	// JSON-LD or microdata.
+	// threadTypes, articleTypes and productTypes list schema.org types, as they are written in JSON-LD
+	// or microdata.
 	threadTypes  = []string{"DiscussionForumPosting", "QAPage"}
 	articleTypes = []string{`"Article"`, `"NewsArticle"`, `"BlogPosting"`, "schema.org/Article", "schema.org/NewsArticle", "schema.org/BlogPosting"}
 
@@ -122,8 +122,8 @@ func isCart(value string) bool {
 	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
 }
 
-// sells reports whether the page sells one product. Then it has one to three controls for the cart.
-// A list of products has one control for each product.
+// sells reports whether the page sells one product. Such a page has one to three controls for the
+// cart. A list of products has one control for each product.
 func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
 
 func containsAny(s string, parts []string) bool {

@@ -41,9 +41,9 @@ func (s *survey) headings() (all []Heading) {
 }
 
 const (
-	mostFragment = 200 // largest number of bytes of a Heading.ID; longer ids are left out
-	sectionAbove = 2   // largest number of elements between a heading and the section that it names
-	idsInHeading = 16  // largest number of nodes inside a heading that are searched for an id
+	mostFragment = 200 // maximum number of bytes of a Heading.ID; longer ids are left out
+	sectionAbove = 2   // maximum number of elements between a heading and the section that it names
+	idsInHeading = 16  // maximum number of nodes inside a heading that are searched for an id
 )
 
 // fragment returns the id that leads to a heading: its own, that of an anchor inside it or directly
@@ -107,8 +107,8 @@ func idWithin(box *html.Node) string {
 	return ""
 }
 
-// elementBefore returns the element before a node among its siblings, or a text that is not white
-// space. It returns nil if there is neither.
+// elementBefore returns the nearest earlier sibling of a node that is an element, or a text other
+// than white space. It returns nil if there is neither.
 func elementBefore(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode || n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {

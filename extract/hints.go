@@ -104,7 +104,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			}
 		}
 	}
-	if g.manual { // a manual has no comments or related articles, so such class names are subjects of its sections
+	if g.manual { // a manual has no comments or related articles, so such class names describe the subjects of its sections
 		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
 	}
 	return m | byID, byID &^ (m | markPanel), roots

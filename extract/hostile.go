@@ -15,32 +15,33 @@ import (
 //
 // By the HTML standard, the parser reopens unclosed formatting elements in each new paragraph. A
 // page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with its
-// attributes. Honest pages need far fewer nodes: the four bytes "<p>a" are two nodes. So the tree
+// attributes. Honest pages need far fewer nodes: the four bytes "<p>a" make two nodes. So the tree
 // has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
-// the most bytes that the piece can add to the tree. Each token adds at most a fixed number of
-// nodes. It can also reopen the formatting elements that are active or that the piece itself adds.
-// The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight rounds of
-// four). The sum of these estimates is far above the real size. If the sum reaches the limit, Read
-// measures the tree, and continues from the real size. If even then the piece could exceed the
-// limit, parsing fails. So the limit holds for every input, and honest pages are measured rarely or
-// never. If measuring itself takes too much work, parsing fails too.
+// the maximum number of bytes that the piece can add to the tree. Each token adds at most a fixed
+// number of nodes. It can also reopen the formatting elements that are active or that the piece
+// itself adds. The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight
+// rounds of four). The sum of these estimates is far above the real size. If the sum reaches the
+// limit, Read measures the tree, and continues from the real size. If even then the piece could
+// exceed the limit, parsing fails. So the limit holds for every input, and honest pages are
+// measured rarely or never. If measuring itself takes too much work, parsing fails too.
 //
 // Most formatting elements of honest pages hold a link or a word, as in <a
 // href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
 // ends before any other kind of element begins, none is active after it, and nothing is reopened.
 // The code calls such elements calm, and estimates only their own nodes. A piece is cut before such
 // an element if the element does not end within the piece. The estimate also holds if the tags are
-// inside a comment, an attribute or a script. If that comment ends in the middle, whole elements of
-// the same kind remain, and end tags without a start tag.
+// inside a comment, an attribute or a script. If such a comment ends in the middle of a calm
+// element, what follows consists of whole elements of the same kind, and of end tags without a
+// start tag.
 //
 // The parser does not export which formatting elements are active. A growth reads them from
 // unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
-// MaxTree is the largest size of a page's tree in bytes, about a million nodes. The HTML standard
-// itself, a very long page, needs half of that. The limit of a short page is lower. It is 8 MB plus
-// 64 bytes for each byte of the page, which suffices for "<p>a".
+// MaxTree is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
+// itself, a very long page, needs half of that. The limit for a short page is lower: 8 MB plus 64
+// bytes for each byte of the page, which suffices for "<p>a".
 const (
 	MaxTree   = 128 << 20
 	freeTree  = 8 << 20
@@ -57,26 +58,26 @@ const (
 	nodeBytes  = 112            // size of an html.Node, rounded up by the allocator
 	attrBytes  = 80             // size of an attribute of a copied element
 	newAttr    = 160            // size of a new attribute, with the spare capacity of the slice
-	ownNodes   = 4              // largest number of nodes that a token adds: itself, and an implied tbody, tr and td
-	adoptions  = 32             // largest number of nodes that the adoption agency algorithm copies for a tag
-	activeMost = 1024           // largest number of formatting elements that may be active
+	ownNodes   = 4              // maximum number of nodes that a token adds: itself, and an implied tbody, tr and td
+	adoptions  = 32             // maximum number of nodes that the adoption agency algorithm copies for a tag
+	activeMost = 1024           // maximum number of formatting elements that may be active
 	pieceBytes = 1 << 10        // usual size of a piece
 	pieceLeast = 64             // smallest size of a piece, which is not halved any more
 	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
-	copies     = 64             // largest number of times that the tokenizer may move the page's bytes while a token is unfinished
+	copies     = 64             // maximum number of times that the tokenizer may move the page's bytes while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
 	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved
 )
 
 // A growth is the [io.Reader] from which the parser reads a page. It prevents the parser's tree
-// from growing beyond limit bytes.
+// from growing beyond a limit in bytes.
 type growth struct {
 	text  []byte
 	at    int // number of bytes that the parser has read
 	limit int64
 
 	weighed int64 // size of the tree when it was last measured
-	since   int64 // upper bound of the bytes that were added after the last measurement
+	since   int64 // upper bound on the number of bytes that were added after the last measurement
 	copied  int64 // number of bytes of unfinished tokens that the tokenizer has moved
 	nodes   int64 // total number of nodes that were measured
 	last    int   // size of the last piece in bytes
@@ -89,8 +90,8 @@ type growth struct {
 	watch func(most int64) // receives the largest possible size of the tree; used only by tests; may be nil
 }
 
-// mostTree returns the largest size of the tree, in bytes, for a page of size bytes. The argument
-// limit is an upper bound; 0 means MaxTree.
+// mostTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
+// The argument limit is an upper bound; 0 means MaxTree.
 func mostTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
@@ -98,8 +99,8 @@ func mostTree(size int, limit int64) int64 {
 	return min(limit, freeTree+treeAByte*int64(size))
 }
 
-// parseWithin parses HTML as a browser without scripts would. If the tree might exceed limit bytes,
-// it fails with errOutgrown or errTangled.
+// parseWithin parses HTML as a browser without scripts would. If the tree might exceed the limit,
+// in bytes, it fails with errOutgrown or errTangled.
 func parseWithin(text []byte, limit int64) (*html.Node, error) {
 	return (&growth{text: text, limit: limit, since: beginning}).parse()
 }
@@ -195,7 +196,7 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// most returns the length of the next piece, and the largest number of bytes that the piece can add
+// most returns the length of the next piece, and the maximum number of bytes that the piece can add
 // to the tree. The length is at most n. It is smaller if the piece has to end before an unfinished
 // element. The argument pending is the number of bytes of an unfinished token before the piece.
 func (g *growth) most(pending, n int) (int, int64) {
@@ -222,10 +223,10 @@ func (g *growth) noneActive() bool {
 	return true
 }
 
-// weightOf returns the size in bytes of a copied element with attrs attributes.
+// weightOf returns the size in bytes of a copied element with the given number of attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators returns an upper bound for the number of attributes in a piece. It counts the bytes
+// separators returns an upper bound on the number of attributes in a piece. It counts the bytes
 // that can precede an attribute.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
@@ -326,8 +327,8 @@ func quiet(text []byte) (length, tags int, cut bool) {
 	return 0, 0, true
 }
 
-// nests reports whether the parser inserts an element into the open elements without closing any.
-// An <a> or <nobr> inside another one closes the outer one, so it does not nest.
+// nests reports whether the parser adds an element to the open elements without closing any. An <a>
+// or <nobr> inside another one closes the outer one, so it does not nest.
 func nests(name []byte, open [][]byte) bool {
 	if bytes.EqualFold(name, []byte("span")) {
 		return true
@@ -350,7 +351,7 @@ func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	return rest[:i], closing, rest[i:]
 }
 
-// firstTag returns the offset at which the first tag can begin, without the tag that is already
+// firstTag returns the offset at which the first tag can begin, apart from the tag that is already
 // being read. Inside a script, the first tag is the end tag of the script.
 func (g *growth) firstTag(pending, end int) int {
 	ending := "</" + *g.raw

@@ -20,7 +20,7 @@ const (
 	table
 	row     // <tr>
 	cell    // <td>, <th>
-	pre     // the element keeps its lines
+	pre     // the element keeps its line breaks
 	muted   // the element is left out of the text, but its links are read: <button>, <select>, <svg>
 	skipped // the element is left out with all its content: <script>, <style>
 	lineBreak

@@ -6,7 +6,7 @@ import "bytes"
 //
 // A label is a short line that a template puts between the paragraphs: "Share", "12 comments",
 // "Read more". Words cannot identify labels in every language. So a label is recognized by its
-// shape: a short line, or a line that is mostly link, beside running text.
+// shape: a short line, or a line that is mostly a link, beside running text.
 //
 // A short line may also belong to the text. Three rules keep such lines:
 //
@@ -16,8 +16,8 @@ import "bytes"
 // - A line with a URL stays below a running paragraph, because the paragraph refers to it.
 
 const (
-	label  = 3 // largest number of words in a label
-	kicker = 5 // largest number of words in a label, such as the name of a section, on articles and other texts
+	label  = 3 // maximum number of words in a label
+	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
 )
 
 // dropLabels drops the labels in blocks[first:last]. It expects that most of these blocks are

@@ -43,7 +43,7 @@ func latin(sample []byte) string {
 	return "windows-1252"
 }
 
-// spelled returns the number of letters beyond ASCII in the text that the best fitting alphabet
+// spelled returns the number of letters beyond ASCII in the text that the best-fitting alphabet
 // contains.
 func spelled(text []byte, alphabets []string) int {
 	counts := make(map[rune]int)

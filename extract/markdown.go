@@ -26,8 +26,8 @@ import (
 
 // Markdown returns the main text as Markdown, without a newline at its end. If the text of an HTML
 // page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
-// the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is plain text or was not parsed into a tree, each line
-// becomes a paragraph.
+// the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is
+// plain text or was not parsed into a tree, each line becomes a paragraph.
 //
 // The page must have been parsed with [Options].Page.
 func (d *Document) Markdown(opt MarkdownOptions) string {
@@ -55,7 +55,7 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 }
 
 // missingTop returns the heading to write above the main text. It returns "" if the text has a
-// heading of level 1, if its first line is the title already, or if the page has no title.
+// heading of level 1, if its first line is already the title, or if the page has no title.
 func (d *Document) missingTop() string {
 	top := d.Title
 	for _, h := range d.H1 {
@@ -80,8 +80,8 @@ func (d *Document) Release() {
 	}
 }
 
-// MarkdownOptions select the content of the Markdown. The zero value gives the text with its links
-// and without pictures.
+// MarkdownOptions select the content of the Markdown. The zero value selects the text with its
+// links and without pictures.
 type MarkdownOptions struct {
 	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
 	// left out, because they are decoration.
@@ -159,7 +159,7 @@ func (s *survey) isAmongShown(p *placed) bool {
 }
 
 // source returns the address of a picture. It returns "" if the picture has no address or has
-// alt="". Pages that load pictures late have the address in attributes such as data-src.
+// alt="". Pages that load pictures lazily have the address in attributes such as data-src.
 func source(img *html.Node) string {
 	if node.HasAttr(img, "alt") && oneSpace(node.Attr(img, "alt")) == "" {
 		return ""
@@ -219,7 +219,7 @@ func (m *markdown) line(nodes []placed) {
 	m.put(containers(n), guardStart(text), true)
 }
 
-// headingLine returns a Markdown heading of a level from 1 to 6.
+// headingLine returns a Markdown heading of the given level, 1 to 6.
 func headingLine(level int, text string) string {
 	if strings.HasSuffix(text, "#") {
 		text = strings.TrimSuffix(text, "#") + `\#` // Markdown ignores a "#" at the end of a heading
@@ -227,7 +227,7 @@ func headingLine(level int, text string) string {
 	return strings.Repeat("#", level) + " " + text
 }
 
-const deepest = 16 // largest depth of lists and quotations; deeper blocks are written at this depth
+const deepest = 16 // maximum depth of lists and quotations; deeper blocks are written at this depth
 
 // containers returns the list items and quotations around a node, outermost first.
 func containers(n *html.Node) (all []*html.Node) {
@@ -285,9 +285,9 @@ func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	m.stack, m.indents, m.single = stack, indents, single
 }
 
-// isTight reports whether a list item needs no empty line above. It follows another item, or the
-// line that introduces its list. After a paragraph, a list that does not begin with 1 needs the
-// empty line.
+// isTight reports whether a list item needs no empty line above. Such an item follows another item,
+// or the line that introduces its list. After a paragraph, a list that does not begin with 1 needs
+// the empty line.
 func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool {
 	if !m.single || common == len(stack) || !isItem(stack[common]) {
 		return false
@@ -300,8 +300,8 @@ func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool 
 }
 
 // marker returns the text at the beginning of the first line of an item or a quotation, and the
-// indent of its further lines. Markdown would join two adjacent lists, so the second list gets
-// another delimiter.
+// indent of its further lines. Markdown would join two adjacent lists, so the second list gets a
+// different delimiter.
 func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	if n.DataAtom == atom.Blockquote {
 		return "> ", "> "

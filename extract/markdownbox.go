@@ -95,7 +95,7 @@ var languageName = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,32}$`)
 
 // codeLanguage returns the programming language of a code block, or "" if it is unknown. It reads
 // the classes of the block, of the <code> in it, and of the two elements around it. The HTML
-// standard recommends class="language-NAME", but Sphinx, GitHub and Pandoc have other forms.
+// standard recommends class="language-NAME", but Sphinx, GitHub and Pandoc use other forms.
 func codeLanguage(box *html.Node) string {
 	at := []*html.Node{box}
 	for c := box.FirstChild; c != nil; c = c.NextSibling {
@@ -159,7 +159,7 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	return row
 }
 
-const mostColumns = 100 // largest number of columns in a row that has a colspan
+const mostColumns = 100 // maximum number of columns in a row that has a colspan
 
 // table writes rows of data as a Markdown table. A table with one column was used for layout, so
 // its rows become paragraphs.

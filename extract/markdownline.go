@@ -68,7 +68,7 @@ func marksOf(n *html.Node) (sp span) {
 			inHeading, sp.strong = true, false // headings are bold anyway
 		}
 	}
-	if inHeading { // programs that read headings expect words alone
+	if inHeading { // programs that read headings expect only words
 		sp.link = nil
 	}
 	return sp
@@ -92,8 +92,8 @@ func join(spans []span, sp span) []span {
 }
 
 // settle removes or extends emphasis that Markdown cannot represent, because it begins or ends
-// beside punctuation or other emphasis without a space between. Markdown would show its asterisks
-// as text.
+// beside punctuation or other emphasis without a space in between. Markdown would show its
+// asterisks as text.
 func settle(spans []span) {
 	for i := 1; i < len(spans); i++ {
 		a, b := &spans[i-1], &spans[i]

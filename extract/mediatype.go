@@ -45,7 +45,7 @@ func MediaType(body []byte, contentType string) string {
 	return declared
 }
 
-// usualTypes maps the most frequent Content-Type headers to their media types, because parsing a
+// usualTypes maps the most common Content-Type headers to their media types, because parsing a
 // header takes longer than reading a short text.
 var usualTypes = map[string]string{"text/html; charset=utf-8": "text/html", "text/plain; charset=utf-8": "text/plain"}
 
@@ -207,7 +207,8 @@ func beginsAsMarkup(body []byte) bool {
 	return false
 }
 
-// start returns the first bytes of a body as UTF-8, without a byte order mark and white space.
+// start returns the first bytes of a body as UTF-8, without a byte order mark or white space before
+// them.
 func start(body []byte) []byte {
 	head := body[:min(len(body), sniffed)]
 	if name, ok := utf16Name(body, ""); ok {

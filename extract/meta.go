@@ -11,7 +11,7 @@ import (
 )
 
 // metadata reads <html lang>, <title>, <base>, <link> and <meta> into the Document. If two elements
-// set the same field, the first counts, except for robots, site name and Open Graph values.
+// set the same field, the first one is used, except for robots, site name and Open Graph values.
 func (s *survey) metadata(n *html.Node) {
 	d := s.doc
 	switch n.DataAtom {
@@ -33,7 +33,7 @@ func (s *survey) metadata(n *html.Node) {
 }
 
 // relation reads the rel of a <link> or an <a>. Both may have rel=next and rel=prev; canonical and
-// alternate count only on <link>.
+// alternate are read only on <link>.
 func (s *survey) relation(n *html.Node) {
 	d := s.doc
 	rel := node.Attr(n, "rel")
@@ -136,7 +136,7 @@ func (s *survey) meta(n *html.Node) {
 
 // robotsOf records a <meta> such as <meta name=googlebot content=noindex>. The argument name may be
 // any name. The element is ignored if content has neither noindex nor nofollow. If two elements
-// have the same name, both count.
+// have the same name, both apply.
 func (s *survey) robotsOf(name, content string) {
 	ask := robots(content)
 	if ask == (Ask{}) || name == "" {

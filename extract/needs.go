@@ -14,8 +14,8 @@ import (
 // On some pages, scripts produce text that is not in the HTML. A page needs scripts if it has a
 // script, its main text has fewer than fewWords words, and one of these conditions holds:
 //
-//   - [NeedsRoot]: the element into which a framework writes the page is empty, or all of <body> is. Empty means
-//     fewer than drawnWords words, and no link.
+//   - [NeedsRoot]: the element into which a framework writes the page has fewer than drawnWords
+//     words and no link, or <body> has no content at all.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
 //   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no link or
 //     fewer than drawnWords words of main text. The notice of javadoc does not count.
@@ -40,7 +40,8 @@ const (
 	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
 
-// javadocNotice is the <noscript> of the manuals that javadoc makes. Only their search needs scripts.
+// javadocNotice is the <noscript> of the manuals that javadoc generates. Only their search needs
+// scripts.
 const javadocNotice = "javascript is disabled on your browser"
 
 // appRoots lists the ids of elements into which frameworks write a page, according to their

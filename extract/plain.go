@@ -28,8 +28,8 @@ func plainText(text []byte) string {
 	var out strings.Builder
 	out.Grow(len(text))
 	var space []byte // white space that is written if another character of the line follows
-	begun := false   // the line has a character
-	wraps := false   // one more space comes after space
+	begun := false   // a character of the line has been written
+	wraps := false   // one more space must be written after the bytes in space
 	write := func(b []byte) {
 		if !begun && out.Len() > 0 {
 			out.WriteByte('\n')

@@ -10,14 +10,14 @@ import "bytes"
 // of the running text, the rule does not fit the page, and drops nothing.
 //
 // Two kinds of box have no limit: consent managers, and navigation that is mostly links. With a
-// limit for navigation, a page whose text is made by scripts would keep its menu, and all such
+// limit for navigation, a page whose text is produced by scripts would keep its menu, and all such
 // pages of a site would look alike.
 
 // A guard is a rule that drops elements with certain marks, together with its limits.
 type guard struct {
 	mark  mark
 	part  float64           // an element is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64           // largest share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
+	whole float64           // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
 	holds func(*genre) bool // reports whether the rule applies to this kind of page
 }
 
@@ -63,7 +63,7 @@ func (b *block) runs() bool { return b.words >= sentence && b.link*2 < b.size() 
 
 const sentence = 10 // minimum number of words in running text
 
-// recount computes the prefix sums again. Call it after blocks were dropped.
+// recount recomputes the prefix sums. Call it after dropping blocks.
 func (s *survey) recount() {
 	s.sums = append(s.sums[:0], make([]sum, len(s.blocks)+1)...)
 	var t sum
@@ -190,7 +190,7 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // largest number of blocks in an element that is a consent notice
+const consentBlocks = 64 // maximum number of blocks in an element that is a consent notice
 
 // asksConsent reports whether at least half the text in an element is running text with the word
 // "cookie", which most languages use.

@@ -16,7 +16,7 @@ import (
 // <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
 // the child that holds nearly all the weight, as long as there is one.
 //
-// After that, the method column may replace the root by a smaller box, which holds most of the
+// After that, the method column may replace the root with a smaller box, which holds most of the
 // root's weight in paragraphs that are its own children. This is the column of an article, and the
 // boxes beside it are left out.
 //
@@ -115,7 +115,7 @@ func (s *survey) titled() int32 {
 }
 
 // comments returns the weight of the readers' comments outside an article. They are in elements
-// marked as comments, and in rows of elements that have one class and running text.
+// marked as comments, and in rows of elements with the same class and with running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -137,7 +137,7 @@ func (s *survey) comments(article int32) (weight int) {
 const fewPosts = 3 // minimum number of elements of one class in a row of posts
 
 // isRowOfPosts reports whether element i is a row of posts: several of its children have the same
-// class and running text, and together they have three quarters of its weight.
+// class and running text, and together they have at least three quarters of its weight.
 func (s *survey) isRowOfPosts(i int32) bool {
 	class, posts, weight := "", 0, 0
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
@@ -158,8 +158,8 @@ func (s *survey) isRowOfPosts(i int32) bool {
 }
 
 // foremost returns the heaviest outermost element with a hint, if each other such element has less
-// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but no
-// single post of a thread.
+// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but does
+// not pick one post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -307,10 +307,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether replacing element i by its child would lose some of the text. This is so
-// if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It is also so if element i is the declared article or main part of
-// the page, and has running paragraphs or sections of text beside the child.
+// leaves reports whether replacing element i with its child would lose some of the text. This is
+// the case if the child is a section of a chapter (see isChapter), or if the page's headline is
+// outside the child (see leavesHeadline). It is also the case if element i is the declared article
+// or main part of the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -340,8 +340,8 @@ func (s *survey) leaves(i, child int32) bool {
 }
 
 // isSectionBeside reports whether element i is a section of the same text as its sibling element.
-// This is so for two <section>s without a class, and for two elements that begin with headings of
-// the same level. It is also so for a text section with a running paragraph, if the sibling has no
+// This is true of two <section>s without a class, and of two elements that begin with headings of
+// the same level. It is also true of a text section with a running paragraph, if the sibling has no
 // heading.
 func (s *survey) isSectionBeside(i, box int32) bool {
 	if k := s.kindOfBox(i); k == (boxKind{name: atom.Section}) && k == s.kindOfBox(box) {
@@ -380,8 +380,8 @@ func (s *survey) isAllDeclared(i int32) bool {
 
 // leavesHeadline reports whether the page's <h1> is in element i but not in the child, together
 // with running text that would be lost. The <h1> must be in an <article>, or have a paragraph
-// beside it. For example, a shop's short description is beside a long text of its terms. On an
-// article a paragraph beside the <h1> does not count, because it is an introduction.
+// beside it. For example, a shop's short description may be beside the long text of its terms. On
+// an article a paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -473,8 +473,8 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 
 // isChapter reports whether a child of element i is a section of a chapter: element i begins with a
 // heading and has running text before the child, and the child begins with a heading of a lower
-// level. It is false on articles, which have their introduction before the child, while copies of
-// the article lack it.
+// level. It is false on articles, where the text before the child is an introduction that copies of
+// the article lack.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {

@@ -11,8 +11,8 @@ import (
 	"skink/extract/node"
 )
 
-// These are limits of a Document. The texts of links and headings are limited in bytes. A longer
-// link is a card or a paragraph, and its first words suffice to identify it.
+// These are limits on the contents of a Document. The texts of links and headings are limited in
+// bytes. A longer link is a card or a paragraph, and its first words suffice to identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300
@@ -20,9 +20,9 @@ const (
 	maxCanonicals = 8
 )
 
-// says returns the text of an element on one line, cut to most bytes. It includes text that is not
-// displayed. If there is no text, it returns the alt text of a picture in the element, or else the
-// aria-label or title of the element.
+// says returns the text of an element on one line, cut to at most the given number of bytes. It
+// includes text that is not displayed. If there is no text, it returns the alt text of a picture in
+// the element, or else the aria-label or title of the element.
 func says(n *html.Node, most int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= most && isLine(s) && s != "" {
@@ -40,7 +40,7 @@ func says(n *html.Node, most int) string {
 	return string(l.text)
 }
 
-// oneLineOf returns s on one line, cut to most bytes.
+// oneLineOf returns s on one line, cut to at most the given number of bytes.
 func oneLineOf(s string, most int) string {
 	if short := strings.Trim(s, " \t\r\n"); len(short) <= most && isLine(short) {
 		return short
@@ -61,7 +61,7 @@ func isLine(s string) bool {
 	return true
 }
 
-// A line collects a text on one line, up to most bytes.
+// A line collects a text on one line, up to a limit in bytes.
 type line struct {
 	text  []byte
 	most  int
@@ -69,7 +69,7 @@ type line struct {
 	full  bool
 }
 
-// mostInLine is the largest number of nodes from which the text of a line is read. A single <a> may
+// mostInLine is the maximum number of nodes from which the text of a line is read. A single <a> may
 // contain a whole page.
 const mostInLine = 200
 

@@ -16,10 +16,10 @@ import (
 // page do not see. So the data is used only for fields that the page leaves empty, and never for
 // the main text.
 //
-// An experiment used the articleBody of the data to find where an article ends. On 793 articles it
+// An experiment used the articleBody in the data to find where an article ends. On 793 articles it
 // improved about as much text as it damaged, because many sites shorten articleBody.
 
-const maxJSONLD = 1 << 20 // largest size of a script in bytes; a longer script is a catalogue of products
+const maxJSONLD = 1 << 20 // maximum size of a script in bytes; a longer script is usually a product catalogue
 
 // schema holds the first value that was found for each field.
 type schema struct {

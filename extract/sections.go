@@ -20,9 +20,10 @@ import (
 // byName lists the marks that mostly come from class names.
 const byName = markClass | markRelated | markSidebar | markByline
 
-// clearSections removes marks that come from ids and classes, if the element is a section of text.
+// clearSections removes the marks that an element got from its id or class, if the element is a
+// section of text.
 func (s *survey) clearSections() {
-	var texts []boxKind // kinds of elements with at least one that has several paragraphs; other elements of the same kind may have only one
+	var texts []boxKind // kinds in which some element has several paragraphs; other elements of these kinds may have only one
 	for i := range s.elems {
 		if e := &s.elems[i]; e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
 			e.mark = 0

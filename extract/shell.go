@@ -2,7 +2,7 @@ package extract
 
 import "golang.org/x/net/html/atom"
 
-// # Pages that only scripts fill
+// # Pages filled only by scripts
 //
 // If only scripts write the text of a page, its HTML has a menu, a footer, and perhaps a line such
 // as "Please enable JavaScript". That line is the same on all such pages of a site. As main text,

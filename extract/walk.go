@@ -9,9 +9,9 @@ import (
 	"skink/extract/node"
 )
 
-// A survey is a page as two flat lists that one walk through the tree fills in document order: the
-// blocks of text, and the boxes around them. Each box covers a range of both lists. So the amount
-// of text in a box is the difference of two prefix sums, however deep the box is nested.
+// A survey represents a page as two flat lists: the blocks of text, and the boxes around them. One
+// walk through the tree fills them in document order. Each box covers a range of both lists. So the
+// amount of text in a box is the difference of two prefix sums, however deep the box is nested.
 //
 // Its methods are in many files because each rule has a file of its own. The walk fills most of the
 // fields. Then the rules drop blocks, clear marks, choose the headline and recompute the sums.
@@ -83,7 +83,7 @@ var surveys = sync.Pool{New: func() any {
 }}
 
 // release returns the survey's memory to the pool, unless the page was large. The pool would
-// otherwise keep much memory that few pages need.
+// otherwise keep a lot of memory that few pages need.
 func (s *survey) release() {
 	const large = 1 << 20 // approximate number of bytes of text
 	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 || len(s.embeds) > large/256 {

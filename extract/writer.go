@@ -25,7 +25,7 @@ type block struct {
 
 func (b *block) size() int { return b.end - b.start }
 
-// A writer collects the text of a page in one buffer, with white space reduced, and records where
+// A writer collects the text of a page in one buffer, with white space collapsed, and records where
 // each block begins and ends. It writes a separator only when more text follows, so no block begins
 // or ends with a separator, and no block is empty.
 type writer struct {

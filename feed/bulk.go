@@ -20,41 +20,41 @@ import (
 // # Elasticsearch and OpenSearch
 //
 // Both products accept documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then
-// its document. Both answer with a status for each item, in the same order. The answer to the
-// request may be 200 although every item of it was refused, so this code looks at each item. An
+// its document. Both respond with a status for each item, in the same order. The status of the
+// whole response may be 200 although every item was refused, so this code looks at each item. An
 // item with a temporary failure (409, 429, 5xx) is sent again after a while. An item with a
 // permanent failure (400) is counted, reported and left out. A bulk that is too large (413) is sent
-// in halves. An answer that names another document, or has no status, is an error, because it does
+// in halves. A response that names another document, or has no status, is an error, because it does
 // not show whether the document was accepted. The client libraries of the two products look only at
-// the answer to the request, or refuse the other product's server. So this code implements the
-// protocol itself.
+// the status of the whole response, or refuse the other product's server. So this code implements
+// the protocol itself.
 //
 // A redirect is not followed, because it would take the documents and the credentials to a server
 // that the user did not name.
 //
 // The ID of a document is that of its page, so a document that is sent twice is in the index once.
 // Thus a bulk whose result is unknown, such as after a broken connection or a crash, can be sent
-// again. The document of a page is deleted when the page is gone, asks not to be indexed, or became
-// a duplicate. Deleting a document that does not exist (404) is not an error.
+// again. The document of a page is deleted when the page is gone, asks not to be indexed, or has
+// become a duplicate. Deleting a document that does not exist (404) is not an error.
 //
 // The cursor is the position in the store's changes up to which documents were sent. It is stored
-// only when the server has answered for all documents before it.
+// only when the server has accepted or refused all documents before it.
 
 // BulkOptions configures where and how a [Bulk] sends documents.
 type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
 	Client *http.Client  // nil means a client with a timeout of one minute
-	Bytes  int           // largest size of a bulk in bytes; 0 means 5 MB, which the manuals of both products advise as a start
+	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, which the manuals of both products recommend as a starting point
 	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0 means half a second
 
 	Options                                                     // selects the pages that are sent, and the cursor or time after which they changed; Format is ignored
 	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil means that it is not stored
 	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil means that it is not called
 
-	// Delayed is called before the second attempt for a bulk, if the first one got no usable
-	// answer. The argument tries is the number of further attempts, and waits is the sum of the
-	// pauses before them. Delayed may be nil.
+	// Delayed is called before the second attempt for a bulk, if the first one got no usable response.
+	// The argument tries is the number of further attempts, and waits is the sum of the pauses before
+	// them. Delayed may be nil.
 	Delayed func(why error, tries int, waits time.Duration)
 }
 
@@ -63,8 +63,8 @@ const (
 	leastBytes = 64 << 10 // minimum size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
 	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take some two minutes
-	bulkDocs   = 1000     // greatest number of documents in a bulk, however small they are
-	mostReply  = 64 << 20 // greatest number of bytes that are read of an answer
+	bulkDocs   = 1000     // maximum number of documents in a bulk, however small they are
+	mostReply  = 64 << 20 // maximum number of bytes of a response that are read
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
@@ -80,7 +80,7 @@ type Bulk struct {
 
 	sent, deleted, refused int
 
-	delayed bool // whether the last attempt got no usable answer
+	delayed bool // whether the last attempt got no usable response
 }
 
 // An item is one action of a bulk: to index a document or to delete it.
@@ -133,7 +133,7 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
-	b.items, b.bytes = nil, 0 // a call that failed may have left items
+	b.items, b.bytes = nil, 0 // an earlier call that failed may have left items
 	if err := b.opt.prepare(ctx, b.s); err != nil {
 		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
 	}
@@ -190,8 +190,8 @@ func (b *Bulk) gather(i item) {
 	b.bytes += len(i.lines)
 }
 
-// flush sends the waiting items, retrying until the server has answered for all of them. Then it
-// stores after as the cursor.
+// flush sends the waiting items, retrying until the server has accepted or refused all of them.
+// Then it stores after as the cursor.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
 	if err == nil && b.opt.Keep != nil {
@@ -204,7 +204,7 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	return nil
 }
 
-// ErrNotAllowed means that the server does not let this user write into the index.
+// ErrNotAllowed means that the server does not let this user write to the index.
 var ErrNotAllowed = errors.New("not allowed")
 
 // errTooLarge means that the server does not accept a bulk of this size.
@@ -244,7 +244,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 }
 
 // delay calls opt.Delayed if an attempt failed with err, unless the previous attempt failed too. A
-// nil err means that the server gave a usable answer.
+// nil err means that the server gave a usable response.
 func (b *Bulk) delay(err error) {
 	if err != nil && !b.delayed && b.opt.Delayed != nil {
 		b.opt.Delayed(err, bulkTries-1, b.opt.Wait*(1<<(bulkTries-1)-1))
@@ -270,8 +270,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. It returns the items to send again, and the shortest pause
-// before this. If err is not nil, busy contains all items, or none if another attempt would fail in
+// post sends items with one request. It returns the items to send again, and the minimum pause
+// before that. If err is not nil, busy contains all items, or none if another attempt would fail in
 // the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
@@ -332,19 +332,19 @@ func isForGood(err error) bool {
 	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// A reply is the server's answer to a bulk.
+// A reply is the server's response to a bulk.
 type reply struct {
 	Items []map[string]outcome `json:"items"` // each maps the name of an action to its outcome
 }
 
-// An outcome is the server's answer for one item.
+// An outcome is the result that the server reports for one item.
 type outcome struct {
 	ID     string          `json:"_id"`
 	Status int             `json:"status"`
 	Error  json.RawMessage `json:"error"`
 }
 
-// settle reads the outcome of each item from an answer, and returns the items to send again.
+// settle reads the outcome of each item from a response, and returns the items to send again.
 func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	var r reply
 	if err := json.Unmarshal(answer, &r); err != nil || len(r.Items) != len(items) {
@@ -399,7 +399,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, most)
 }
 
-// excerpt returns the beginning of a server's answer, on one line of valid UTF-8.
+// excerpt returns the beginning of a server's response, on one line of valid UTF-8.
 func excerpt(said []byte) string {
 	const most = 300
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "\uFFFD")), " ")

@@ -14,10 +14,10 @@ import (
 // program that applies the lines by id, in their order, to its earlier copy of the feed gets the
 // content of a new feed.
 //
-// In a feed of unique pages, a page is also gone when it became a duplicate. A page is also new
-// when it became unique because its leader is gone. A feed may contain a gone page that its reader
-// never saw, if the page appeared and disappeared since the reader last asked. No change is ever
-// left out.
+// In a feed of unique pages, a page is also gone when it has become a duplicate. It is also new
+// when it has become unique because its leader is gone. A feed may report as gone a page that its
+// reader never saw, if the page appeared and disappeared since the reader last asked. No change is
+// ever left out.
 
 // was reports whether a feed with choice c contained a page in the earlier state v.
 func (c choice) was(v *store.Visit) bool {

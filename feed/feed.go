@@ -1,5 +1,5 @@
-// Package feed writes the content of a crawl for programs that build an index from it: JSON Lines,
-// one page a line, Parquet, or WET. SCHEMA.md specifies the fields.
+// Package feed writes the content of a crawl for programs that build an index from it: JSON Lines
+// (one page per line), Parquet or WET. SCHEMA.md specifies the fields.
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
@@ -36,7 +36,7 @@ const (
 	All    Include = "all"    // every page with a verdict, including noindex pages
 )
 
-// ParseInclude returns the Include of that name.
+// ParseInclude returns the Include with the given name.
 func ParseInclude(name string) (Include, error) {
 	switch in := Include(name); in {
 	case Unique, All:
@@ -216,7 +216,7 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 	}, func(int) error { return nil }
 }
 
-const bufferSize = 256 << 10 // so that one system call writes some dozens of pages
+const bufferSize = 256 << 10 // large enough for one system call to write a few dozen pages
 
 // appendPage appends to dst the JSON line of a page.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {

@@ -18,7 +18,7 @@ type mark struct {
 	Cursor store.Cursor `json:"cursor"`         // position after the last page that was written or skipped
 	Offset int64        `json:"offset"`         // size of the file in bytes
 	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
-	First  dedup.Hash   `json:"first,omitzero"` // ID of the page of the file's first line; the zero value means that the file has no line
+	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no line
 }
 
 const (
@@ -58,9 +58,9 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike reports whether a file of size bytes begins with the line of the page first. If the
-// file is shorter than the beginning of that line, it must equal the first bytes of the line. Any
-// other file was never a feed of the store, and must not be changed.
+// beginsLike reports whether a file of the given size in bytes begins with the line of the page
+// first. If the file is shorter than the beginning of that line, it must equal the first bytes of
+// the line. Any other file was never a feed of the store, and must not be changed.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil

@@ -17,9 +17,9 @@ import (
 	"skink/store"
 )
 
-// Bounds on the words of a passage.
+// These are limits on the number of words in a passage.
 const (
-	PassageWords      = passage.DefaultMost // largest number of words in a passage, unless the user chooses another limit
+	PassageWords      = passage.DefaultMost // maximum number of words in a passage, unless the user chooses another limit
 	LeastPassageWords = passage.LeastMost   // smallest limit that the user can choose
 )
 
@@ -46,12 +46,12 @@ type Place struct {
 	Position int        `json:"position"`
 }
 
-// WritePassages writes the passages of the pages of s to w as JSON Lines, each with no more words
-// than most. A passage that occurs more than once is written once, with its other places. It uses
-// only the fields of opt that choose pages. It returns the number of passages that it wrote.
+// WritePassages writes the passages of the pages of s to w as JSON Lines, each of at most the given
+// number of words. A passage that occurs more than once is written once, with its other places. It
+// uses only the fields of opt that select pages. It returns the number of passages that it wrote.
 //
-// It reads the pages twice, and a third time if a passage repeats. It needs 8 bytes of memory for each
-// passage, and some hundred bytes for each place of a passage that repeats.
+// It reads the pages twice, and a third time if a passage repeats. It needs 8 bytes of memory for
+// each passage, and about a hundred bytes for each place of a passage that repeats.
 func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options, most int) (passages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -81,13 +81,13 @@ func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options
 	return passages, nil
 }
 
-// A passageExport holds the data that an export of passages has about repeated passages.
+// A passageExport holds the data about repeated passages during an export.
 type passageExport struct {
 	s       store.Reader
 	opt     Options
 	most    int
 	places  map[dedup.Hash][]Place // maps the id of each repeated passage to all its places
-	written map[dedup.Hash]bool    // ids of the repeated passages that are written
+	written map[dedup.Hash]bool    // ids of the repeated passages that have been written
 }
 
 // findRepeated finds the passages that occur more than once, and their places.
@@ -130,7 +130,7 @@ func short(id dedup.Hash) (v uint64) {
 }
 
 // each calls do for each passage, in the order of the pages. The function do must not keep its
-// argument, but may keep strings of it.
+// argument, but may keep the argument's strings.
 func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error {
 	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
 		if err == nil {
@@ -174,7 +174,7 @@ func blocks(page *store.Content) []passage.Block {
 	return all
 }
 
-// at returns a URL with a fragment, which is not escaped yet. A file that has no URL gets none.
+// at returns the URL of a page with the given fragment, which it escapes.
 func at(page, fragment string) string {
 	if fragment == "" {
 		return page

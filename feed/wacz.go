@@ -18,15 +18,15 @@ import (
 
 // # WACZ
 //
-// A WACZ file is a web archive in one file. It contains the archived answers of a crawl with an
+// A WACZ file is a web archive in one file. It contains the archived responses of a crawl with an
 // index of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page
 // show it in a browser.
 
 // WACZ configures [WriteWACZ], in addition to the Options.
 type WACZ struct {
 	Dir      string                               // folder with the archive files of the crawl
-	Software string                               // name of the software that writes the file, which the file records
-	Created  time.Time                            // time of creation, which the file records; required
+	Software string                               // name of the software that writes the file; it is recorded in the file
+	Created  time.Time                            // time of creation, which is recorded in the file; required
 	Damaged  func(archive string, d *warc.Damage) // called for each archived record that cannot be indexed; nil means that WriteWACZ fails at the first such record
 }
 

@@ -12,18 +12,18 @@ import (
 // # WET
 //
 // In a WET archive each page has two records. A conversion record contains the main text. A
-// metadata record, which refers to the first, contains as JSON all other fields of the page's
-// [Document], such as the verdict.
+// metadata record, which refers to the first, contains all other fields of the page's [Document],
+// such as the verdict, as JSON.
 
 // A textArchive writes documents as WET.
 type textArchive struct {
 	to *warc.Writer
-	// This tells whether the record at the beginning of the archive was written.
+	// This tells whether the record at the beginning of the archive has been written.
 	begun bool
 }
 
-// newTextArchive returns a writer of WET. If packed is true, each record is a gzip member of its
-// own; otherwise nothing is compressed.
+// newTextArchive returns a WET writer. If packed is true, each record is a gzip member of its own;
+// otherwise nothing is compressed.
 func newTextArchive(w io.Writer, packed bool) *textArchive {
 	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
 }
@@ -56,8 +56,8 @@ func (a *textArchive) write(d *Document) error {
 	return a.to.Write(about)
 }
 
-// oneLine replaces the characters that must not be in a header of a record, but may be in the name
-// of a file.
+// oneLine replaces the characters that must not occur in a record header, but may occur in a file
+// name.
 var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
 
 // notInLang reports whether r is not allowed in a language tag. It is needed because pages may
@@ -66,8 +66,8 @@ func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// begin writes the warcinfo record that describes the archive, unless it is written already. The
-// archive of a feed without pages has no such record.
+// begin writes the warcinfo record that describes the archive, unless it has already been written.
+// The archive of a feed without pages has no such record.
 func (a *textArchive) begin() error {
 	if a.begun {
 		return nil

@@ -18,10 +18,10 @@ import (
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
-//     for backslashes, and no tabs, line ends or outer spaces. punycode.go describes its rules for
-//     hosts in ASCII.
+//     for backslashes, and no tabs, line ends or surrounding spaces. punycode.go describes its
+//     rules for hosts in ASCII.
 //   - The fragment and the user info are removed. A fragment never reaches the server. User info
-//     does not identify the page, and a page that needs a password does not belong to a public
+//     does not identify the page, and a page that needs a password does not belong in a public
 //     crawl.
 //   - RFC 3986, section 6.2.2, writes the digits of %XX in capitals, and the unreserved characters
 //     (A-Z a-z 0-9 - . _ ~) as themselves.
@@ -38,27 +38,27 @@ import (
 // this package always escapes it in UTF-8. So links with a query can be wrong on pages in a legacy
 // encoding.
 
-// MaxURL is the greatest length in bytes of a URL that is crawled, as written and in canonical
-// form. RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain
-// data, or come from a site that makes ever longer links.
+// MaxURL is the maximum length in bytes of a URL that is crawled, as written and in canonical form.
+// RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain data, or
+// come from a site that generates ever longer links.
 const MaxURL = 8000
 
 // These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
-// bytes, and parsing some of these would take long.
+// bytes, and some of these would take a long time to parse.
 const (
-	// maxAuthority is the greatest length in bytes of user info, host and port together. A DNS name
-	// has at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the
-	// square of this length: 8,000 bytes of "@" would take 0.2 s.
+	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
+	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square
+	// of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
-	// maxSlashes is the greatest number of slashes before the query. A site with deeper folders
-	// probably links to itself in circles. The parser's time grows with the square of this number:
-	// 4,000 slashes would take 12 ms.
+	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
+	// probably has links that go round in circles. The parser's time grows with the square of this
+	// number: 4,000 slashes would take 12 ms.
 	maxSlashes = 512
 )
 
 var (
 	// ErrScheme is returned for a URL without a scheme, and for a scheme other than http and https.
-	// Links with other schemes, such as mailto: and javascript:, are frequent on pages.
+	// Links with other schemes, such as mailto: and javascript:, are common on pages.
 	ErrScheme = errors.New("not an http or https URL")
 
 	// ErrTooLong is returned for a URL of more than [MaxURL] bytes, or with too many slashes.
@@ -76,9 +76,9 @@ var parser = whatwg.NewParser(
 )
 
 // Canonical returns the canonical form of an absolute URL, which identifies a page: two spellings
-// of one URL have the same form. The result is ASCII and at most [MaxURL] bytes long, and Canonical
-// does not change it again. The errors are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with
-// the URL and a suggestion.
+// of one URL have the same form. The result is ASCII and at most [MaxURL] bytes long, and is its
+// own canonical form. The errors are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with the
+// URL and a suggestion.
 func Canonical(rawURL string) (string, error) {
 	if len(rawURL) > MaxURL {
 		return "", tooLong(rawURL)
@@ -122,8 +122,8 @@ func canonicalParsed(rawURL string) (string, error) {
 }
 
 // serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
-// error if parsing the host again would give another host. The reason is that IDNA maps some hosts,
-// such as "≠", to names that it then refuses, and such a form cannot be a key.
+// error if parsing the host again would give a different host. The reason is that IDNA maps some
+// hosts, such as "≠", to names that it then refuses, and such a form cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -261,9 +261,9 @@ func authorityLen(ref string) int {
 	return len(authority)
 }
 
-// checkBounds returns an error for a URL or relative reference that would take long to parse,
-// because its authority is too long or it has too many slashes. The argument ref is rawURL without
-// blanks; rawURL is for the error message.
+// checkBounds returns an error for a URL or relative reference that would take a long time to
+// parse, because its authority is too long or it has too many slashes. The argument ref is rawURL
+// without blanks; rawURL is for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
@@ -329,8 +329,8 @@ func withoutUser(s string) string {
 	return s
 }
 
-// ID returns the key of a page: the first 16 bytes of the SHA-256 of its canonical URL. Two URLs
-// with the same key practically do not occur.
+// ID returns the key of a page: the first 16 bytes of the SHA-256 of its canonical URL. In
+// practice, no two URLs have the same key.
 func ID(canonicalURL string) [16]byte {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return [16]byte(sum[:16])

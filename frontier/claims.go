@@ -8,10 +8,10 @@ import (
 
 // Claims records which worker has claimed which host, and until when. It is for frontiers that keep
 // claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must make
-// the URLs that the worker took available again. The zero value has no claims. Only one goroutine
+// available again the URLs that the worker took. The zero value has no claims. Only one goroutine
 // at a time may use it.
 type Claims struct {
-	token   uint64               // token of the claim that was made last
+	token   uint64               // token of the latest claim
 	held    map[string]*holder   // valid claims by host
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // time at which each worker last asked for hosts
@@ -37,7 +37,8 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy lowers c.expires to until if it is later, because a claim may expire at that time.
+// endsBy sets c.expires to the time until, unless c.expires is earlier, because a claim may expire
+// at that time.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until
@@ -78,8 +79,8 @@ func (c *Claims) End(host string) {
 	}
 }
 
-// Expire ends the claims whose time is over at now, and returns their hosts. It looks at the claims
-// only if one of them may have expired since the last call.
+// Expire ends the claims that have expired at the time now, and returns their hosts. It looks at
+// the claims only if one of them may have expired since the last call.
 func (c *Claims) Expire(now time.Time) (hosts []string) {
 	if c.expires.IsZero() || now.Before(c.expires) {
 		return nil
@@ -99,9 +100,9 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 // Others returns the number of hosts that workers other than the named one have claimed.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
-// Share records that worker asks for hosts at now, and returns the fields Share and Workers of its
-// [Grant]. The argument waiting is the number of unclaimed hosts that have URLs, as in
-// Grant.Waiting. Call Share after the worker got its hosts.
+// Share records that worker asked for hosts at the time now, and returns the fields Share and
+// Workers of its [Grant]. The argument waiting is the number of unclaimed hosts that have URLs, as
+// in Grant.Waiting. Call Share after the worker has received its hosts.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

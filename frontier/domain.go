@@ -24,10 +24,10 @@ func IsRoot(canonicalURL string) bool {
 }
 
 // Domain returns the registrable domain of a host as [HostOf] returns it, such as "example.co.uk"
-// of "www.example.co.uk:8080". The option --scope domain stays within it. The port and a trailing
+// for "www.example.co.uk:8080". The option --scope domain stays within it. The port and a trailing
 // dot are left out.
 //
-// The public suffix list decides, including its private part: two sites of github.io are two
+// The public suffix list decides, including its private part: two sites under github.io are two
 // domains. A host without a registrable domain is its own domain. These are IP addresses, single
 // labels such as "localhost", and public suffixes. The version of the list is that of
 // golang.org/x/net.

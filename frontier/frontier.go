@@ -20,7 +20,7 @@
 // because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
 // other workers may take its unfinished URLs.
 //
-// The scheduler decides when a host may be requested again; see package crawler. The scheduler's
+// The scheduler decides when a host may get its next request; see package crawler. The scheduler's
 // caller decides which URLs belong to a crawl.
 //
 // # Revisits
@@ -108,17 +108,17 @@ type Host struct {
 // A Rest is the information that the next worker needs to be polite to a host. The zero value means
 // that nothing is known about the host.
 type Rest struct {
-	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
+	Next    time.Time     // the host must not get a request, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // the host asked to get no requests before this time; see MostBlocked
+	Blocked time.Time     // the host asked for no requests before this time; see MostBlocked
 	Delay   time.Duration // minimum time between two requests that the host asked for; 0 means that it asked for none
 	Took    time.Duration // moving average of the time that the host takes to answer a request; 0 means unknown
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
 
-// MostBlocked is the longest time for which a host can ask to get no requests. If it asks for more,
-// its clock is probably wrong, and the crawl must not wait that long.
+// MostBlocked is the longest pause that a host can ask for. If it asks for more, its clock is
+// probably wrong, and the crawl must not wait that long.
 const MostBlocked = time.Hour
 
 // Due returns the time before which the host must get no request.
@@ -152,8 +152,8 @@ type Trouble struct {
 
 // Spent is the amount of data fetched from a host.
 type Spent struct {
-	Pages      int64 // number of answers with a page or a file
-	Bytes      int64 // total size of the bodies of all answers
+	Pages      int64 // number of responses with a page or a file
+	Bytes      int64 // total size of the bodies of all responses
 	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages and Bytes
 }
 
@@ -175,7 +175,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
 	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
-	Next    time.Time // time at which the next unclaimed host can be claimed; now if one can be already; the zero value means that no unclaimed host has URLs
+	Next    time.Time // time at which the next unclaimed host can be claimed; now if one already can be; the zero value means that no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
 	// the caller.
@@ -193,7 +193,7 @@ type Grant struct {
 // claimed stay locked until their claims expire.
 const Present = 5 * time.Second
 
-// ShareOf returns the number of hosts that each worker should claim, see [Grant]: hosts divided by
+// ShareOf returns the number of hosts that each worker should claim (see [Grant]): hosts divided by
 // workers, rounded up, and at least 1. It returns 0 for fewer than two workers.
 func ShareOf(hosts, workers int) int {
 	if workers < 2 {
@@ -215,17 +215,17 @@ func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }
 
-// Frontier is the contract that every frontier keeps. Its methods may be called from several
+// Frontier is the contract that every frontier fulfils. Its methods may be called from several
 // goroutines at once. Package store/storetest tests these promises. The record of a page, the final
 // state of its URL and the URLs to which it leads are written together. A store does this in
 // Commit, and a [Memory] in End.
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that are unknown or outside the crawl, and returns their number.
-	// Known URLs are dropped. If two calls discover one URL at once, exactly one counts it. The
-	// URLs of a host are ordered by priority, then depth, then arrival. An item that is due later
-	// counts as arriving when it is due.
+	// Discover queues the URLs that are unknown or outside the crawl, and returns their number. Known
+	// URLs are ignored. If two calls discover one URL at once, exactly one counts it. The URLs of a
+	// host are ordered by priority, then depth, then arrival. An item that is due later counts as
+	// arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
 	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns
@@ -233,11 +233,11 @@ type Frontier interface {
 	// Revisit replaces them.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
-	// Claim gives the worker up to n hosts for ttl. These hosts have URLs that can be taken, may be
-	// requested now, and are not claimed. They are chosen by the priority and then the depth of
-	// their first URL. Among equal hosts, those that have been due the longest come first. A host
-	// whose URLs are all due later cannot be claimed before the first of them is due. With n = 0,
-	// Claim only reports the state of the frontier, and counts the worker as present.
+	// Claim gives the worker up to n hosts for ttl. These hosts have URLs that can be taken, may get
+	// requests now, and are not claimed. They are chosen by the priority and then the depth of their
+	// first URL. Among equal hosts, those that have been due the longest come first. A host whose URLs
+	// are all due later cannot be claimed before the first of them is due. With n = 0, Claim only
+	// reports the state of the frontier, and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew extends claims to ttl from now, and returns those that were lost.
@@ -249,7 +249,7 @@ type Frontier interface {
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
 	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
-	// given item, behind the other URLs of its priority and depth.
+	// given item, after the other URLs of its priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
 	// Return ends a claim. The host's URLs that were taken and are not finished are queued again,

@@ -65,7 +65,7 @@ func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
 	return f.discover(items, func(s State) bool { return s != Pending }), nil
 }
 
-// discover queues those of items whose URL is in a state that wanted accepts, and returns their
+// discover queues the items whose URLs are in a state that wanted accepts, and returns their
 // number.
 func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	for _, it := range items {
@@ -112,7 +112,7 @@ func (f *Memory) host(name string) *memoryHost {
 	return h
 }
 
-// queue puts u behind the waiting URLs with the same priority and depth. If u is due after now,
+// queue puts u after the waiting URLs with the same priority and depth. If u is due after now,
 // queue puts it into the list of later URLs instead.
 func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	f.seq++
@@ -327,9 +327,9 @@ type Ending struct {
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records
-// those that the crawl excludes. All of this happens in one step. If the URL is finished already,
-// its state does not change. If the claim is no longer valid, End changes nothing and returns
-// [ErrLost].
+// those that the crawl excludes. All of this happens in one step. If the URL has already been
+// finished, its state does not change. If the claim is no longer valid, End changes nothing and
+// returns [ErrLost].
 func (f *Memory) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -25,15 +25,15 @@ import (
 // is used, because a mistake here would give one page two identities. FuzzResolve and
 // TestResolvePlain compare the results of the single pass and of the parser.
 
-// maxPlain is the greatest length in bytes of a URL that the fast check handles. It equals
+// maxPlain is the maximum length in bytes of a URL that the fast check handles. It equals
 // maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.
 // Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// These bits tell, for each byte, in which components of a URL the byte is kept unchanged.
+// For each byte, these bits say in which components of a URL it is kept unchanged.
 const (
-	inPath     = 1 << iota // may stand unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
-	inQuery                // may stand unchanged in a query, by the special-query percent-encode set
+	inPath     = 1 << iota // may occur unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
+	inQuery                // may occur unchanged in a query, by the special-query percent-encode set
 	inLabel                // lower-case letters and digits of a host; hyphens are checked separately
 	unreserved             // needs no escape in any part of a URL: RFC 3986, section 2.3
 	hexDigit
@@ -140,7 +140,7 @@ func plainPort(port string) bool {
 }
 
 // plainPath reports whether s is plain: the full parser would certainly return it unchanged. s is a
-// path with or without query, or a query with its question mark.
+// path with or without a query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)
 	for i := 0; i < len(s); i++ {

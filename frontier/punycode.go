@@ -19,7 +19,7 @@ const standIn = "ascii.invalid"
 
 const acePrefix = "xn--"
 
-// hideHost replaces the host of ref by standIn if the library would refuse the host although the
+// hideHost replaces the host of ref with standIn if the library would refuse the host although the
 // URL Standard allows it. It returns the changed reference, and the original host in lower case.
 // The result ok is false if the library can parse ref as it is. The argument ref is a URL or
 // relative reference without blanks.
@@ -68,8 +68,8 @@ func lowerASCII(name string) string {
 	return string(out)
 }
 
-// isACE reports whether a label of the host begins with "xn--", as Punycode does, and the host is
-// not an IPv4 address. By the URL Standard, a host whose last label is a number must be an IPv4
+// isACE reports whether a label of the host begins with "xn--", which marks Punycode, and the host
+// is not an IPv4 address. By the URL Standard, a host whose last label is a number must be an IPv4
 // address.
 func isACE(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
@@ -79,7 +79,7 @@ func isACE(host string) bool {
 	return !number && slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(l, acePrefix) })
 }
 
-// showHost puts host back into a URL in which hideHost has replaced it by standIn.
+// showHost puts host back into a URL in which hideHost has replaced it with standIn.
 func showHost(url, host string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	return scheme + "://" + host + strings.TrimPrefix(rest, standIn)

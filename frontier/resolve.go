@@ -23,7 +23,7 @@ type Base struct {
 // NewBase returns the base of the page at pageURL. The argument baseHref is the href of its first
 // <base> element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored
 // if it is not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme
-// is not http or https, because a page that was saved to a disk may have a base with the scheme
+// is not http or https, because a page that was saved to disk may have a base with the scheme
 // file:. The errors are those of [Canonical] for pageURL.
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)
@@ -63,10 +63,10 @@ func newBase(page string) *Base {
 	return b
 }
 
-// Resolve returns the canonical URL that a link of the page leads to. The argument href is as in
-// the document, with its character references decoded. Its fragment is dropped, so "" and "#top"
-// are the page itself. The errors are those of [Canonical]. The result may share memory with href
-// or with the page's URL.
+// Resolve returns the canonical URL that a link of the page leads to. The argument href is the
+// value of the attribute, with character references decoded. Its fragment is dropped, so "" and
+// "#top" are the page itself. The errors are those of [Canonical]. The result may share memory with
+// href or with the page's URL.
 func (b *Base) Resolve(href string) (string, error) {
 	if len(href) > MaxURL {
 		return "", tooLong(href)
@@ -79,8 +79,8 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
-// Absolute resolves a URL, and keeps its fragment. It returns a URL unchanged if it cannot be resolved
-// or is not http.
+// Absolute resolves a URL, and keeps its fragment. It returns a URL unchanged if it cannot be
+// resolved or is not an http URL.
 func (b *Base) Absolute(href string) string {
 	ref, fragment, found := strings.Cut(href, "#")
 	url, err := b.Resolve(ref)
@@ -259,8 +259,8 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
-// folder to which they lead, and the rest of href. It leaves such segments further inside, for
-// which the full parser is used.
+// folder to which they lead, and the rest of href. It leaves such segments further inside to the
+// full parser.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir
 	for {

@@ -3,11 +3,11 @@ package pdf
 import "github.com/tetratelabs/wazero/experimental"
 
 // A memory holds the memory of a sandbox's instances, which run one after the other. It grows to
-// its limit in one step. A growing instance leaves its old memory to the garbage collector, so in
-// many small steps a limit of 128 MB took 500 MB.
+// its limit in one step. A growing instance leaves its old memory to the garbage collector, so
+// growing to a limit of 128 MB in many small steps took 500 MB.
 type memory struct {
 	most int64
-	buf  []byte // the allocated memory; zero after the bytes that the instance has used
+	buf  []byte // the allocated memory; all zeros after the bytes that the instance has used
 	used int    // number of bytes that the instance has used
 }
 

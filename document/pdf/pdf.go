@@ -3,10 +3,10 @@
 //
 // # Safety
 //
-// PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no files, no
-// network, and a bounded memory. Each file gets an instance of its own, which takes some
-// milliseconds to create and is discarded afterwards. So the text of a file does not depend on the
-// files before it, and a file that breaks its instance does not affect others.
+// PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no access to
+// files or the network, and a limited memory. Each file gets an instance of its own, which takes
+// some milliseconds to create and is discarded afterwards. So the text of a file does not depend on
+// the files before it, and a file that breaks its instance does not affect others.
 //
 // Reading a file is stopped if it takes too long. For this purpose, the compiled code checks at
 // each loop whether its context has ended. These checks make PDFium three times slower, but without
@@ -41,9 +41,9 @@ import (
 // Options configure an engine.
 type Options struct {
 	Instances int           // number of files that can be read at the same time, at least 1
-	Memory    int64         // largest memory of an instance in bytes
+	Memory    int64         // memory limit of an instance in bytes
 	Timeout   time.Duration // time limit for reading one file
-	Cache     string        // folder for the cached compiled program; if "", the program is compiled at each start
+	Cache     string        // folder for the cached compiled program; "" means that the program is compiled at each start
 }
 
 // A File holds the text and the metadata of a PDF file, with the metadata as written in the file.
@@ -96,14 +96,13 @@ func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 	return e, nil
 }
 
-// A sandbox reads one file after the other, each in a new instance.
+// A sandbox reads one file after another, each in a new instance.
 type sandbox struct {
 	pool   pdfium.Pool // creates instances; nil if the sandbox is not started
 	cancel func()      // stops the instance and the pool
 	memory memory      // memory of the instance
 }
 
-// start starts a sandbox.
 func (e *Engine) start(s *sandbox) (err error) {
 	const page = 64 << 10 // size in bytes of a page of WebAssembly memory
 	ctx, cancel := context.WithCancel(experimental.WithMemoryAllocator(context.Background(), &s.memory))
@@ -138,8 +137,8 @@ func (s *sandbox) stop() (err error) {
 	return err
 }
 
-// Close waits until no file is being read, and then stops the engine. Read must not be called
-// later.
+// Close waits until no file is being read, and then stops the engine. Read must not be called after
+// Close.
 func (e *Engine) Close() error {
 	var all []error
 	for range e.opt.Instances {
@@ -149,9 +148,9 @@ func (e *Engine) Close() error {
 	return errors.Join(append(all, e.cache.Close(context.Background()))...)
 }
 
-// Read reads a file. It fails if the text has more than most bytes. It first waits for a free
-// sandbox, which does not count towards Options.Timeout. The error is that of ctx, or wraps one of
-// the reasons above.
+// Read reads a file. It fails if the text is longer than the given number of bytes. It first waits
+// for a free sandbox, which does not count towards Options.Timeout. The error is that of ctx, or
+// wraps one of the reasons above.
 func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error) {
 	var s *sandbox
 	select {
@@ -186,7 +185,6 @@ func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) 
 	return e.read(ctx, instance, body, most)
 }
 
-// read reads a file in the given instance.
 func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most int) (*File, error) {
 	opened, err := p.OpenDocument(&requests.OpenDocument{File: &body})
 	switch {
@@ -234,7 +232,6 @@ func (e *Engine) broken() error {
 	return fmt.Errorf("%w, or needs more than %d MB of memory", ErrDamaged, e.opt.Memory>>20)
 }
 
-// pageText returns the text of a page.
 func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string, error) {
 	page, err := p.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
 	if err != nil {

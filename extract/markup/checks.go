@@ -7,9 +7,9 @@ type Check struct {
 	Finds string // description of the fault, and of the cases that do not count as faults
 }
 
-// Checks are all faults that [Read] finds, and those that a reader of the answer's header adds. The
-// file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault and one
-// that comes close to it.
+// Checks are all faults that [Read] finds, and those that a reader of the response header adds. The
+// file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault and
+// one that comes close to it.
 var Checks = []Check{
 	{ImageAlt, "images.alt", "an <img> without alt or another name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},

@@ -15,7 +15,7 @@ type data struct {
 	byID  map[string]map[string]any
 }
 
-// maxData is the largest size in bytes of a script that is read. A larger script usually describes
+// maxData is the maximum size in bytes of a script that is read. A larger script usually describes
 // many products and not the page.
 const maxData = 1 << 18
 
@@ -64,9 +64,8 @@ func bare(text string) string {
 	return text
 }
 
-// add adds the objects of a value that describe the page. It leaves out the objects in properties
-// of these objects, which may be incomplete. If known is true, the vocabulary is that of
-// schema.org.
+// add adds the objects of a value that describe the page. It leaves out objects nested in these,
+// which may be incomplete. If known is true, the vocabulary is that of schema.org.
 func (d *data) add(v any, known bool) {
 	switch v := v.(type) {
 	case []any:

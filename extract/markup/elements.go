@@ -247,7 +247,7 @@ func hasSession(href string) bool {
 	return false
 }
 
-// mostRead is the largest number of nodes that are visited to collect the text of an element.
+// mostRead is the maximum number of nodes that are visited to collect the text of an element.
 const mostRead = 100
 
 // textOf returns the text of an element as one line. It includes the alternative texts of the

@@ -7,8 +7,8 @@
 //		if facts.Faults.Has(c.Fault) { fmt.Println(c.Name, facts.Examples(c.Fault)) }
 //	}
 //
-// [Checks] lists all faults. A fault says only what is true of every page with that HTML, on whatever
-// site it is. It does not say that the site works badly.
+// [Checks] lists all faults. A fault says only what is true of every page with that HTML, whatever
+// its site. It does not say that the site works badly.
 package markup
 
 import (
@@ -52,7 +52,7 @@ const (
 	CanonicalScheme     Fault = 24
 )
 
-// These are the faults of the answer's header. Package markup does not set them, because it does
+// These are the faults of the response header. Package markup does not set them, because it does
 // not see the header.
 const (
 	NoHSTS Fault = 32 + iota
@@ -64,7 +64,7 @@ const (
 	Uncacheable
 )
 
-// OfHeader reports whether f is a fault of the answer's header rather than of its HTML.
+// OfHeader reports whether f is a fault of the response header rather than of the HTML.
 func (f Fault) OfHeader() bool { return f >= NoHSTS }
 
 // A Set is a set of faults.
@@ -85,8 +85,8 @@ func (s *Set) Remove(all ...Fault) {
 
 // These limit the examples that are stored with a page.
 const (
-	mostExamples = 2  // largest number of examples of one kind of fault
-	mostExample  = 70 // largest size of one example in bytes
+	mostExamples = 2  // maximum number of examples of one kind of fault
+	mostExample  = 70 // maximum size of one example in bytes
 )
 
 // Facts contains the faults of one page.
@@ -99,7 +99,7 @@ type Facts struct {
 
 	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without repeats; filled only with Options.Anchors
 
-	// These describe the <meta> elements that replace headers of the answer.
+	// These describe the <meta> elements that replace response headers.
 	Policy   string // value for Content-Security-Policy; "" means that no element replaces that header
 	Referrer bool   // whether an element replaces Referrer-Policy
 }

@@ -35,7 +35,7 @@ type reader struct {
 
 var readers = sync.Pool{New: func() any { return &reader{} }}
 
-// release makes the reader's memory available for other pages. The reader keeps no string of the
+// release makes the reader's memory available for other pages. The reader keeps no strings of the
 // page.
 func (r *reader) release() {
 	const large = 1 << 12
@@ -145,7 +145,7 @@ func (r *reader) leave(n *html.Node) {
 	}
 }
 
-// conclude finds the faults that can only be found after the whole document was read.
+// conclude finds the faults that can only be found after the whole document has been read.
 func (r *reader) conclude() {
 	f := &r.facts.Faults
 	if !r.doctype {

@@ -1,5 +1,5 @@
-// Package node reads attributes of HTML elements. All names of attributes are in lower case, as the
-// parser returns them.
+// Package node reads attributes of HTML elements. Attribute names are in lower case, as the parser
+// returns them.
 package node
 
 import (
@@ -28,8 +28,8 @@ func HasAttr(n *html.Node, key string) bool {
 	return false
 }
 
-// HasToken reports whether a list that is separated by white space, such as a class, contains
-// token. Case is ignored.
+// HasToken reports whether a list of words separated by white space, such as a class attribute,
+// contains token. Case is ignored.
 func HasToken(list, token string) bool {
 	if len(list) < len(token) {
 		return false

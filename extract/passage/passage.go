@@ -9,18 +9,19 @@
 // # How a text is divided
 //
 // A heading begins a section. Headings without text between them begin one section together. A
-// passage never has text of two sections, and a section of at most Most words is one passage.
+// passage never has text of two sections, and a section of at most as many words as the limit is
+// one passage.
 //
 // A longer section is cut between blocks, such as paragraphs. The cuts depend on the content and
 // not on the position, so that an edit moves no cut elsewhere. This idea is content-defined
 // chunking: Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System" (SOSP 2001).
 // That system reads from left to right and cuts where a hash of the last bytes has a certain value.
-// Minimal and maximal sizes then make each cut depend on the previous cut, so an edit can move some
-// of the following cuts. Split has no left and right instead. Each block has a priority, a hash of
-// its words, and the block with the lowest priority is the first place to cut. Then each half that
-// is still too long is cut in the same way, until no piece is longer than Most. The result has the
+// Minimum and maximum sizes then make each cut depend on the previous cut, so an edit can move some
+// of the following cuts. Split has no direction. Each block has a priority, a hash of its words,
+// and the block with the lowest priority is the first place to cut. Then each half that is still
+// too long is cut in the same way, until no piece is longer than the limit. The result has the
 // shape of a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the
-// priorities only. A cut that would leave a piece of less than a quarter of Most is skipped.
+// priorities only. A cut that would leave a piece of less than a quarter of the limit is skipped.
 //
 // The priority of a block is the lowest hash among the hashes of its words, as in the min-wise hashing
 // of Broder (1997). An edit changes it only if it adds or removes the word with the lowest hash. If two
@@ -28,12 +29,13 @@
 // 1,000 random edits of a paragraph in a long section, about 20 to 50 move one.
 //
 // If a piece has no permitted cut between blocks, because a block is too long, it is cut between
-// sentences, and as the last resort between words.
+// sentences, or as a last resort between words.
 //
-// Known weaknesses. If an edit changes the priority of a block, or makes a piece longer than Most, or
-// two pieces together shorter, then up to two neighbouring passages change too. A sentence ends at any
-// word that ends with a full stop, so abbreviations end one. Passages vary in length between a quarter
-// of Most and Most, and short sections give short passages.
+// Known weaknesses. If an edit changes the priority of a block, or makes a piece longer than the
+// limit, or two pieces together shorter than the limit, then up to two neighbouring passages change
+// too. Any word that ends with a full stop ends a sentence, so an abbreviation does too. Passages
+// vary in length between a quarter of the limit and the limit, and short sections give short
+// passages.
 package passage
 
 import (
@@ -47,7 +49,7 @@ import (
 // A Block is a paragraph, a heading, a list item or a table row.
 type Block struct {
 	Text  string
-	Level int    // level of a heading, from 1; 0 if the block is no heading
+	Level int    // level of a heading, from 1; 0 if the block is not a heading
 	ID    string // fragment of a URL that leads to the heading; "" if it has none
 }
 
@@ -61,19 +63,19 @@ type Passage struct {
 }
 
 const (
-	// DefaultMost is the largest number of words of a passage, unless the user sets another limit.
+	// DefaultMost is the maximum number of words of a passage, unless the user sets another limit.
 	// Many embedding models read at most 512 tokens, which is some 350 words of English.
 	DefaultMost = 250
-	// LeastMost is the smallest limit that Split accepts.
+	// LeastMost is the lowest limit; Split raises lower limits to it.
 	LeastMost = 20
 
 	share       = 4   // a cut must leave at least 1/share of the limit on both sides
-	mostHeading = 200 // largest number of bytes of a heading in Passage.Path
-	deepest     = 6   // largest number of headings in Passage.Path
+	mostHeading = 200 // maximum number of bytes of a heading in Passage.Path
+	deepest     = 6   // maximum number of headings in Passage.Path
 )
 
-// Split divides a text into passages in order, each with no more words than most. A limit below
-// [LeastMost] is raised to LeastMost. Blocks without words are left out.
+// Split divides a text into passages in order, each of at most the given number of words. A limit
+// below [LeastMost] is raised to LeastMost. Blocks without words are left out.
 func Split(blocks []Block, most int) (all []Passage) {
 	most = max(most, LeastMost)
 	var path []Block
@@ -174,8 +176,8 @@ type place struct {
 	priority [4]uint64 // places with a lower priority are cut first
 }
 
-// divide returns the index of the first word of each piece, and the number of words at the end. No
-// piece has more than most words.
+// divide returns the index of the first word of each piece, followed by the number of words. No
+// piece has more than the given number of words.
 func (s *section) divide(most int) []int {
 	if len(s.words) == 0 {
 		return nil
@@ -228,7 +230,8 @@ func (s *section) appendPlaces(places []place, from, to int, begins func(i int) 
 	return places
 }
 
-// fewWords is the smallest number of words on which a priority depends.
+// fewWords is the minimum number of words on which a priority depends; for a shorter block, the
+// words after it are included.
 const fewWords = 4
 
 // priority returns the priority of words[from:to], which is the four lowest hashes of its words.

@@ -15,7 +15,7 @@ import (
 // more than mostWord bytes counts as several words, so that the bound on words bounds the bytes too.
 type word struct{ block, start, end int }
 
-const mostWord = 100 // largest length of a word in bytes
+const mostWord = 100 // maximum length of a word in bytes
 
 // Words returns the words of a text.
 func Words(text string) (all []string) {

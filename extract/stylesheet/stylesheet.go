@@ -98,9 +98,9 @@ func unquoted(token string) string {
 	return strings.Trim(unescaped(strings.TrimSuffix(token[1:], quote)), space)
 }
 
-// unescaped replaces escapes: a backslash with up to six hexadecimal digits and one white space is
-// that code point, a backslash before a line end is nothing, and a backslash before any other
-// character is that character.
+// unescaped replaces escapes. A backslash with up to six hexadecimal digits and one white-space
+// character becomes that code point. A backslash before a line end is removed. A backslash before
+// any other character becomes that character.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -140,8 +140,8 @@ func codePoint(r rune) rune {
 	return r
 }
 
-// withoutSpace removes one white space from the beginning of s. A carriage return with a line feed
-// counts as one.
+// withoutSpace removes one white-space character from the beginning of s. A carriage return with a
+// line feed counts as one.
 func withoutSpace(s string) string {
 	switch {
 	case strings.HasPrefix(s, "\r\n"):

@@ -1,6 +1,5 @@
 // Package align compares two texts side by side. It shows which words are in both, only in the
-// first, only in the second, or in both in different places. It does no
-// I/O and keeps no state.
+// first, only in the second, or in both in different places. It does no I/O and keeps no state.
 //
 //	var a, b dedup.Text
 //	a.Locate()
@@ -42,7 +41,7 @@ const (
 	Same    Relation = "same"    // the piece is in both texts
 	Removed Relation = "removed" // the piece is only in the first text
 	Added   Relation = "added"   // the piece is only in the second text
-	Moved   Relation = "moved"   // the piece is in both texts, but at different places
+	Moved   Relation = "moved"   // the piece is in both texts, but in different places
 	Changed Relation = "changed" // relation of a row in which some words are in both texts, and some in only one
 )
 
@@ -50,7 +49,7 @@ const (
 type Piece struct {
 	Text string
 	Kind Relation
-	Move int // number of the move, from 1; equal in both texts; 0 if the piece has not moved
+	Move int // number of the move, from 1, the same in both texts; 0 if the piece has not moved
 }
 
 // A Block is a line of a text.
@@ -69,9 +68,9 @@ type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 // leastRun is the minimum length, in words, of a run that is searched for in the whole other text.
 const leastRun = 5
 
-// These constants limit the work. mostRuns is the number of runs that may become part of the chain.
-// mostGap is the number of pairs of words that are compared between two runs of the chain.
-// mostPairs is the number of pairs of words that are compared in total.
+// These constants limit the work. mostRuns is the maximum number of runs that may become part of
+// the chain. mostGap is the maximum number of pairs of words that are compared between two runs of
+// the chain, and mostPairs is the maximum in total.
 const (
 	mostRuns  = 2000
 	mostGap   = 1 << 20
@@ -179,7 +178,7 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// leastShared is the least share of the shorter side of a gap that must be in both texts. If less
+// leastShared is the minimum share of the shorter side of a gap that must be in both texts. If less
 // is in both, no words of the gap are marked as equal: any two sentences share words such as "the".
 const leastShared = 0.35
 

@@ -6,7 +6,7 @@ import "strings"
 type blocks struct {
 	side  Side
 	lines []span // byte range of each line in the text
-	first []int  // index of the first token of each line; the last element is the number of all tokens
+	first []int  // index of the first token of each line; the last element is the total number of tokens
 }
 
 type span struct{ start, end int }
@@ -56,8 +56,8 @@ func (b *blocks) lineOf() []int {
 	return of
 }
 
-// leastLinked is the share of the words of the shorter block that both blocks must contain to be
-// put into one row.
+// leastLinked is the minimum share of the shorter block's words that must be in both blocks to put
+// them into one row.
 const leastLinked = 0.25
 
 // rows arranges the blocks of two texts in rows.

@@ -16,7 +16,7 @@ import (
 
 // # Files of dead processes
 //
-// A killed process leaves its archive file open: without an index, and perhaps with answers that
+// A killed process leaves its archive file open: without an index, and perhaps with responses that
 // the store does not have. If the process is started again, it completes that file. Another process
 // may also adopt the file, which means that it truncates and closes it.
 //
@@ -25,14 +25,14 @@ import (
 // process has died, the database server may still be working on its last commit. So the caller must
 // not adopt a file before its process has been silent for a while.
 //
-// Adopting writes to the store only if answers are missing, so even an export can adopt files. A
+// Adopting writes to the store only if responses are missing, so even an export can adopt files. A
 // process that is started again and finds its file closed begins a new file.
 
 var (
 	// ErrLocked means that another process has locked the archive file, because it is writing or
 	// adopting it.
 	ErrLocked = errors.New("another process is writing the file")
-	// ErrLacking means that the store has pages whose answers are missing in the archive file, as
+	// ErrLacking means that the store has pages whose responses are missing in the archive file, as
 	// after a power cut.
 	ErrLacking = errors.New("the archive file lacks answers of pages")
 )
@@ -40,7 +40,7 @@ var (
 // A LeftOpen is an archive file that was not closed: a process is writing it, or was killed.
 type LeftOpen struct {
 	Worker string // name of the worker whose process writes or wrote the file
-	Name   string // name that the file gets when it is closed
+	Name   string // name that the file will have once it is closed
 	mark   *mark
 }
 
@@ -60,10 +60,10 @@ func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen
 }
 
 // Adopt closes a file in dir that a killed process left open. It returns the number of pages of the
-// store whose answers are missing in the file. Adopt passes the URLs of these pages to again, which
-// queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. The result
-// closed is false if there was nothing to close, because the file was empty or another process has
-// closed it.
+// store whose responses are missing in the file. Adopt passes the URLs of these pages to again,
+// which queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. The
+// result closed is false if there was nothing to close, because the file was empty or another
+// process has closed it.
 func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
@@ -128,7 +128,7 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if err == nil {
 		var named fs.FileInfo
 		if named, err = os.Stat(path); err == nil && !os.SameFile(opened, named) {
-			err = ErrLocked // another process replaced the file between the opening and the locking
+			err = ErrLocked // another process replaced the file after it was opened and before it was locked
 		}
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package archive writes the answers of a crawl to web archives that stay consistent with its
+// Package archive writes the responses of a crawl to web archives that stay consistent with its
 // store. Package warc defines the format of WARC files, and package internal/corpus turns them into
 // pages again.
 //
@@ -29,7 +29,7 @@ import (
 
 // Options configures how an archive is written. The zero value uses the defaults.
 type Options struct {
-	Size   int64       // bytes after which a file is closed and the next one begins; 0 means [DefaultSize]
+	Size   int64       // size in bytes at which a file is closed and the next one begins; 0 means [DefaultSize]
 	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
 	Worker string      // name of this worker if several share the store, because each writes its own files; "" means that there is only one
@@ -39,7 +39,7 @@ type Options struct {
 // about this size.
 const DefaultSize = 1 << 30
 
-// mostEntries is the largest number of answers in one file. The index of the open file is in
+// mostEntries is the maximum number of responses in one file. The index of the open file is in
 // memory, and takes some 60 MB for that many.
 const mostEntries = 250_000
 
@@ -57,8 +57,8 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz when it is closed. Then
-// its index NAME.cdxj is in the same folder.
+// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz once it is closed. Then
+// its index, NAME.cdxj, is in the same folder.
 type Archive struct {
 	dir   string
 	store RecordStore
@@ -71,16 +71,16 @@ type Archive struct {
 	file    *os.File     // guarded by mu: the open file; nil means none
 	unlock  func()       // guarded by mu: releases the lock of the open file; nil means that it is not locked
 	at      int64        // guarded by mu: offset in the open file at which the next record is written
-	entries []warc.Entry // guarded by mu: index entries of the answers in the open file
+	entries []warc.Entry // guarded by mu: index entries of the responses in the open file
 	failed  error        // guarded by mu: the error after which nothing more is written; nil means none
 }
 
 // A mark is the state of a worker's archive, as the store keeps it. It names the open file.
 type mark struct {
 	Dir    string       `json:"dir"`
-	Crawl  string       `json:"crawl"`  // the beginning of the names of all files
+	Crawl  string       `json:"crawl"`  // prefix of the names of all files
 	Serial int          `json:"serial"` // number of the open file, which is part of its name
-	Cursor store.Cursor `json:"cursor"` // position in the store's changes: the answers of pages that were committed before it are in earlier files
+	Cursor store.Cursor `json:"cursor"` // position in the store's changes: the responses for pages that were committed before it are in earlier files
 }
 
 // markName returns the key under which a store keeps the mark of a worker's archive.
@@ -95,7 +95,6 @@ func markName(worker string) string {
 // "skink-20261124093000-00003.warc.gz".
 func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial) }
 
-// path returns the path of a file of the archive.
 func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = corpus.Opening
@@ -134,8 +133,8 @@ func (a *Archive) begin(ctx context.Context) error {
 	return nil
 }
 
-// following begins the next file: the one with the next number. All answers that were committed so
-// far are in earlier files.
+// following begins the next file: the one with the next number. All responses that were committed
+// so far are in earlier files.
 func (a *Archive) following(ctx context.Context) error {
 	cursor, err := a.store.End(ctx)
 	if err != nil {
@@ -182,8 +181,8 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	return os.Rename(f.Name(), whole)
 }
 
-// writeIndex writes the index of an archive file to the path to. It writes to a temporary name
-// first, so that a file at the path to is always complete.
+// writeIndex writes the index of an archive file to the given path. It writes a temporary file
+// first, so that a file at that path is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -203,14 +202,14 @@ func (a *Archive) next(ctx context.Context) error {
 	return a.following(ctx)
 }
 
-// full reports whether the open file is so large, or has so many answers, that the next answer must
-// go into another file.
+// full reports whether the open file is so large, or has so many responses, that the next response
+// must go into another file.
 func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mostEntries }
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
-// Keep writes an answer that is not the answer of a page in the store, such as that for robots.txt.
-// If writing fails, the next commit returns the error.
+// Keep writes a response that belongs to no page in the store, such as the one for robots.txt. If
+// writing fails, the next commit returns the error.
 func (a *Archive) Keep(raw *wire.Raw) {
 	p, err := a.answer(raw, corpus.NotPage, "")
 	a.mu.Lock()
@@ -221,10 +220,10 @@ func (a *Archive) Keep(raw *wire.Raw) {
 	a.fail(err)
 }
 
-// append writes the records of an answer to the open file, or to the next one if it is full.
+// append writes the records of a response to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes only little to the store
+		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes very little to the store
 			return err
 		}
 	}
@@ -235,7 +234,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds an answer that was just written to the index, and moves a.at after it.
+// wrote adds a response that was just written to the index, and moves a.at to its end.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()
@@ -255,7 +254,7 @@ func (a *Archive) fail(err error) {
 }
 
 // Sync flushes the open file to disk. It must be called before the store is flushed, so that each
-// page on disk has its answer on disk.
+// page on disk has its response on disk.
 func (a *Archive) Sync() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,22 +15,22 @@ import (
 
 // # Consistency with the store
 //
-// The answer of a page is written to the archive before the page is committed to the store, and the
-// page's record in the store has the position of the answer. So each page in the store has its
-// answer in the archive. If the process crashes in between, the archive has an answer that the
-// store does not know, and the page will be fetched again. The answers are written in the order in
-// which their pages are committed. So after a crash, the archive can be truncated after the answer
-// of the last committed page.
+// The response for a page is written to the archive before the page is committed to the store, and
+// the page's record in the store has the position of the response. So each page in the store has
+// its response in the archive. If the process crashes in between, the archive has a response that
+// the store does not know, and the page will be fetched again. The responses are written in the
+// order in which their pages are committed. So after a crash, the archive can be truncated after
+// the response for the last committed page.
 //
 // Pages are written and committed in groups, because committing many costs little more than
 // committing one. A page that arrives during a commit waits in a queue. When the commit is done,
-// one of the waiting calls takes the whole queue: it writes all answers, and commits all pages in
+// one of the waiting calls takes the whole queue: it writes all responses, and commits all pages in
 // the same order. If the verdict on a page is stale, the store refuses the page and all later pages
-// of the group. Then their answers are removed from the file. The later pages are written and
+// of the group. Then their responses are removed from the file. The later pages are written and
 // committed again, and the stale page is judged again.
 //
-// A crash also loses answers that do not belong to pages, if they are after the answer of the last
-// committed page: answers for robots.txt, and failed attempts that were repeated. The crawl
+// A crash also loses responses that do not belong to pages, if they are after the response for the
+// last committed page: responses for robots.txt, and failed attempts that were repeated. The crawl
 // requests robots.txt again when it resumes.
 
 // A line is the queue of pages that wait to be committed.
@@ -39,11 +39,11 @@ type line struct {
 	waiting []*call // guarded by mu
 }
 
-// A call is a page that waits to be committed, with the records of its answer.
+// A call is a page that waits to be committed, with the records of its response.
 type call struct {
 	entry *store.Entry
 	packed
-	kept bool // the page's record keeps the position of an earlier answer, because this visit found the page unchanged
+	kept bool // the page's record keeps the position of an earlier response, because this visit found the page unchanged
 
 	outcome store.Outcome
 	served  bool
@@ -64,8 +64,8 @@ func (l *line) take() []*call {
 	return all
 }
 
-// Answer returns a function that writes the answer of page to the archive, and commits the page's
-// entry to the store.
+// Answer returns a function that writes the response for page to the archive, and commits the
+// page's entry to the store.
 func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	var answer packed
 	var failed error
@@ -78,7 +78,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier answer was lost in a power cut, or its file was deleted: this answer replaces it
+		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power cut, or its file was deleted: this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
@@ -102,18 +102,18 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 }
 
-// isKept reports whether the record e already has the position of an earlier answer. It then keeps
-// that position.
+// isKept reports whether the record e already has the position of an earlier response. It then
+// keeps that position.
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
-// isFound reports whether a visit received the whole unchanged page again, so that its answer can
-// replace the earlier one. An answer with status 304 (Not Modified) does not contain the page.
+// isFound reports whether a visit received the whole unchanged page again, so that its response can
+// replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }
 
-// repeats returns the WARC-Profile of the revisit record for an answer that repeats an earlier one.
-// It returns "" if the answer must be stored as a whole.
+// repeats returns the WARC-Profile of the revisit record for a response that repeats an earlier
+// one. It returns "" if the response must be stored as a whole.
 func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	switch {
 	case page.Raw == nil || !isKept(r):

@@ -22,24 +22,24 @@ import (
 	"skink/warc"
 )
 
-// # Records of an answer
+// # Records of a response
 //
-// An answer becomes a response record and a request record. For a duplicate page, a metadata record
-// with the verdict is added. The duplicate does not become a revisit record, because a player would
-// then show the other page. A URL without an answer has only a metadata record with the reason. So
-// the archive has a record for each URL that has a record in the store.
+// An HTTP response becomes a response record and a request record. For a duplicate page, a metadata
+// record with the verdict is added. The duplicate does not become a revisit record, because a
+// replay tool would then show the other page. A URL without a response has only a metadata record
+// with the reason. So the archive has a record for each URL that has a record in the store.
 //
 // If a visit finds a page unchanged, the page's record in the store still points to the first
-// answer. The new answer becomes a revisit record, which refers to the first answer, if the server
-// answered with status 304 (Not Modified) or sent the same bytes. Otherwise it becomes a response
-// record.
+// response. The new response becomes a revisit record, which refers to the first response, if the
+// server answered with status 304 (Not Modified) or sent the same bytes. Otherwise it becomes a
+// response record.
 //
 // A response is stored without chunked transfer coding (RFC 9112): the Transfer-Encoding field is
 // removed, and Content-Length is the length of the stored body. The reason is that readers of
 // archives disagree about the payload of a chunked message. All other fields are stored as
 // received.
 
-// packed has the records of one answer, compressed and ready to be written.
+// packed holds the records of one response, compressed and ready to be written.
 type packed struct {
 	records []byte
 	index   warc.Entry // index entry of the first record, without its offset and file; URL is "" if the record is not indexed
@@ -51,8 +51,8 @@ type packed struct {
 // blocks is a pool of buffers for record blocks.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of an answer: the response and its request. The argument kind is the
-// kind of the answer, such as [corpus.IsPage], and detail explains the kind or is "".
+// answer returns the records of a response and of its request. The argument kind is the kind of the
+// response, such as [corpus.IsPage], and detail explains the kind or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -78,8 +78,8 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	return a.withRequest(p, response, raw)
 }
 
-// withRequest completes p, which has only the first record of an answer. It sets the fields of p
-// that describe this record, and appends the record of the request.
+// withRequest completes p, which so far has only the first record of a response. It sets the fields
+// of p that describe this record, and appends the record of the request.
 func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (packed, error) {
 	p.id, p.length, p.digest = first.ID(), int64(len(p.records)), first.Header.Get("WARC-Payload-Digest")
 	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
@@ -90,8 +90,8 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of an answer that repeats the answer in the record called before. The
-// revisit record has the head of the new answer, the profile, and a reference to the record with
+// revisit returns the records of a response that repeats the one in the record called before. The
+// revisit record has the head of the new response, the profile, and a reference to the record with
 // the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
@@ -132,8 +132,8 @@ func (a *Archive) idAt(at store.Archived) string {
 	return rec.ID()
 }
 
-// with appends a metadata record to p, which has the records of a page's answer. The metadata
-// record has the verdict on the page, or the reason why there is no answer.
+// with appends a metadata record to p, which has the records of a page's response. The metadata
+// record contains the verdict on the page, or the reason why there is no response.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
 	var remark corpus.Remark
 	switch {
@@ -165,7 +165,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 // field must not contain line ends.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// storedHead returns the head of an answer without Transfer-Encoding, and with the length of the
+// storedHead returns the head of a response without Transfer-Encoding, and with the length of the
 // stored body as Content-Length.
 func storedHead(raw *wire.Raw) []byte {
 	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
@@ -191,8 +191,8 @@ func storedHead(raw *wire.Raw) []byte {
 	return stored
 }
 
-// mayBeBodiless reports whether an answer with this head has no body because of its status: 1xx,
-// 204, or 304. The Content-Length of such an answer, if any, is kept, because a 304 gives the
+// mayBeBodiless reports whether a response with this head has no body because of its status: 1xx,
+// 204, or 304. The Content-Length of such a response, if any, is kept, because a 304 gives the
 // length of a body that was not sent.
 func mayBeBodiless(head []byte) bool {
 	status, _ := statusAndType(head)

@@ -21,10 +21,10 @@ import (
 var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
-// needed. If a killed process has left a file open, Open truncates the file after the answer of the
-// last committed page. It returns the number of committed pages whose answers are missing, because
-// of a power cut or because someone deleted the open file. Open queues their URLs again, so that
-// new answers replace the missing ones.
+// needed. If a killed process has left a file open, Open truncates the file after the response for
+// the last committed page. It returns the number of committed pages whose responses are missing,
+// because of a power cut or because someone deleted the open file. Open queues their URLs again, so
+// that new responses replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -54,8 +54,8 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	return a, lost, nil
 }
 
-// FolderOf returns the folder of the archive that a worker writes. The store s keeps the name of that
-// folder. If there is no archive, FolderOf returns "".
+// FolderOf returns the folder of a worker's archive, as recorded in the store s. It returns "" if
+// there is no archive.
 func FolderOf(ctx context.Context, s store.MetaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -105,7 +105,7 @@ func (a *Archive) first(ctx context.Context) error {
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
 // resume continues the archive whose stored state is m. It returns the number of committed pages
-// whose answers are missing.
+// whose responses are missing.
 func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != a.dir
 	m.Dir = a.dir
@@ -129,7 +129,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // the file is closed already, by its own process or by one that has adopted it
+		return 0, a.following(ctx) // the file has already been closed, by its own process or by one that has adopted it
 	}
 	if len(all) > 0 {
 		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
@@ -140,8 +140,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file after the answer of the last page in all. It returns the number of
-// pages in all that have no answer in the file.
+// cut truncates the open file after the response for the last of the given pages. It returns the
+// number of given pages that have no response in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -168,7 +168,7 @@ func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err er
 	switch {
 	case err != nil:
 		return lost, err
-	case lost > 0: // records in the store have positions behind the end of this file, and new answers must not be written at these positions
+	case lost > 0: // records in the store have positions beyond the end of this file, and new responses must not be written at these positions
 		return lost, a.next(ctx)
 	}
 	return lost, a.writeMark(ctx)
@@ -190,9 +190,9 @@ func Unfinished(ctx context.Context, dir string, s store.MetaReader, worker stri
 // A requeue is a function that queues URLs again.
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
-// fetchAgain queues the URLs of pages whose answers are missing, so that they are fetched again. It
-// is called before the stored mark moves to the next file. So if the process crashes in between,
-// the next process finds the missing answers again.
+// fetchAgain queues the URLs of pages whose responses are missing, so that they are fetched again.
+// It is called before the stored mark moves to the next file. So if the process crashes in between,
+// the next process finds again that these responses are missing.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error {
 	var items []frontier.Item
 	for _, g := range gone {

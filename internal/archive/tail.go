@@ -17,23 +17,23 @@ import (
 
 // # The end of a file that a process left open
 //
-// A killed process may have written answers whose pages were not committed to the store. So its
-// open file is truncated after the last answer of a committed page. The store knows the committed
-// pages and the positions of their answers.
+// A killed process may have written responses whose pages were not committed to the store. So its
+// open file is truncated after the last response for a committed page. The store knows the
+// committed pages and the positions of their responses.
 
-// A pageReader is the part of a store that has the positions of pages' answers.
+// A pageReader is the part of a store that has the positions of pages' responses.
 type pageReader interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// An answeredPage is a committed page whose answer should be in the open file.
+// An answeredPage is a committed page whose response should be in the open file.
 type answeredPage struct {
 	at   store.Archived
 	item frontier.Item // item that fetches the whole page again; it has no ETag, so that the server cannot answer "304 Not Modified"
 }
 
-// committed returns the committed pages whose answers should be in the open file that m names,
+// committed returns the committed pages whose responses should be in the open file that m names,
 // according to their records in the store. They are in the order of their commits.
 func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, err error) {
 	name, now := m.name(), time.Now().UTC()
@@ -58,9 +58,9 @@ type tail struct {
 	name  string // name that the file will have once it is closed
 }
 
-// end returns the offset at which to truncate the file, which is after the last answer of the pages
-// in all, or 0 if not even the first record is complete. The second result contains the pages in
-// all whose answers are not in the file.
+// end returns the offset at which to truncate the file, which is after the last response for the
+// given pages, or 0 if not even the first record is complete. The second result contains the given
+// pages whose responses are not in the file.
 func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -85,8 +85,8 @@ func (t *tail) index(end int64) ([]warc.Entry, error) {
 }
 
 // endOf returns the offset after the last record that belongs to a committed page. It begins at
-// last, the last answer that end has found, or, if last is the zero value, at the first record of
-// the file, which is always kept. Later answers may belong to pages that a visit found unchanged,
+// last, the last response that end has found, or, if last is the zero value, at the first record of
+// the file, which is always kept. Later responses may belong to pages that a visit found unchanged,
 // so endOf asks the store about each. It stops at the first damaged or incomplete record, and
 // returns 0 if that is the first record of the file.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
@@ -119,8 +119,8 @@ func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	}
 }
 
-// isSettled reports whether the record at offset in the open file is the answer of a page that was
-// committed to the store.
+// isSettled reports whether the record at offset in the open file is the response for a page that
+// was committed to the store.
 func (t *tail) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
 	if !rec.Header.Has(corpus.PageField) && rec.Type() != warc.Metadata {
 		return false, nil

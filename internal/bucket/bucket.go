@@ -31,7 +31,7 @@ import (
 // IsAddress reports whether name is the address of an object: s3://BUCKET/KEY.
 func IsAddress(name string) bool { return strings.HasPrefix(name, "s3://") }
 
-// Options configures the access to a server.
+// Options configures access to a server.
 type Options struct {
 	Endpoint string // URL of the server; "" means Amazon S3
 	Region   string // "" means us-east-1, or for Amazon the region of the bucket
@@ -39,7 +39,7 @@ type Options struct {
 	Secret   string // secret access key
 	Token    string // session token; "" means that the credentials are not temporary
 
-	retries int // number of attempts of a request; 0 means the default of the library, ten within some seconds
+	retries int // number of attempts for a request; 0 means the default of the library, ten within a few seconds
 	part    int // size of a part in bytes; 0 means partSize
 }
 
@@ -56,7 +56,7 @@ func Environment() Options {
 
 const (
 	partSize  = 16 << 20         // size of a part in bytes; some servers require that all parts but the last have the same size
-	mostParts = 10_000           // largest number of parts of an object that S3 accepts
+	mostParts = 10_000           // maximum number of parts of an object that S3 accepts
 	cleanTime = 30 * time.Second // time limit for removing the parts of a failed upload
 )
 
@@ -68,7 +68,7 @@ type Object struct {
 	size        int // size of a part in bytes
 }
 
-// New returns the object with an address. It sends nothing. The error names the fault in the
+// New returns the object with the given address. It sends nothing. The error names the fault in the
 // address or the options.
 func New(name string, opt Options) (*Object, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
@@ -114,9 +114,9 @@ type upload struct {
 	*Object
 	ctx    context.Context
 	part   bytes.Buffer         // bytes that have not been sent yet
-	id     string               // id of the upload in parts; "" means that the object is not uploaded in parts so far
+	id     string               // id of the multipart upload; "" means that none has been started
 	parts  []minio.CompletePart // parts that the server has received
-	sent   int64                // bytes that were passed to Write
+	sent   int64                // number of bytes that were passed to Write
 	failed error                // first error of Write
 }
 
@@ -157,9 +157,9 @@ func (u *upload) send() (err error) {
 	return nil
 }
 
-// sum returns the SHA-256 of the buffered bytes, which is signed and which the server compares. With the
-// option DisableContentSha256 the library uses this sum. Otherwise it sends the bytes over HTTP in
-// signed pieces, which some servers do not understand.
+// sum returns the SHA-256 of the buffered bytes, which is signed, and which the server checks. With
+// the option DisableContentSha256 the library uses this sum. Otherwise it sends the bytes over HTTP
+// in signed pieces, which some servers do not understand.
 func (u *upload) sum() string {
 	sum := sha256.Sum256(u.part.Bytes())
 	return hex.EncodeToString(sum[:])
@@ -183,8 +183,8 @@ func (u *upload) complete() error {
 	return u.explain(err)
 }
 
-// abort removes the parts from the server. It continues after the end of the context, because that
-// end may be the cause of the failed upload.
+// abort removes the parts from the server. It works even if the context has ended, because that may
+// be why the upload failed.
 func (u *upload) abort() error {
 	if u.id == "" {
 		return nil
@@ -198,7 +198,8 @@ func (u *upload) abort() error {
 	return fmt.Errorf("the parts that were sent could not be removed from the server: %w", err)
 }
 
-// explain adds to an error of the server the name of the failed operation, and advice for the user.
+// explain adds the name of the failed operation, and advice for the user, to an error from the
+// server.
 func (u *upload) explain(err error) error {
 	if err == nil {
 		return nil

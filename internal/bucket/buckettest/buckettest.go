@@ -36,7 +36,7 @@ func New() (*Server, error) {
 	return s, backend.CreateBucket(s.Bucket)
 }
 
-// Start starts a server. It ends with the test.
+// Start starts a server. The server stops when the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s, err := New()
@@ -64,8 +64,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Fail makes the server call fail for each later request. The argument n is the number of the
-// request, from 1. The result is the status of the answer, 0 for an ordinary answer, and -1 for a
-// broken connection.
+// request, from 1. The result is the status of the response, 0 for an ordinary response, and -1 for
+// a broken connection.
 func (s *Server) Fail(fail func(n int, r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *Server) Object(key string) ([]byte, error) {
 	return io.ReadAll(o.Contents)
 }
 
-// Unfinished returns the number of uploads in parts that were begun, and neither completed nor
+// Unfinished returns the number of multipart uploads that were started, and neither completed nor
 // aborted.
 func (s *Server) Unfinished() (int, error) {
 	answer := httptest.NewRecorder()
@@ -102,7 +102,7 @@ func (s *Server) Unfinished() (int, error) {
 	switch answer.Code {
 	case http.StatusOK:
 		return strings.Count(answer.Body.String(), "<UploadId>"), nil
-	case http.StatusNotFound: // no upload in parts was ever begun
+	case http.StatusNotFound: // no multipart upload was ever started
 		return 0, nil
 	}
 	return 0, fmt.Errorf("list of uploads: status %d", answer.Code)
