@@ -85,7 +85,7 @@ type crawlFlags struct {
 	quiet            bool
 }
 
-// noLimit is the hint in the error of a flag whose limit was set below 0.
+// noLimit is the hint in the error message for a flag that sets a limit below 0.
 const noLimit = "0 or more; 0 means no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {

@@ -23,8 +23,8 @@ import (
 	"skink/store/overlay"
 )
 
-// tempStore is the prefix of the folder names of temporary stores, which skink dedup makes without
-// --store.
+// tempStore is the prefix of the folder name of a temporary store, which skink dedup creates if
+// --store is not given.
 const tempStore = "skink-dedup-"
 
 var dedupCommand = command{
@@ -167,7 +167,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
-// openStore opens the store of --store, or makes a temporary store. Call remove when the store is
+// openStore opens the store of --store, or creates a temporary store. Call remove when the store is
 // closed.
 func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
 	if d.store != "" {
