@@ -40,7 +40,7 @@ type Console struct {
 	screen io.Writer // Err without the filter of guard, because the status line needs escape sequences
 }
 
-// guard replaces Out and Err by writers that remove escape sequences, because text of a crawled
+// guard replaces Out and Err with writers that remove escape sequences, because text of a crawled
 // page could otherwise control the user's terminal. The function end flushes both writers.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)

@@ -137,8 +137,8 @@ func isFolder(name string) error {
 	return nil
 }
 
-// outsideFolders returns an error if the store called name would be inside one of folders, which
-// are crawled: the crawl would read the files of its own store.
+// outsideFolders returns an error if the store called name would be inside one of the crawled
+// folders, because the crawl would then read the files of its own store.
 func outsideFolders(name string, folders []string) error {
 	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
@@ -224,9 +224,9 @@ type readStore struct {
 	close func() error
 }
 
-// waitForAnswer is the time for which openToRead tries to open a store that another process has
-// locked but does not serve, because that process is just starting or ending. openToRead does not
-// wait for a process that takes longer to open a large store.
+// waitForAnswer is how long openToRead keeps trying to open a store that another process has locked
+// but does not serve, because that process is just starting or ending. openToRead does not wait for
+// a process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading, and does not change it. If another process is writing to
@@ -280,7 +280,7 @@ func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, 
 
 // answerReaders starts a server through which other processes can read the store s in dir, which
 // this process is writing to. If the server cannot be started, answerReaders passes the error to
-// say, and the process works without it.
+// say, and the process continues without it.
 func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {
@@ -291,7 +291,7 @@ func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop 
 }
 
 // keepFirst returns first, or second if first is nil. It is used when closing something after an
-// error, because the error of closing often only follows from the first one.
+// error, because the error from closing is often only a consequence of the first one.
 func keepFirst(first, second error) error {
 	if first != nil {
 		return first

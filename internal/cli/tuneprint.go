@@ -13,7 +13,7 @@ import (
 	"skink/report"
 )
 
-// A tuning is the output of skink tune. The names in JSON are stable.
+// A tuning is the output of skink tune. The JSON field names are stable.
 type tuning struct {
 	Pairs          int                 `json:"pairs"`
 	Duplicates     int                 `json:"duplicates"`
@@ -79,8 +79,8 @@ func (t *tuning) print(w io.Writer) error {
 	return nil
 }
 
-// columns returns the table columns of a quality: precision, recall and F1, each followed by its 95
-// % confidence interval.
+// columns returns the table columns for a quality: precision, recall and F1, each followed by its
+// 95% confidence interval.
 func columns(q dedup.Quality) string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])

@@ -63,8 +63,8 @@ func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	return found, err
 }
 
-// read calls take with the index and the runs of each text that is long enough to be compared. runs
-// returns the runs of one text. The order of the texts is arbitrary.
+// read calls take with the index and the runs of each text that is long enough to be compared. The
+// function runs returns the runs of one text. The order of the texts is arbitrary.
 func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, *text, string) dedup.Set, take func(int, dedup.Set)) error {
 	short := make([]bool, len(x.w.texts))
 	for i := range short {
@@ -83,7 +83,8 @@ func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set
 	return dedup.Runs(canon, x.w.shortened(canon, t, words))
 }
 
-// find returns the clusters. own returns the runs of a text that its source must have.
+// find returns the clusters. The function own returns those runs of a text that a source of the
+// text must contain.
 func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string) dedup.Set) (*dedup.Taken, error) {
 	x.index = dedup.NewExcerpts(x.w.rule.Contained, len(x.w.texts), x.order)
 	if err := x.read(ctx, own, x.index.Add); err != nil {

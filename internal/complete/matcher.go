@@ -110,8 +110,8 @@ func (c *matcher) short() []bool {
 	return short
 }
 
-// likely returns the key of the shingles by which most similar texts are found. They are those of
-// the shortened text, or of the whole text if it was not shortened.
+// likely returns the key of the shingles by which most texts similar to t are found. They are those
+// of the shortened text, or of the whole text if it was not shortened.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
 // all returns the key of the whole text's shingles.
