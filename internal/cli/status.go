@@ -114,7 +114,7 @@ type hostStatus struct {
 }
 
 func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {
-	st, err := readStatus(ctx, s.Reader, time.Now()) // only the reader itself may have a clock
+	st, err := readStatus(ctx, s.Reader, time.Now()) // not s, which would hide the clock that a reader may have
 	if err != nil {
 		return err
 	}

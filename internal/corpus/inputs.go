@@ -40,7 +40,7 @@ type Inputs struct {
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
-	bytesRead atomic.Int64 // bytes of files that were read so far, before decompression
+	bytesRead atomic.Int64 // number of bytes that have been read from files, before decompression
 }
 
 // Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable

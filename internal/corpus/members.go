@@ -224,8 +224,8 @@ func (s *scanner) string() bool {
 }
 
 // plainPrefix returns the number of bytes before the first quote, backslash or control character in
-// b. It looks at eight bytes at once. A byte of x - ones is 0x80 or more, and the byte of x is not,
-// if the byte of x was 0. After such a byte, borrows may mark others; only the first mark is used.
+// b. It looks at eight bytes at once. If a byte of x is 0, its high bit is set in x - ones but not
+// in x. Borrows may also mark bytes after it, so only the first mark is used.
 func plainPrefix(b []byte) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0

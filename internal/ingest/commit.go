@@ -12,8 +12,8 @@ import (
 
 // commit judges a visit and writes the result to the store. If the store refuses the verdict
 // because another page was committed in the meantime, commit judges again. A refusal means that
-// another commit succeeded, so the pipeline as a whole makes progress. The page is also judged once
-// more after commit had to wait for the locks of more clusters.
+// another commit succeeded, so the pipeline as a whole makes progress. The page is also judged
+// again if commit had to wait for the locks of more clusters.
 //
 // Usually the same commit writes the record and the final state of the URL in the frontier. If other
 // pages must be judged again because of this page, the final state is written after that.

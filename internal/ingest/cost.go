@@ -36,9 +36,9 @@ const (
 	treeCost = 2.2 // bytes of memory for each byte of a tree, including the tree
 	textCost = 21  // bytes of memory for each byte of a page
 
-	markdownCost = 8 // more bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
+	markdownCost = 8 // additional bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
 
-	learnedIn = 32    // number of pages of a size in the moving average
+	learnedIn = 32    // number of pages that the moving average for a page size covers
 	often     = 0.125 // share of pages that outgrow a light tree above which the largest share is reserved at once
 )
 
@@ -49,11 +49,11 @@ type costs struct {
 	heavy [65]float64 // guarded by mu: share of pages whose tree outgrew a light tree, by the bit length of the page's size in bytes
 }
 
-// most returns the largest size, in bytes, of the parsed tree of a page of size bytes.
+// most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns the number of bytes of memory to reserve for the tree of a page of size bytes when
-// the page is read first.
+// tree returns the number of bytes of memory to reserve for the tree of a page that is size bytes
+// long when the page is read for the first time.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

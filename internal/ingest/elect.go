@@ -66,9 +66,9 @@ func (e *elections) follow(ctx context.Context, j *judgement) error {
 	return nil
 }
 
-// checkLeader queues the page of a judgement for another fetch if its leader changed since the page
-// was judged and the page's text is not kept. Without the text the stored page cannot be judged
-// again.
+// checkLeader queues the page of a judgement for another fetch if its leader has changed since the
+// page was judged and the page's text is not kept. Without the text the stored page cannot be
+// judged again.
 func (e *elections) checkLeader(ctx context.Context, j *judgement) error {
 	leader, err := e.store.record(ctx, j.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(j.before.Began()) {
@@ -84,7 +84,7 @@ func (e *elections) remade(c *store.Content) *visit {
 	return &visit{reading: got, kind: changed, draft: got.seen, before: &before}
 }
 
-// depose replaces a leader by the page of j: it writes the old leader as a member of the new
+// depose replaces a leader with the page of j: it writes the old leader as a member of the new
 // cluster, and judges the members of the old leader again. The page of j may resemble other leaders
 // too, so it is also judged again.
 func (e *elections) depose(ctx context.Context, j *judgement) error {
@@ -287,7 +287,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 }
 
 // gather judges again the pages that still follow a member of a leader, because that member led
-// them before. Then it makes the page the leader that should lead the cluster.
+// them before. Then it makes the page that should lead the cluster the leader.
 func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 	var members []dedup.Hash
 	for r, err := range e.store.Members(ctx, []dedup.Hash{leader}) {
