@@ -17,7 +17,7 @@ type leader struct {
 }
 
 // A visitID identifies a page with the text it had at one visit. A page whose text has changed
-// counts as another leader.
+// counts as a different leader.
 type visitID struct{ page, text dedup.Hash }
 
 // weighs returns the number of bytes that a leader takes in the cache, including overhead.
@@ -73,8 +73,8 @@ func (c *leaderCache) led(j *judgement) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders in met, in the same order. It reads all leaders that are not cached with
-// one call of the store. The result for a leader is nil if it has no record, no text or another
+// get returns the leaders in met, in the same order. It reads all leaders that are not cached in
+// one call to the store. The result for a leader is nil if it has no record, no text or another
 // text by now.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
