@@ -490,8 +490,8 @@ func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 }
 
 // passesOn adds the page's cluster to j.reelect if another page may have to lead it now. That is so
-// in two cases: the page has another canonical URL, or it has left the cluster of a page that led
-// only because of the page's canonical URL.
+// in two cases: the canonical URL of the page has changed, or the page has left the cluster of a
+// page that led only because of the page's canonical URL.
 func (d *judge) passesOn(ctx context.Context, j *judgement) error {
 	switch b := j.before; {
 	case !d.elects():

@@ -54,7 +54,7 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 // A headerLink is a link of a Link header.
 type headerLink struct {
 	href, rel, hreflang string
-	anchored            bool // the link starts at another page than the one in the response
+	anchored            bool // the link is from a page other than the one in the response
 }
 
 // headerLinks yields the links of one field.

@@ -13,8 +13,8 @@ import (
 
 // # When a leader changes
 //
-// If the leader of a cluster has other words now, or is gone, the other pages of the cluster (its
-// members) are duplicates of a text that no longer exists. So each member with a kept text is
+// If the leader of a cluster has different words now, or is gone, the other pages of the cluster
+// (its members) are duplicates of a text that no longer exists. So each member with a kept text is
 // judged again, in the order of package precedence. The new leader is then the page that would have
 // led without the old one. Members without a kept text are put back into the frontier, to be
 // fetched and judged.
@@ -64,8 +64,8 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is a page of the leader's cluster, with the standing that decides about its position in
-// the order.
+// A member is a page of the leader's cluster, with the standing that determines its position in the
+// order.
 type member struct {
 	id       dedup.Hash
 	standing precedence.Standing
@@ -164,7 +164,7 @@ func (u *reunion) has(r *store.Record) bool {
 
 // twin returns the current record of the first done member with the same text as a page, or nil if
 // there is none. It is needed for pages that are too short to be compared. The store may return a
-// copy that is not judged yet, and then such pages would not find each other.
+// copy that has not been judged yet, and then such pages would not find each other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]

@@ -16,10 +16,10 @@ import (
 // # Visiting a page again
 //
 // A visit is compared with the stored record of the page. An unchanged page keeps its record, and
-// only the time of the visit is written. A page with other words gets a new record with a reference
-// to the earlier one, and so does a URL that is no page any more. If a page cannot be fetched, and
-// no answer shows that it is gone, it is kept until Options.GoneAfter visits in a row have failed.
-// Some visits count as failed although the server answered; see hour.go.
+// only the time of the visit is written. A page with different words gets a new record with a
+// reference to the earlier one, and so does a URL that is no longer a page. If a page cannot be
+// fetched, and no response shows that it is gone, it is kept until Options.GoneAfter visits in a
+// row have failed. Some visits count as failed although the server answered; see hour.go.
 //
 // Links are followed in each of these cases.
 
@@ -33,7 +33,7 @@ type visit struct {
 	soft   softMatch      // result of comparing the page with a soft 404
 
 	passedOn bool // the page has changed, and before it was a duplicate of the page at its canonical URL
-	renamed  bool // the page keeps its verdict, but has another canonical URL
+	renamed  bool // the page keeps its verdict, but its canonical URL has changed
 }
 
 type visitKind int
