@@ -52,20 +52,19 @@ func (v *visit) wanted() bool {
 }
 
 // leavesMembers reports whether the page may have been the leader of a cluster before this visit.
-// Then the other pages of the cluster must be judged again.
+// If so, the other pages of the cluster must be judged again.
 func (v *visit) leavesMembers() bool {
 	b := v.before
 	switch v.kind {
 	case first, touched, carried:
 		return false
-	case recorded: // the crash may have been before the members were judged again
+	case recorded: // the crash may have happened before the members were judged again
 		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
 	}
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the stored record is from this visit, so that it was written before a
-// crash.
+// answers reports whether the stored record is from this visit, and so was written before a crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
@@ -142,7 +141,7 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns the visit of a page whose stored record is b. The third argument contains the
+// classify returns the visit of a page whose stored record is b. The argument was contains the
 // stored text and sketch. It is nil if needsContent returns false, or if the record was deleted in
 // the meantime. The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
@@ -242,7 +241,7 @@ func (v *visit) miss() {
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 }
 
-// alter handles a visit to a page whose words or whose noindex have changed.
+// alter handles a visit to a page whose words or noindex directive have changed.
 func (v *visit) alter(was *store.Content, opt *Options) error {
 	if looksSame(*v.before, v.draft) {
 		text, err := v.plainText()

@@ -85,9 +85,9 @@ func isCompared(stem string, adjectives map[string]bool) bool {
 	return stem[last] == stem[last-1] && adjectives[stem[:last]] && isShort(stem[:last])
 }
 
-// isShort reports whether an adjective is compared with -er. It has one syllable, or two syllables
-// and the ending -y, -le or -ow. Other adjectives use "more" and "most". A word that looks like
-// their form in -er is a noun: foreigner, commoner.
+// isShort reports whether an adjective is compared with -er. Such an adjective has one syllable, or
+// two syllables and the ending -y, -le or -ow. Other adjectives use "more" and "most". A word that
+// looks like their form in -er is a noun: foreigner, commoner.
 func isShort(word string) bool {
 	syllables, inVowel := 0, false
 	for i := range len(word) {
@@ -98,7 +98,7 @@ func isShort(word string) bool {
 		inVowel = vowel
 	}
 	if strings.HasSuffix(word, "e") && !strings.HasSuffix(word, "le") && !strings.HasSuffix(word, "ee") {
-		syllables-- // a final e is silent, so it is no syllable
+		syllables-- // a final e is silent, so it does not form a syllable
 	}
 	return syllables <= 1 || syllables == 2 &&
 		(strings.HasSuffix(word, "y") || strings.HasSuffix(word, "le") || strings.HasSuffix(word, "ow"))

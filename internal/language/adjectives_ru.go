@@ -51,7 +51,7 @@ var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"нут", hardSafe}, {"нят", hardSafe}, {"крыт", hardSafe},
 	{"лив", hardSafe}, {"чив", hardSafe}, // not adjectives, for example: оливой, заканчивая
 	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // not adjectives: головой, словом, Ивановым
-	{"ев", " ый ое ые ого ому ых ыми ую "},    // this is not an adjective, for example: одевая
+	{"ев", " ый ое ые ого ому ых ыми ую "},    // not an adjective, for example: одевая
 	{"оват", hardSafe}, {"еват", hardSafe}, {"чат", hardSafe}, {"ист", hardSafe},
 	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives, for example: стеной, планом
 }
@@ -107,8 +107,8 @@ func cutRussianEnding(word string) (stem, ending string) {
 }
 
 // agrees reports whether a listed stem can have an ending. After к, г, х, ж, ч, ш and щ the ending
-// has и and no ы. After other letters и makes a noun (занятие) or a verb (любим). Exceptions are
-// син- and the soft stems, which all end in н after a consonant.
+// has и and no ы. After other letters, и indicates a noun (занятие) or a verb (любим). Exceptions
+// are син- and the soft stems, which all end in н after a consonant.
 func agrees(stem, ending string) bool {
 	last, size := utf8.DecodeLastRuneInString(stem)
 	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])

@@ -18,8 +18,8 @@ import (
 // share of the text and a clear lead over the second.
 //
 // Known weaknesses: a language without a list looks like its neighbour (Norwegian and Danish like
-// Swedish, Bulgarian like Russian). The lead and the share catch this mostly but not always. So a
-// declared language should override an unsure result.
+// Swedish, Bulgarian like Russian). Requiring a lead and a share catches this usually, but not
+// always. So a declared language should override an unsure result.
 
 const (
 	sampled   = 10000 // number of bytes of text that are examined; more would not change the result
@@ -52,7 +52,7 @@ func Detect(text string) (lang string, sure bool) {
 	return "", false
 }
 
-// counts holds the numbers of letters and words of a text.
+// counts holds the numbers of letters and words in a text.
 type counts struct {
 	scripts
 	words    int                 // number of words
@@ -226,7 +226,7 @@ func (c *counts) byWords(among langSet) (lang string, sure bool) {
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
-// letter in the lists becomes longer in UTF-8 when it is lowered.
+// letter in the lists becomes longer in UTF-8 when it is converted to lower case.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {
