@@ -108,7 +108,6 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	return d.run(ctx, args)
 }
 
-// A dedupRun is one run of skink dedup.
 type dedupRun struct {
 	*dedupFlags // the flags of the command line, not changed during the run
 	con         Console

@@ -52,7 +52,6 @@ func writeSample(ctx context.Context, w io.Writer, s store.Reader, n int) error 
 	return keepFirst(out.Flush(), guard.Flush())
 }
 
-// writeSampled writes one cluster.
 func writeSampled(ctx context.Context, out io.Writer, s store.Reader, c store.Cluster) error {
 	leader, err := textOf(ctx, s, c.Leader)
 	if err != nil {

@@ -171,7 +171,7 @@ func (s *shards) copy(input string) error {
 	return errors.Join(err, to.Close())
 }
 
-// create creates a file, with the folders above it.
+// create creates a file, and the folders above it if they are missing.
 func create(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err

@@ -147,7 +147,6 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	return nil
 }
 
-// options returns the options of the extraction.
 func (f *extractFlags) options() extract.Options {
 	return extract.Options{Images: f.alt, Page: f.html || f.markdown}
 }

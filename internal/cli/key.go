@@ -88,7 +88,6 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	return key, nil
 }
 
-// readKeyFile reads a private key from a file.
 func readKeyFile(name string) (signature.Key, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

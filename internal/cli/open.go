@@ -72,7 +72,6 @@ func openFolder(name string, opt badger.Options) (*writeStore, error) {
 // can use such a store at the same time.
 func isShared(name string) bool { return postgres.IsAddress(name) }
 
-// openPostgres opens a store on a PostgreSQL server.
 func openPostgres(ctx context.Context, name string, opt postgres.Options) (*postgres.Store, postgres.Address, error) {
 	at, err := postgres.ParseAddress(name)
 	if err != nil {

@@ -227,7 +227,7 @@ func storesIn(ctx context.Context, where string) (names []string, err error) {
 	return names, err
 }
 
-// info prints the contents of a store.
+// info prints a description of the store called name.
 func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	in, err := infoOf(ctx, name, con.Err)
 	if err != nil {
@@ -296,7 +296,6 @@ func sizeText(bytes int64) string {
 	return report.Bytes(bytes)
 }
 
-// drop removes a store.
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	shown := withoutPassword(name)
 	if !f.yes {

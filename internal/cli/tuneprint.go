@@ -80,7 +80,7 @@ func (t *tuning) print(w io.Writer) error {
 }
 
 // columns returns the table columns for a quality: precision, recall and F1, each followed by its
-// 95% confidence interval.
+// 95 % confidence interval.
 func columns(q dedup.Quality) string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])

@@ -133,7 +133,7 @@ func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func
 	return err
 }
 
-// set returns the runs of a text or of the text without repeated blocks.
+// set returns the runs of a text, with or without the repeated blocks as p says.
 func (x *excerpts) set(ctx context.Context, p part) (dedup.Set, error) {
 	if runs, ok := x.runs.Get(p); ok {
 		return runs, nil

@@ -101,7 +101,7 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 	})
 }
 
-// short reports for each text whether it is too short to be compared.
+// short returns, for each text, whether it is too short to be compared.
 func (c *matcher) short() []bool {
 	short := make([]bool, len(c.w.texts))
 	for i := range short {

@@ -122,7 +122,6 @@ func isArchive(name string) bool {
 	return ext == ".warc" || ext == ".wet"
 }
 
-// An archiveSink writes a web archive.
 type archiveSink struct{ to *warc.Writer }
 
 func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {

@@ -108,7 +108,7 @@ func Pack(w io.Writer, name string) io.WriteCloser {
 	return plain{w}
 }
 
-// A plain writes without compression.
+// A plain is a writer that does not compress.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }

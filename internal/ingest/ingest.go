@@ -6,23 +6,26 @@
 // [Pipeline.Handle] takes a page through four steps, in the goroutine that calls it. Each step
 // returns a value that does not change afterwards.
 //
-//		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
+//	crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
 //
-//	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
-//	    is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
-//	    and gives up pages that end the process (flight.go).
-//	  - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
-//	    or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
-//	    [classify], which is pure, decides about the stored record: whether the page is unchanged,
-//	    has other words, could not be fetched, or is gone.
-//	  - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
-//	    that it finds (leaders.go), and gives the verdict. It also decides whether the page should
-//	    replace its leader.
-//	  - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
-//	    stale if a page that could have changed the verdict was committed in the meantime. The reading is
-//	    then compared and judged again. So exactly one of two copies that are fetched at once is
-//	    unique, without a global lock. If a leader has changed, the members of its cluster are judged
-//	    again (elect.go, members.go). The frontier records the URL as finished only after that.
+// The steps are:
+//
+//   - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
+//     is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
+//     and gives up pages that end the process (flight.go).
+//   - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
+//     or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
+//     [classify], which is pure, decides about the stored record: whether the page is unchanged,
+//     has different words, could not be fetched, or is gone.
+//   - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
+//     that it finds (leaders.go), and gives the verdict. It also decides whether the page should
+//     replace its leader.
+//   - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
+//     stale if a page that could have changed the verdict was committed in the meantime. The
+//     reading is then compared and judged again. So if two copies are fetched at the same time,
+//     exactly one is judged unique, without a global lock. If a leader has changed, the members of
+//     its cluster are judged again (elect.go, members.go). The frontier records the URL as finished
+//     only after that.
 //
 // Pages of an archive (replay.go) and files (files.go) take the same steps. Many of them are read at
 // once, but they are committed in order.
