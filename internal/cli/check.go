@@ -80,7 +80,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 }
 
 // damageError returns an error if opening the store in dir found damaged data, because the output
-// of a command then lacks that data. It returns nil if nothing is damaged.
+// of a command would lack that data. It returns nil if nothing is damaged.
 func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil

@@ -46,7 +46,7 @@ func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
 	return func() {
-		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; an error of the output was already returned by an earlier write
+		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; an earlier write has already returned any error of the output
 		_ = err.Flush()
 	}
 }
@@ -61,8 +61,8 @@ type command struct {
 	setup func(flags *pflag.FlagSet) runFunc
 }
 
-// A runFunc runs a command after its flags were parsed. The argument args contains the arguments
-// that are not flags.
+// A runFunc runs a command after its flags have been parsed. The argument args contains the
+// arguments that are not flags.
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {

@@ -146,7 +146,7 @@ type pair struct {
 	docs     [2]*extract.Document
 	settings store.Settings // settings of the comparison, from the flags or from the store that contains the pages
 
-	records [2]*store.Record // the records of the pages if a store has them, else nil; a record has only the hash and the number of words of the text that extraction left out
+	records [2]*store.Record // the pages' records if the pages are from a store, otherwise nil; a record has only the hash and the number of words of the text that extraction left out
 }
 
 // readPages reads the files and URLs of a comparison.

@@ -84,8 +84,8 @@ func (c *configFlag) find(flags *pflag.FlagSet) string {
 }
 
 // configured is the key of an annotation that marks a flag whose value comes from the configuration
-// file. The annotation's first string is the place, such as "skink.toml:12". A second string,
-// "secret", is present if the value must not be printed.
+// file. The annotation's first string is the place where the value was set, such as
+// "skink.toml:12". A second string, "secret", is present if the value must not be printed.
 const configured = "configured"
 
 // configure reads the configuration file of a command. It sets the flags that the file contains,

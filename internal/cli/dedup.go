@@ -221,8 +221,8 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return nil
 }
 
-// inputs returns the files that args name. Errors of unreadable files are counted in d.reading. A
-// record may have at most --memory / recordShare bytes.
+// inputs returns the files that args name. Unreadable files are counted in d.reading. A record may
+// have at most --memory / recordShare bytes.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}

@@ -88,7 +88,7 @@ type exportFlags struct {
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats
 	links    extract.Links // form of the links in Markdown
-	fields   []string      // fields that are written on request only
+	fields   []string      // fields that are written only on request
 	chunks   bool          // write passages instead of pages
 	most     int           // maximum number of words in a passage
 	flags    *pflag.FlagSet

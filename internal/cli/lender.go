@@ -99,7 +99,7 @@ func (l *lender) giveBack(s *loan) {
 	s.users--
 	s.used = time.Now()
 	if s.old && s.users == 0 {
-		_ = s.close() // the store was only read
+		_ = s.close() // the store was only read, so an error does no harm
 	}
 }
 
@@ -118,7 +118,7 @@ func (l *lender) retire() {
 	s := l.has
 	l.has, s.old = nil, true
 	if s.users == 0 {
-		_ = s.close() // the store was only read
+		_ = s.close() // the store was only read, so an error does no harm
 	}
 }
 

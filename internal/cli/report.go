@@ -297,8 +297,8 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// over returns the settings of a store, but with the similarity of the flag --similarity if that
-// was set.
+// over returns the settings of a store, except that --similarity overrides the similarity if the
+// flag was set.
 func (c *completeFlags) over(settings store.Settings) store.Settings {
 	if c.flags.Changed("similarity") {
 		settings.Similarity = c.similarity

@@ -151,7 +151,7 @@ func (r *ruleFlags) wanted() session.Wanted {
 	return w
 }
 
-// over returns has, the settings of a store, with changed values for the flags that were set.
+// over returns the settings of a store, except that each flag that was set overrides its setting.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){

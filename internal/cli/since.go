@@ -87,8 +87,8 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the cursor in after is later than the last change of the store s. Such
-// a cursor belongs to another store, or the store was replaced by an older copy. An export that
+// check returns an error if after, a cursor, is later than the last change of the store s. Such a
+// cursor belongs to another store, or the store was replaced by an older copy. An export that
 // starts there would miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
@@ -149,7 +149,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// mostCursor is the largest size of a cursor's file, in bytes. A larger file is not a cursor.
+// mostCursor is the maximum size of a cursor file, in bytes. A larger file is not a cursor.
 const mostCursor = 1 << 10
 
 // read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
@@ -171,8 +171,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes the cursor in at to the file of --cursor. It returns an error if the file has
-// changed since this process read it, because another export may have written a later cursor.
+// write writes at, a cursor, to the file of --cursor. It returns an error if the file has changed
+// since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

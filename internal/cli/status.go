@@ -110,7 +110,7 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that the run did not stop
+	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that the run did not stop doing so
 }
 
 func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {

@@ -25,7 +25,7 @@ type tuning struct {
 	curve []dedup.Combination // quality of the recommended way at each threshold
 }
 
-// A recommendation is a way of measuring with a threshold, and the confidence in it.
+// A recommendation is a way of measuring, a threshold, and the confidence in this choice.
 type recommendation struct {
 	dedup.Way
 	dedup.Choice

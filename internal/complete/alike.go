@@ -13,11 +13,11 @@ import (
 
 // # Clusters at several similarities
 //
-// The similarity from which two pages count as duplicates is chosen before a crawl. The pages of
-// the crawl then show whether it was a good choice. An Alike holds the clusters of duplicates at
-// several similarities, computed in one pass. At each similarity they equal the result of [Judge].
-// [Alike.Curve] returns the number of clusters and pages at each similarity. [Alike.Near] returns
-// pairs of pages just above and just below one similarity.
+// The similarity at which two pages start to count as duplicates is chosen before a crawl. The
+// pages of the crawl then show whether it was a good choice. An Alike holds the clusters of
+// duplicates at several similarities, computed in one pass. At each similarity they equal the
+// result of [Judge]. [Alike.Curve] returns the number of clusters and pages at each similarity.
+// [Alike.Near] returns pairs of pages just above and just below one similarity.
 //
 // One pass at the lowest similarity suffices. The join of [dedup.Clusters] proposes pairs of pages
 // that may be similar enough. A pair is compared if at some similarity the first page leads a
@@ -53,7 +53,7 @@ func EachTwentieth(least float64) (all []float64) {
 	return all
 }
 
-// An Alike holds the clusters of a store at some similarities.
+// An Alike holds the clusters of a store at several similarities.
 type Alike struct {
 	similarities []float64
 	texts        []likeText

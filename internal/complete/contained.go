@@ -110,7 +110,8 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string
 	})
 }
 
-// of calls take for each text after leader that leader contains, and that is in no cluster yet.
+// of calls take for each text that comes after leader, is contained in it, and is in no cluster
+// yet.
 func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
 	source, err := x.set(ctx, x.w.texts[leader].all())
 	if err != nil {
@@ -133,7 +134,7 @@ func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func
 	return err
 }
 
-// set returns the runs of a text, with or without the repeated blocks as p says.
+// set returns the runs of the text that p identifies, with or without its repeated blocks.
 func (x *excerpts) set(ctx context.Context, p part) (dedup.Set, error) {
 	if runs, ok := x.runs.Get(p); ok {
 		return runs, nil

@@ -1,5 +1,5 @@
 // Package complete judges all pages of a store against all others. The result does not depend on
-// which page was fetched first. [Judge] returns a store's records with other verdicts, and [Pairs]
+// which page was fetched first. [Judge] returns a store's records with new verdicts, and [Pairs]
 // lists the pairs of pages that resemble each other. The comparison ignores blocks that a host
 // repeats on many pages.
 //
@@ -85,9 +85,9 @@ type Options struct {
 	// Sparing limits the comparison to one goroutine, so that a crawl in the same process is slowed
 	// down less.
 	Sparing bool
-	// Similarity is the resemblance, above 0 and up to 1, from which pages are near-duplicates. 0
-	// means the similarity of Rule. The repeated blocks of hosts are always found with the similarity
-	// of Rule, so they do not depend on this field. It has no effect if the rule is containment.
+	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
+	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
+	// so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
 	// Progress is called from time to time with the share of the work that is done, from 0 to 1. It
 	// must return at once. If it is nil, the progress is not reported.

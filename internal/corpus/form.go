@@ -98,8 +98,8 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr returns the extension of a file name in lower case without the dot ("css"), or other if
-// the name has none. Users recognise the kind of a file by its extension.
+// endingOr returns the extension of a file name in lower case without the dot ("css"), or the
+// argument other if the name has none. Users recognise the kind of a file by its extension.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]

@@ -14,8 +14,8 @@ var ErrFiles = errors.New("the limit of open files is too low")
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
 // are also four logs, the value log, and the tables that a compaction writes before it removes
-// others. Badger fails badly if one of them cannot be opened: when it could open only 18 of them it
-// ended the process, and with 20 it hung.
+// others. Badger fails badly if one of them cannot be opened: with only 18 spare files it ended the
+// process, and with 20 it hung.
 const spareFiles = 48
 
 // CheckFiles returns an error unless the process may open enough files for the store in dir, and

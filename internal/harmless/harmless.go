@@ -1,5 +1,5 @@
 // Package harmless makes untrusted text safe to show to people and to pass to programs. Such text
-// is in titles, texts, names of files and of certificates, headers, and errors that quote a server.
+// occurs in titles, texts, file names, certificate names, headers, and errors that quote a server.
 // A terminal obeys control characters, bidirectional marks make a line read differently from its
 // bytes, and a line break forges a line.
 //
@@ -19,10 +19,10 @@ import (
 	"unicode/utf8"
 )
 
-// Dangerous reports whether a character controls a terminal or changes the direction of writing.
-// These are the C0 and C1 controls, DEL, and the characters with the Unicode property Bidi_Control.
-// Line breaks and tabs count as dangerous, too, because only the code that lays out a text knows
-// which of them it wrote itself.
+// Dangerous reports whether a character controls a terminal or changes the text direction. These
+// are the C0 and C1 controls, DEL, and the characters with the Unicode property Bidi_Control. Line
+// breaks and tabs count as dangerous, too, because only the code that lays out a text knows which
+// of them it wrote itself.
 func Dangerous(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
@@ -49,7 +49,7 @@ func Lines(s string) string {
 }
 
 // Plain returns a string as one line for a page with its own layout, with spaces instead of control
-// characters. [HTML] handles characters that change the direction of writing.
+// characters. [HTML] handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -59,9 +59,9 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Cell returns a string as a cell of a table: one line, without characters that change the
-// direction of writing. A spreadsheet treats a cell with certain first characters as a formula;
-// Cell prepends an apostrophe, which makes the cell text.
+// Cell returns a string as a cell of a table: one line, without characters that change the text
+// direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
+// an apostrophe, which makes the cell text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
@@ -125,9 +125,9 @@ func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
 
 func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // no dangerous character is beyond U+FFFF
 
-// HTML returns a guard for an HTML page. It replaces characters that change the direction of
-// writing with character references, so that a browser still obeys them. Control characters have no
-// such form, and become U+FFFD.
+// HTML returns a guard for an HTML page. It replaces characters that change the text direction with
+// character references, so that a browser still obeys them. Control characters have no such form,
+// and become U+FFFD.
 func HTML(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, _ byte) []byte {
 		if unicode.Is(unicode.Bidi_Control, r) {

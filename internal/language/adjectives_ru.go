@@ -38,8 +38,9 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes lists the suffixes that make an adjective, each with the endings after it that
-// prove one. If a stem ends in several suffixes, the first of them in the list decides.
+// russianSuffixes lists the suffixes that make an adjective. Each has the endings that prove that
+// the word is an adjective if they follow the suffix. If a stem ends in several suffixes, the first
+// of them in the list decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной

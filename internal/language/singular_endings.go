@@ -35,7 +35,8 @@ import (
 //	sv  18  82   0 %
 //
 // The rules change 0 to 2 % of singulars. German, Russian and Spanish (whose list has no plurals)
-// are not measured. The rules were tuned by looking at these errors; they contain none of the data.
+// have not been measured. The rules were tuned by looking at these errors; they contain none of the
+// data.
 
 // A plurals holds the plural rules of one language.
 type plurals struct {
