@@ -19,12 +19,12 @@ import (
 // need several hundred MB. A worker acquires a share of this memory before it reads a page. It
 // acquires the whole share at once, so while it waits it holds nothing that another worker needs.
 // The page's size gives the upper bound of the share: [extract.Options] bounds the tree, and the
-// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured
-// peak of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
-// prose, 16 in listings, and 20 in a text whose words have one letter.
+// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured peak
+// of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
+// prose, 16 in listings, and 20 in a text of one-letter words.
 //
-// The tree of an ordinary page is much smaller than the bound. It takes some 10 bytes for each byte
-// of the page. So a page is first read with a share for such a tree. If its tree outgrows the
+// The tree of an ordinary page is much smaller than the bound. It takes about 10 bytes for each
+// byte of the page. So a page is first read with a share for such a tree. If its tree outgrows the
 // share, the worker releases it, acquires the largest share, and reads the page again. The pipeline
 // learns for which page sizes that happens often. Pages of these sizes start with the largest
 // share.
@@ -39,7 +39,7 @@ const (
 	markdownCost = 8 // additional bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
 
 	learnedIn = 32    // number of pages that the moving average for a page size covers
-	often     = 0.125 // share of pages that outgrow a light tree above which the largest share is reserved at once
+	often     = 0.125 // if more than this fraction of pages outgrow a light tree, the largest share is reserved at once
 )
 
 // costs estimates the memory that pages need, depending on their size, from the pages that were
@@ -95,8 +95,8 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	body, _ := page.Document()
 	size := len(body)
 	if r.opt.isDocument(page) {
-		// Wait here and not in the reader of documents. There, the document would already have
-		// reserved memory that pages need.
+		// Wait here and not in the document reader. There, the document would already have reserved
+		// memory that pages need.
 		if err := send(ctx, r.documents, struct{}{}); err != nil {
 			return nil, nil, err
 		}

@@ -50,7 +50,8 @@ type elections struct {
 }
 
 // follow must be called after a judgement is stored. It replaces the leaders of clusters as the
-// judgement requires. If the page was not modified but its leader changed, it calls checkLeader.
+// judgement requires. If the page was not modified but its leader has changed, it calls
+// checkLeader.
 func (e *elections) follow(ctx context.Context, j *judgement) error {
 	for _, leader := range j.reelect {
 		if err := e.reelect(ctx, leader); err != nil {
@@ -261,8 +262,8 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 }
 
 // resume completes the replacement of a leader, if the process was killed before it was complete.
-// The argument is the stored record of the page because of which the leader was replaced. By now,
-// this page may lead the cluster, or follow the old or the new leader.
+// The argument known is the stored record of the page because of which the leader was replaced. By
+// now, this page may lead the cluster, or follow the old or the new leader.
 func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if !e.elects() || known.Kind != store.Page {
 		return nil
@@ -330,7 +331,7 @@ func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r := page.Record
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
-		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a refusal as stale needs no repeat, because the page is being visited
+		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // if the entry is refused as stale, it need not be repeated, because the page is being visited
 			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 		if e.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {

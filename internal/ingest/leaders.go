@@ -42,7 +42,7 @@ type leaderCache struct {
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu
-	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
+	new  *lru.Cache[visitID, *leader] // guarded by mu; the shingles of these leaders are in text order and not shared
 }
 
 func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {
@@ -74,8 +74,8 @@ func (c *leaderCache) led(j *judgement) {
 }
 
 // get returns the leaders in met, in the same order. It reads all leaders that are not cached in
-// one call to the store. The result for a leader is nil if it has no record, no text or another
-// text by now.
+// one call to the store. The result for a leader is nil if by now it has no record, no text or a
+// different text.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int

@@ -180,7 +180,7 @@ func linked(links []store.Link) iter.Seq[string] {
 }
 
 // lessonOf returns the verdict on a page in the form that the book needs. The result ok is false if
-// the page is no evidence.
+// the page provides no evidence.
 func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn.Verdict, ok bool) {
 	v.At = r.FetchedAt
 	switch {

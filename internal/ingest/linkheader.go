@@ -78,7 +78,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 				}
 				name, value, behind := parameter(rest)
 				field = behind
-				switch { // if a link has several parameters with one name, only the first counts
+				switch { // if a link has several parameters with the same name, only the first counts
 				case name == "rel" && l.rel == "":
 					l.rel = value
 				case name == "hreflang" && l.hreflang == "":

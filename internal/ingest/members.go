@@ -88,9 +88,9 @@ func (e *elections) waiting(ctx context.Context, again *reunion) (members []memb
 	return members, nil
 }
 
-// judgeSome judges members of a leader that changed, with the same results as if they were judged
-// one after another. It returns the number of members that are done. If a member becomes a leader,
-// or changes a leader, the members after it may resemble it, so they are not done.
+// judgeSome judges members of a leader that has changed, with the same results as if they were
+// judged one after another. It returns the number of members that are done. If a member becomes a
+// leader, or changes a leader, the members after it may resemble it, so they are not done.
 func (e *elections) judgeSome(ctx context.Context, again *reunion, members []member) (done int, err error) {
 	ids := make([]dedup.Hash, len(members))
 	for i, m := range members {
@@ -156,7 +156,7 @@ func (u *reunion) add(r *store.Record) {
 }
 
 // has reports whether a record belongs to a member that is done. If the member was visited in the
-// meantime, it has another record, and has returns false.
+// meantime, it has a different record, and the result is false.
 func (u *reunion) has(r *store.Record) bool {
 	at, ok := u.done[r.ID]
 	return ok && at.Equal(r.Began())

@@ -17,8 +17,9 @@ import (
 // ([store.Restless]), and report --changes lists it.
 //
 // A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
-// lines. Long passages are never ignored, because long text that changes for every visit is news.
-// If a passage is unchanged at a visit, it counts as text again, and the page has changed.
+// lines. Long passages are never ignored, because long text that changes at every visit is real
+// content, such as news. If a passage is unchanged at a visit, it counts as text again, and the
+// page has changed.
 //
 // Known weakness: A short passage with real changes between any two visits, such as a price, is
 // ignored from the third change on.

@@ -141,9 +141,9 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns the visit of a page whose stored record is b. The argument was contains the
-// stored text and sketch. It is nil if needsContent returns false, or if the record was deleted in
-// the meantime. The function is pure.
+// classify returns the visit of a page whose stored record is b. The stored text and sketch are in
+// was, which is nil if needsContent returns false, or if the record was deleted in the meantime.
+// The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed

@@ -12,10 +12,10 @@ import (
 // Letters are counted by script. A script that only one language of the web uses identifies the
 // language: Hangul, kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, and
 // without kana it is Chinese. Letters of the Arabic script that Arabic itself does not use indicate
-// Persian or Urdu. Many languages use Latin and Cyrillic letters, so there function words are
-// counted. The score of a language is the number of words of the text that are in its list. A word
-// in several lists counts for each of them. The result is sure only if the best language has a fair
-// share of the text and a clear lead over the second.
+// Persian or Urdu. Many languages use Latin and Cyrillic letters, so for these scripts function
+// words are counted. The score of a language is the number of words of the text that are in its
+// list. A word in several lists counts for each of them. The result is sure only if the best
+// language has a fair share of the text and a clear lead over the second.
 //
 // Known weaknesses: a language without a list looks like its neighbour (Norwegian and Danish like
 // Swedish, Bulgarian like Russian). Requiring a lead and a share catches this usually, but not
