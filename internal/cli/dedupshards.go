@@ -14,10 +14,10 @@ import (
 
 // # One output for each input
 //
-// A corpus often consists of many files in the same format, called shards, and its users want one output
-// file for each. All output files are written into a hidden folder next to the folder of --out-dir. It
-// is renamed to that folder when all files are complete. So a failed run never leaves a folder with
-// missing shards.
+// A corpus often consists of many files in the same format, called shards, and its users want one
+// output file for each. All output files are written into a hidden folder next to the folder of
+// --out-dir. It is renamed to that folder when all files are complete. So a failed run never leaves
+// a folder with missing shards.
 
 // shards writes the kept records of each input to a file of its own.
 type shards struct {
@@ -31,8 +31,8 @@ type shards struct {
 }
 
 // checkShards returns an error if the folder of --out-dir cannot be created, or if an input cannot
-// be a shard. Otherwise it returns the paths of the outputs below that folder, by the names of their
-// inputs.
+// be a shard. Otherwise it returns the paths of the outputs below that folder, by the names of
+// their inputs.
 func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
 	if err := mayWrite("--out-dir", f.dir, nil); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 	return files, nil
 }
 
-// writeShards creates the folder of --out-dir and calls do with the shards in it. The folder appears
-// only if do succeeds.
+// writeShards creates the folder of --out-dir and calls do with the shards in it. The folder
+// appears only if do succeeds.
 func (f *corpusOutFlags) writeShards(files map[string]string, do func(*shards) error) (err error) {
 	parent, prefix := filepath.Dir(f.dir), tempPrefix(f.dir)
 	lock.RemoveStale(parent, prefix)
@@ -133,8 +133,8 @@ func (s *shards) begin(r *corpus.Record) error {
 	return s.writer.Begin(r)
 }
 
-// outputOf returns the path of the output for an input. If the input is an archive in a package, its
-// name is a path below the name of the package.
+// outputOf returns the path of the output for an input. If the input is an archive in a package,
+// its name is a path below the name of the package.
 func (s *shards) outputOf(input string) string {
 	for name := input; ; name = filepath.Dir(name) {
 		if below, ok := s.files[name]; ok {

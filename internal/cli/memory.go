@@ -31,8 +31,8 @@ const (
 // when it is large. By default, Go lets a heap double before a collection. A crawl typically has
 // about 60 MB of live data. With the default, collections would take a twelfth of such a crawl's
 // time, and the heap could double when large pages arrive. So the heap may triple, but may not
-// become larger than a quarter of the budget (in bytes), unless that would be too little growth. The
-// environment variable GOGC has priority.
+// become larger than a quarter of the budget (in bytes), unless that would be too little growth.
+// The environment variable GOGC has priority.
 func paceCollector(budget int64) {
 	if os.Getenv("GOGC") != "" {
 		return

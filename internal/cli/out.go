@@ -54,8 +54,8 @@ func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Write
 	return err
 }
 
-// object returns the object of --out. It sends nothing, so it can be called to check the address and
-// the credentials before any work is done.
+// object returns the object of --out. It sends nothing, so it can be called to check the address
+// and the credentials before any work is done.
 func (f *outFlags) object() (*bucket.Object, error) {
 	o, err := bucket.New(f.out, bucket.Environment())
 	if err != nil {

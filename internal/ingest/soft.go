@@ -100,10 +100,11 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 }
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
-// the pages for which the answer counts back into the frontier. If these pages make the answer
-// count, they include all pages that were found with its text before. The caller holds the locks of
-// all clusters. Otherwise, a page could become a leader at the same time. Its URL is recorded as
-// finished after its record is written, which would undo putting it back in between.
+// the pages for which the answer counts back into the frontier. If the pages in said make the
+// answer count, putBack also puts back the pages that were found with its text earlier. The caller
+// holds the locks of all clusters. Otherwise, a page could become a leader at the same time. Its
+// URL is recorded as finished after its record is written, which would undo putting it back in
+// between.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
