@@ -163,9 +163,9 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	return p, nil
 }
 
-// mayBeStored returns err, the error of reading the page called name. If name is a URL and there is
-// a store in the default folder, mayBeStored adds the hint that skink compare --store reads pages
-// of a crawl.
+// mayBeStored returns err, the error from reading the page called name. If name is a URL and there
+// is a store in the default folder, mayBeStored adds the hint that skink compare --store reads
+// pages of a crawl.
 func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err

@@ -185,8 +185,8 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError returns err, the error of opening the store in dir, with a suggestion for the user. The
-// argument toRead tells whether the store was opened for reading.
+// openError returns err, the error from opening the store in dir, with a suggestion for the user.
+// The argument toRead tells whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):

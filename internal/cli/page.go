@@ -100,7 +100,7 @@ func readInput(con Console, name string) ([]byte, error) {
 	return body, nil
 }
 
-// plainError rewrites err, the error of reading the file called name, for users: it does not
+// plainError rewrites err, the error from reading the file called name, for users: it does not
 // mention system calls such as open or stat.
 func plainError(name string, err error) error {
 	switch {

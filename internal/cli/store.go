@@ -326,7 +326,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	return nil
 }
 
-// dropError returns the error of removing a store, with a suggestion for the user.
+// dropError returns the error from removing a store, with a suggestion for the user.
 func dropError(name string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrInUse):

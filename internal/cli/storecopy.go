@@ -156,8 +156,8 @@ func copyConfig(name, copyName string) error {
 	return os.WriteFile(filepath.Join(copyName, configFile), text, 0o666)
 }
 
-// incomplete returns err, the error of [store.CheckCopied], with a suggestion for the user if it is
-// [store.ErrIncomplete].
+// incomplete returns err, the error from [store.CheckCopied], with a suggestion for the user if it
+// is [store.ErrIncomplete].
 func incomplete(name string, err error) error {
 	if errors.Is(err, store.ErrIncomplete) {
 		return fmt.Errorf("%s: %w: remove it with skink store drop --yes, and copy again", name, err)

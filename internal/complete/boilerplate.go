@@ -207,7 +207,7 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 	return left
 }
 
-// joinMixed makes the join for pairs in which one text was shortened and the other has too few
+// joinMixed builds the join for pairs in which one text was shortened and the other has too few
 // words left without its repeated blocks. Such a pair is compared by the whole texts, so this join
 // indexes the whole texts of both kinds.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {

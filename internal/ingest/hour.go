@@ -95,7 +95,7 @@ type hour struct {
 	why    string                             // reason why the host gets no more requests; "" if it gets requests
 }
 
-// of returns the hour of a host, and makes one if there is none. The caller holds mu.
+// of returns the hour of a host, and creates one if there is none. The caller holds mu.
 func (h *hours) of(host string) *hour {
 	o := h.hosts[host]
 	if o == nil {

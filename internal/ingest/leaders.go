@@ -117,7 +117,7 @@ func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	return l, ok
 }
 
-// hold makes a leader from a stored page, and caches it.
+// hold creates a leader from a stored page, and caches it.
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)

@@ -19,8 +19,9 @@ import (
 //
 // A soft 404 is a page with status 200 that says that its URL does not exist. [softPages.match]
 // recognizes it because the host answers a URL that cannot exist with the same text. Package learn
-// chooses that URL (the probe), and decides when its answer counts. A soft 404 is recorded as an
-// error: it is not judged, leads no other page and is not exported. Its links are followed.
+// chooses that URL (the probe), and decides when the response to it (the answer) counts. A soft 404
+// is recorded as an error: it is not judged, leads no other page and is not exported. Its links are
+// followed.
 //
 // An answer counts only when several pages have its text, so the first such pages are stored as
 // pages. Later they are fetched again, and recorded as errors.

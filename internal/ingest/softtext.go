@@ -12,13 +12,13 @@ import (
 	"skink/store"
 )
 
-// # Comparing a page with the answer for a URL that cannot exist
+// # Comparing a page with the answer to a probe
 //
 // A page that wrongly counts as an error is lost, which is worse than an error that is kept. So the
 // texts must have the same words, not just a share of them: a page may have only 35 words about a
-// product in a template of 400 words. Many such answers repeat the URL. So the words of the page's
-// URL and of the probe are ignored in both texts. A page is then equal to the answer if its title
-// has the same words, and one of these is true:
+// product in a template of 400 words. Many answers repeat the URL. So the words of the page's URL
+// and of the probe are ignored in both texts. A page is then equal to the answer if its title has
+// the same words, and one of these is true:
 //
 //   - The texts have the same words, in any order. A few words with digits may differ on either
 //     side, such as a time or a counter: at most mostOwn, and at most one in oneIn of the answer's

@@ -15,9 +15,9 @@ import (
 // and superlatives.
 //
 // Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
-// spelling dictionary of 146,000 entries, each counted once. These forms were not used to make the
-// rule. It finds 93.5 % of the adjectives and participles. It mistakes 0.2 % of the other words for
-// adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
+// spelling dictionary of 146,000 entries, each counted once. These forms were not used to develop
+// the rule. It finds 93.5 % of the adjectives and participles. It mistakes 0.2 % of the other words
+// for adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
 // adjectives.
 //
 // The other languages use lists and suffixes; see adjectives_endings.go. They were measured with
