@@ -34,10 +34,10 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	return f
 }
 
-// heed checks the flags and returns the choice of URLs that the crawl must fetch again. pflag
-// cannot give --retry an optional value as a separate word, so in "skink crawl --retry failed" the
-// word failed is in args. heed takes a word that lists states as the value of --retry. The second
-// result is args without that word, which leaves only the seeds.
+// heed checks the flags and returns which URLs the crawl must fetch again. pflag cannot give
+// --retry an optional value as a separate word, so in "skink crawl --retry failed" the word
+// "failed" ends up in args. If a word of args is a list of states, heed uses it as the value of
+// --retry. The result rest is args without that word: only the seeds.
 func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
 	b.Schedule = f.schedule
 	if f.retry == usualRetry {

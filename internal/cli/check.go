@@ -80,7 +80,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 }
 
 // damageError returns an error if opening the store in dir found damaged data, because the output
-// of a command then lacks that data. It returns nil if nothing is damaged.
+// of a command would lack that data. It returns nil if nothing is damaged.
 func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil
@@ -110,8 +110,8 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText describes, for the user, the answers that damage to a store has lost, and the URLs that
-// the next crawl fetches again.
+// costText tells the user what damage to a store has cost: the responses that were lost, and the
+// URLs that the next crawl must fetch again.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {
@@ -130,8 +130,8 @@ func costText(l badger.Loss) string {
 	return text
 }
 
-// mayGoOn returns an error if the store in dir has pages but no settings, because then it is
-// unknown how its pages were judged, and a crawl must not add pages judged in another way.
+// mayGoOn returns an error if the store in dir has pages but no settings, because without them it
+// is unknown how the pages were judged, and a crawl must not add pages judged differently.
 func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set != nil {

@@ -1,6 +1,6 @@
 // Package cli is the command line: it turns flags into options, connects packages, and prints. Each
-// command has a file with its name. That file adds the command's flags to a struct that only flags
-// fill. Other packages compute the output of a command.
+// command has a file with its name. That file declares a struct whose fields are set only by the
+// command's flags. Other packages compute what a command prints.
 package cli
 
 import (
@@ -25,11 +25,11 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2
 	exitDiffers = 3   // compare --check: the pages are not duplicates
-	exitFound   = 4   // report --fail-on: a bound was exceeded
-	exitUnheard = 141 // the reader of the output, such as head in a pipe, has closed it; a shell reports 141 for a process that SIGPIPE killed
+	exitFound   = 4   // report --fail-on: a threshold was exceeded
+	exitUnheard = 141 // the reader of the output, such as head in a pipe, has closed it; 141 is what a shell reports for a process killed by SIGPIPE
 )
 
-// A Console holds the streams of a process, and whether they are terminals.
+// A Console contains the standard streams of a process, and says which of them are terminals.
 type Console struct {
 	In         io.Reader
 	Out, Err   io.Writer
@@ -40,13 +40,13 @@ type Console struct {
 	screen io.Writer // Err without the filter of guard, because the status line needs escape sequences
 }
 
-// guard replaces Out and Err by writers that remove escape sequences, because text of a crawled
+// guard replaces Out and Err with writers that remove escape sequences, because text of a crawled
 // page could otherwise control the user's terminal. The function end flushes both writers.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
 	return func() {
-		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; an error of the output was already returned by an earlier write
+		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; an earlier write has already returned any error of the output
 		_ = err.Flush()
 	}
 }
@@ -61,8 +61,8 @@ type command struct {
 	setup func(flags *pflag.FlagSet) runFunc
 }
 
-// A runFunc runs a command after its flags were parsed. The argument args contains the arguments
-// that are not flags.
+// A runFunc runs a command after its flags have been parsed. The argument args contains the
+// arguments that are not flags.
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
@@ -75,7 +75,7 @@ type usageError = session.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// An exitError makes the process exit with the error's number as exit code, and without printing a
+// An exitError makes the process exit with this number as the exit code, without printing a
 // message.
 type exitError int
 
@@ -86,7 +86,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // output has closed it.
 func Run(ctx context.Context, args []string, con Console) int {
 	defer con.guard()()
-	log.SetOutput(io.Discard) // net/http would log unexpected responses; the record of the page names the problem
+	log.SetOutput(io.Discard) // net/http logs unexpected responses, but the record of the page already names the problem
 	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError
 	var usage usageError
@@ -171,8 +171,8 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 	return body(ctx, con, flags.Args())
 }
 
-// printError prints an error in one line. If the error is made by errors.Join, each of the joined
-// errors gets a line of its own.
+// printError prints an error on one line. If the error was made by errors.Join, each of the joined
+// errors gets its own line.
 func printError(w io.Writer, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(joined.Unwrap()...).Error() {
 		for _, err := range joined.Unwrap() {

@@ -146,7 +146,7 @@ type pair struct {
 	docs     [2]*extract.Document
 	settings store.Settings // settings of the comparison, from the flags or from the store that contains the pages
 
-	records [2]*store.Record // the records of the pages if a store has them, else nil; a record has only the hash and the number of words of the text that extraction left out
+	records [2]*store.Record // the pages' records if the pages are from a store, otherwise nil; a record has only the hash and the number of words of the text that extraction left out
 }
 
 // readPages reads the files and URLs of a comparison.
@@ -163,9 +163,9 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	return p, nil
 }
 
-// mayBeStored returns err, the error of reading the page called name. If name is a URL and there is
-// a store in the default folder, mayBeStored adds the hint that skink compare --store reads pages
-// of a crawl.
+// mayBeStored returns err, the error from reading the page called name. If name is a URL and there
+// is a store in the default folder, mayBeStored adds the hint that skink compare --store reads
+// pages of a crawl.
 func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err
@@ -220,8 +220,8 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	return nil
 }
 
-// A sideBySide is the output of skink compare: all measures of two pages A and B. The names of the
-// fields in JSON are stable.
+// A sideBySide is the output of skink compare: all measures of two pages A and B. The JSON field
+// names are stable.
 type sideBySide struct {
 	A             side              `json:"a"`
 	B             side              `json:"b"`
@@ -242,7 +242,7 @@ type sideBySide struct {
 	Bands         int               `json:"bands"`
 	Similarity    float64           `json:"similarity"`
 	Verdict       dedup.VerdictKind `json:"verdict"`
-	Remark        string            `json:"remark,omitempty"`   // one more observation in words, such as that one page is an excerpt of the other; "" means none
+	Remark        string            `json:"remark,omitempty"`   // a sentence about something that the verdict does not express, such as that one page is an excerpt of the other; "" means none
 	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
 	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
 	Passages      []passage         `json:"passages"`           // runs of words that both pages have, longest first
@@ -297,9 +297,9 @@ func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 	return c, nil
 }
 
-// left counts the words that extraction left out of only one of the pages. For pages of a store,
-// only the hash and the number of the left-out words are known. Then, if the hashes differ, the
-// larger number of words is an upper bound.
+// left sets LeftDiffers and leftSays. For pages of a store, only the hash and the number of the
+// left-out words are known. If their hashes differ, left sets LeftDiffers to the larger number,
+// which is an upper bound.
 func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
@@ -345,8 +345,8 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the bytes of the side's text that hold a run of words. The arguments are the index
-// of the first word and the number of words.
+// span returns the byte range of a run of words in the side's text. The arguments are the index of
+// the first word and the number of words.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }
@@ -380,8 +380,7 @@ func (c *sideBySide) verdict(rule dedup.Rule) dedup.VerdictKind {
 	return dedup.Unique
 }
 
-// contains reports whether one of the pages contains enough of the other by a rule with
-// containment.
+// contains reports whether one of the pages contains the other according to rule.Contains.
 func (c *sideBySide) contains(rule dedup.Rule) bool {
 	var t dedup.Text
 	a, b := dedup.Runs(&t, c.A.text), dedup.Runs(&t, c.B.text)

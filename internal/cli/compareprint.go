@@ -13,7 +13,7 @@ import (
 	"skink/report"
 )
 
-// printText prints the comparison as one table, and the longest passages.
+// printText prints the comparison as a table, followed by the longest passages.
 func (c *sideBySide) printText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range []struct {
@@ -131,8 +131,8 @@ var compareHTML string
 
 var compareTemplate = template.Must(report.Templates().New("compare").Parse(compareHTML))
 
-// printHTML writes one self-contained HTML page with the measures and both texts. The texts stand
-// side by side, divided into paragraphs, with their differences marked.
+// printHTML writes one self-contained HTML page with the measures and both texts. The texts are
+// shown side by side, divided into paragraphs, with their differences marked.
 func (c *sideBySide) printHTML(w io.Writer) error {
 	type shown struct {
 		*side

@@ -13,8 +13,8 @@ import (
 )
 
 // readStored reads the two pages of a comparison from a store, with the text that the crawl
-// extracted. The names in p are the URLs that answered, which differ from args after a redirect.
-// The settings in p are those of the store.
+// extracted. The names in p are the URLs of the stored pages, which differ from args after a
+// redirect. The settings in p are those of the store.
 func (f *compareFlags) readStored(ctx context.Context, con Console, args []string) (p pair, err error) {
 	s, err := openToRead(ctx, f.store, con.Err)
 	if err != nil {

@@ -51,8 +51,8 @@ them for fish:
 }
 
 // A suggestion contains the completions that a shell offers at one position of a command line: some
-// words, files, or folders. The zero value offers nothing, because values such as numbers cannot be
-// listed.
+// words, files, or folders. The zero value offers nothing; it is for values that cannot be listed,
+// such as numbers.
 type suggestion struct {
 	words   []string
 	files   bool
@@ -110,7 +110,7 @@ func allSuggestions() (all []suggestions) {
 	return all
 }
 
-// suggestionOf returns the completions that a shell offers as the value of a flag. The argument
+// suggestionOf returns the completions that a shell offers for the value of a flag. The argument
 // value is the name of the value in the help text, such as "FILE", or the accepted words, such as
 // "text|json".
 func suggestionOf(value string) suggestion {

@@ -22,14 +22,14 @@ import (
 
 // # Configuration
 //
-// A configuration file sets flags that the command line does not set, and settings of single hosts.
-// The file is the one that --config names. Without --config it is skink.toml in the folder of the
-// store, where skink crawl keeps a copy of the file it was started with.
+// A configuration file sets flags that the command line does not set, and settings for individual
+// hosts. The option --config names the file. Without it, the file is skink.toml in the folder of
+// the store, where skink crawl keeps a copy of the file it was started with.
 
 const configFile = "skink.toml"
 
-// A configFlag is the value of --config, and holds the content of the configuration file after
-// configure read it.
+// A configFlag is the value of --config, and contains the configuration file once configure has
+// read it.
 type configFlag struct {
 	name   string
 	file   *config.File // nil means that no configuration file was read
@@ -56,7 +56,8 @@ func configOf(flags *pflag.FlagSet) *configFlag {
 	return &configFlag{}
 }
 
-// hosts returns the settings of single hosts in the configuration file, or nil if there is no file.
+// hosts returns the settings for individual hosts in the configuration file, or nil if there is no
+// file.
 func (c *configFlag) hosts() access.Table {
 	if c.file == nil {
 		return nil
@@ -83,8 +84,8 @@ func (c *configFlag) find(flags *pflag.FlagSet) string {
 }
 
 // configured is the key of an annotation that marks a flag whose value comes from the configuration
-// file. The annotation's first string is the place, such as "skink.toml:12". A second string,
-// "secret", is there if the value must not be printed.
+// file. The annotation's first string is the place where the value was set, such as
+// "skink.toml:12". A second string, "secret", is present if the value must not be printed.
 const configured = "configured"
 
 // configure reads the configuration file of a command. It sets the flags that the file contains,
@@ -125,8 +126,8 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// applyFlag sets a flag of a command to the value, or each of the values, that a configuration file
-// gives it.
+// applyFlag sets a flag of a command to its value in a configuration file. If the file lists
+// several values, applyFlag sets the flag once for each.
 func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	flag := flags.Lookup(f.Name)
 	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
@@ -230,7 +231,8 @@ func newHostFlags(h *access.Host) *hostFlags {
 	return f
 }
 
-// Set parses value as the flag called name, and stores the result in the host's settings.
+// Set parses value as the value of the flag called name, and stores the result in the host's
+// settings.
 func (f *hostFlags) Set(name, value string) error {
 	if err := f.flags.Set(name, value); err != nil {
 		return flagError(err, "crawl", f.flags)

@@ -35,8 +35,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the files at paths, and below them, that the flags select. The argument stdin is
-// read for the path "-".
+// inputs returns the files at and below paths that the flags select. The path "-" stands for stdin.
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
@@ -51,8 +50,8 @@ type reading struct {
 	passed report.Passed // files that were skipped, and skipped records of web archives, by reason
 }
 
-// namedBad is the number of bad records that are printed, each with its error. More would not help
-// the user, because one wrong flag makes all records bad in the same way.
+// namedBad is the maximum number of bad records whose errors are printed. More would not help the
+// user, because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
 // missed counts a file or folder that cannot be read, and prints the error.
@@ -107,8 +106,8 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns the error of a run that read no text although files or records were there. The
-// argument withoutText is the number of records that were read but have no text.
+// nothing returns an error that explains why a run found no text. The argument withoutText is the
+// number of records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
@@ -126,7 +125,7 @@ func (r *reading) nothing(withoutText int64) error {
 // corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
 	unique, duplicates string // file names: "": not written, "-": standard output
-	dir                string // folder for one file of kept records for each input; "" means none
+	dir                string // folder that gets one file of kept records for each input; "" means none
 	annotate           bool
 
 	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir
@@ -173,7 +172,8 @@ func (f *corpusOutFlags) check() error {
 }
 
 // A corpusOut writes the records of a judged corpus to two files: those to keep and the duplicates.
-// Records for a nil writer are dropped. With shards, the kept records go there instead of to unique.
+// Records for a nil writer are dropped. If shards is not nil, it gets the kept records instead of
+// unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *shards

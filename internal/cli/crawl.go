@@ -85,7 +85,7 @@ type crawlFlags struct {
 	quiet            bool
 }
 
-// noLimit is the hint in the error of a flag whose limit was set below 0.
+// noLimit is the hint in the error message for a flag that sets a limit below 0.
 const noLimit = "0 or more; 0 means no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -278,8 +278,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. The result seeds contains the
-// arguments that are seeds, and not a value of --retry.
+// settle checks the flags and returns the complete options of a run. The result seeds contains only
+// the arguments that are seeds, without a value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()

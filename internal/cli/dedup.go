@@ -23,8 +23,8 @@ import (
 	"skink/store/overlay"
 )
 
-// tempStore is the prefix of the folder names of temporary stores, which skink dedup makes without
-// --store.
+// tempStore is the prefix of the folder name of a temporary store, which skink dedup creates if
+// --store is not given.
 const tempStore = "skink-dedup-"
 
 var dedupCommand = command{
@@ -108,7 +108,6 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	return d.run(ctx, args)
 }
 
-// A dedupRun is one run of skink dedup.
 type dedupRun struct {
 	*dedupFlags // the flags of the command line, not changed during the run
 	con         Console
@@ -167,7 +166,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
-// openStore opens the store of --store, or makes a temporary store. Call remove when the store is
+// openStore opens the store of --store, or creates a temporary store. Call remove when the store is
 // closed.
 func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
 	if d.store != "" {
@@ -222,8 +221,8 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return nil
 }
 
-// inputs returns the files that args name. Errors of unreadable files are counted in d.reading. A
-// record may have at most --memory / recordShare bytes.
+// inputs returns the files that args name. Unreadable files are counted in d.reading. A record may
+// have at most --memory / recordShare bytes.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}

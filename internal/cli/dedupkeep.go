@@ -40,7 +40,7 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	return f
 }
 
-// longest reports whether --keep asks for the longest text of each cluster. Then all texts are
+// longest reports whether --keep asks for the longest text of each cluster. If so, all texts are
 // compared with each other.
 func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
@@ -58,8 +58,8 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	return nil
 }
 
-// openKnown opens the store of --against, which has the texts with which the inputs are compared.
-// It returns the settings of that store, because the inputs are judged by the same rule.
+// openKnown opens the store of --against, which contains the texts that the inputs are compared
+// with. It also returns the settings of that store, because the inputs are judged by the same rule.
 func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
 	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
 	if err != nil {
@@ -94,9 +94,9 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	return set, nil
 }
 
-// agree returns the rule and settings by which the inputs are judged into the store s, and writes
-// the settings to s. The argument known holds the settings of the store of --against; if it is nil,
-// the settings come from the flags and from s; see [session.Agree].
+// agree returns the rule and settings for judging the inputs into the store s, and writes the
+// settings to s. The argument known holds the settings of the store of --against; if it is nil, the
+// settings come from the flags and from s; see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())
@@ -110,7 +110,7 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 
 // # Keeping the longest text
 //
-// The longest text of a cluster is known only after all texts were read. So if records must be
+// The longest text of a cluster is known only after all texts have been read. So if records must be
 // written, the corpus is read twice: first to judge the records, then to write them. Between the
 // two readings, a temporary file keeps for each record the number of the record and the id of its
 // page. A file is used because a large corpus has too many records to keep this in memory.
@@ -199,7 +199,8 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 }
 
 // A secondReading writes the records of the second reading of a corpus. It collects 64 records and
-// then looks up the verdicts on all of their pages at once, because that is faster than one by one.
+// then looks up the verdicts on all of their pages at once, because that is faster than looking
+// them up one by one.
 type secondReading struct {
 	ctx     context.Context
 	whole   *complete.Whole

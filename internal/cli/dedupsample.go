@@ -25,7 +25,7 @@ const (
 
 // writeSample writes n clusters of s to w, so that a person can judge whether their texts are
 // duplicates. It chooses those whose leaders have the lowest ids. An id is a hash, so the choice is
-// random, and the same for the same input.
+// random, but always the same for the same input.
 func writeSample(ctx context.Context, w io.Writer, s store.Reader, n int) error {
 	var some []store.Cluster
 	all := 0
@@ -52,7 +52,6 @@ func writeSample(ctx context.Context, w io.Writer, s store.Reader, n int) error 
 	return keepFirst(out.Flush(), guard.Flush())
 }
 
-// writeSampled writes one cluster.
 func writeSampled(ctx context.Context, out io.Writer, s store.Reader, c store.Cluster) error {
 	leader, err := textOf(ctx, s, c.Leader)
 	if err != nil {

@@ -14,9 +14,10 @@ import (
 
 // # One output for each input
 //
-// A corpus often consists of many files of one form, called shards, and its users want as many files
-// again. All shards are written into a hidden folder beside the folder of --out-dir, which gets its name
-// when all are complete. So a failed run leaves no folder that lacks shards.
+// A corpus often consists of many files in the same format, called shards, and its users want one
+// output file for each. All output files are written into a hidden folder next to the folder of
+// --out-dir. It is renamed to that folder when all files are complete. So a failed run never leaves
+// a folder with missing shards.
 
 // shards writes the kept records of each input to a file of its own.
 type shards struct {
@@ -29,8 +30,9 @@ type shards struct {
 	writer *corpus.Writer // writes to file
 }
 
-// checkShards returns an error if the folder of --out-dir cannot be made, or if an input cannot be a
-// shard. Otherwise it returns the paths of the outputs below that folder, by name of their inputs.
+// checkShards returns an error if the folder of --out-dir cannot be created, or if an input cannot
+// be a shard. Otherwise it returns the paths of the outputs below that folder, by the names of
+// their inputs.
 func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
 	if err := mayWrite("--out-dir", f.dir, nil); err != nil {
 		return nil, err
@@ -61,8 +63,8 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 	return files, nil
 }
 
-// writeShards makes the folder of --out-dir and calls do with the shards in it. The folder appears only
-// if do succeeds.
+// writeShards creates the folder of --out-dir and calls do with the shards in it. The folder
+// appears only if do succeeds.
 func (f *corpusOutFlags) writeShards(files map[string]string, do func(*shards) error) (err error) {
 	parent, prefix := filepath.Dir(f.dir), tempPrefix(f.dir)
 	lock.RemoveStale(parent, prefix)
@@ -131,8 +133,8 @@ func (s *shards) begin(r *corpus.Record) error {
 	return s.writer.Begin(r)
 }
 
-// outputOf returns the path of the output for an input. The input may be an archive in a package, whose
-// name is below that of the package.
+// outputOf returns the path of the output for an input. If the input is an archive in a package,
+// its name is a path below the name of the package.
 func (s *shards) outputOf(input string) string {
 	for name := input; ; name = filepath.Dir(name) {
 		if below, ok := s.files[name]; ok {
@@ -169,7 +171,7 @@ func (s *shards) copy(input string) error {
 	return errors.Join(err, to.Close())
 }
 
-// create creates a file, with the folders above it.
+// create creates a file, and the folders above it if they are missing.
 func create(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err

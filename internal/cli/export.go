@@ -88,9 +88,9 @@ type exportFlags struct {
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats
 	links    extract.Links // form of the links in Markdown
-	fields   []string      // fields that are written on request only
+	fields   []string      // fields that are written only on request
 	chunks   bool          // write passages instead of pages
-	most     int           // largest number of words of a passage
+	most     int           // maximum number of words in a passage
 	flags    *pflag.FlagSet
 	archive  string // folder of the web archive to export; "" means the folder that the store records
 }
@@ -229,7 +229,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	return opt, nil
 }
 
-// formatWACZ is the value of --format for a WACZ file, which contains the servers' raw answers
+// formatWACZ is the value of --format for a WACZ file, which contains the servers' raw responses
 // instead of extracted texts.
 const formatWACZ = "wacz"
 

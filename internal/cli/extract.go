@@ -55,7 +55,7 @@ type extracted struct {
 	Text  string `json:"text"`
 	Words int    `json:"words"` // number of words of the canonical text
 
-	Root        string              `json:"root"` // the rule that found the element of the page with the main text
+	Root        string              `json:"root"` // the rule that found the element that contains the main text
 	Sure        float64             `json:"sure"` // the main text's share, 0 to 1, of all text in the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
@@ -76,7 +76,7 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // form of the links in Markdown; "" means the words of each link, and its address as the page wrote it
+	links   extract.Links // form of the links in Markdown; "" means the text of each link, and its address as written in the page
 	private *privateHosts
 }
 
@@ -147,7 +147,6 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	return nil
 }
 
-// options returns the options of the extraction.
 func (f *extractFlags) options() extract.Options {
 	return extract.Options{Images: f.alt, Page: f.html || f.markdown}
 }
@@ -162,7 +161,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	markdown := ""
 	if f.markdown {
 		opt := extract.MarkdownOptions{Pictures: f.pictures}
-		if base, err := frontier.NewBase(name, doc.Base); err == nil && f.links == extract.LinksWhole { // a file without a URL keeps its links
+		if base, err := frontier.NewBase(name, doc.Base); err == nil && f.links == extract.LinksWhole { // links in a file without a URL stay as written
 			opt.Resolve = base.Absolute
 		}
 		markdown = doc.Markdown(opt)
@@ -223,8 +222,8 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// archived prints the main text of each page in the web archive in, and the errors of records that
-// cannot be read. The result failed is the number of these errors.
+// archived prints the main text of each page in the web archive in, and an error for each record
+// that cannot be read. The result failed is the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {

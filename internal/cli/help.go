@@ -31,8 +31,8 @@ func helpAsked(args []string) (asked, all bool) {
 	return asked, asked && slices.Contains(args, "--all")
 }
 
-// newFlags returns a new flag set of the command. The function it returns runs the command with the
-// values that were parsed into that flag set.
+// newFlags returns a new flag set for the command. The function it returns runs the command with
+// the values that were parsed into that flag set.
 func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SortFlags = false
@@ -241,7 +241,7 @@ func termLines(terms []store.Term) string {
 // because a terminal cannot show them.
 var picture = regexp.MustCompile(`(?m)^!\[.*\]\(.*\)\n\n?`)
 
-// help runs skink help: the manual, the help of a command, or a topic.
+// help runs skink help, which prints the manual, the help of a command, or a topic.
 func help(w io.Writer, args []string) error {
 	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	if len(words) == 0 {

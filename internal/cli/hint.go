@@ -71,7 +71,7 @@ func slips(a, b string) int {
 }
 
 // flagError returns an error that says which values a flag accepts. The argument err is the error
-// of pflag, which names only the function that failed to parse the value.
+// from pflag, which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

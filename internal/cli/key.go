@@ -67,7 +67,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 	return usagef("the action is missing: use skink key new FILE or skink key show FILE")
 }
 
-// newKeyFile makes a key and writes it to a new file that only its owner may read.
+// newKeyFile generates a key and writes it to a new file that only its owner may read.
 func newKeyFile(name string) (key signature.Key, err error) {
 	key, err = signature.NewKey()
 	if err != nil {
@@ -88,7 +88,6 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	return key, nil
 }
 
-// readKeyFile reads a private key from a file.
 func readKeyFile(name string) (signature.Key, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -60,7 +60,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	return writeLine(out, site.Brief())
 }
 
-// hostNamed returns the host of a URL. If given is not a URL, hostNamed returns it as a host.
+// hostNamed returns the host of a URL. If given is not a URL, hostNamed returns it unchanged.
 func hostNamed(given string) string {
 	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
 		return frontier.HostOf(url)

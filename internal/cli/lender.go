@@ -26,7 +26,7 @@ type lender struct {
 }
 
 // A loan is an open store, with the number of its current readers. The field used is the time at
-// which the last reader ended.
+// which the last reader finished.
 type loan struct {
 	*readStore
 	users  int
@@ -57,8 +57,8 @@ func (l *lender) Read(ctx context.Context, do func(store.Reader) error) error {
 	return err
 }
 
-// take returns the open store and counts a reader of it. It opens the store if it is closed or if
-// its snapshot is older than renewAfter.
+// take returns the open store and counts the caller as a reader of it. It opens the store if it is
+// closed or if its snapshot is older than renewAfter.
 func (l *lender) take(ctx context.Context) (*loan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *lender) giveBack(s *loan) {
 	s.users--
 	s.used = time.Now()
 	if s.old && s.users == 0 {
-		_ = s.close() // the store was only read
+		_ = s.close() // the store was only read, so an error does no harm
 	}
 }
 
@@ -118,7 +118,7 @@ func (l *lender) retire() {
 	s := l.has
 	l.has, s.old = nil, true
 	if s.users == 0 {
-		_ = s.close() // the store was only read
+		_ = s.close() // the store was only read, so an error does no harm
 	}
 }
 

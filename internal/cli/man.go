@@ -59,8 +59,8 @@ func writeManPages(dir string) error {
 	return nil
 }
 
-// writeMainPage writes the man page skink(1): the overview that printManual prints, in the format
-// of troff.
+// writeMainPage writes the man page skink(1): the overview that printManual prints, in troff
+// format.
 func writeMainPage(w io.Writer) {
 	manHead(w, "skink", "web crawler that finds duplicate pages")
 	fmt.Fprintf(w, ".B skink\n.I command\n.RI [ flags ]\n.RI [ arguments ]\n")
@@ -72,7 +72,7 @@ func writeMainPage(w io.Writer) {
 	manExit(w)
 }
 
-// writeManPage writes the man page of the command, in the format of troff.
+// writeManPage writes the man page of the command in troff format.
 func (c command) writeManPage(w io.Writer) {
 	flags, _ := c.newFlags()
 	manHead(w, "skink-"+c.name, c.short)
@@ -103,8 +103,8 @@ func manExit(w io.Writer) {
 	}
 }
 
-// manText writes text in the format of troff. Empty lines separate paragraphs, and indented lines
-// are not wrapped.
+// manText writes text in troff format. Empty lines separate paragraphs, and indented lines are
+// not wrapped.
 func manText(w io.Writer, text string) {
 	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -118,7 +118,7 @@ func manText(w io.Writer, text string) {
 	}
 }
 
-// roff escapes text for troff, so that no character of it is read as a command of troff.
+// roff escapes text for troff, so that troff does not read any part of it as a command.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

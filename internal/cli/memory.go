@@ -11,8 +11,8 @@ import (
 	"skink/internal/memory"
 )
 
-// leastMemory is the least value of --memory, in bytes. It is enough for the program, the store and
-// one page.
+// leastMemory is the minimum value of --memory, in bytes. It is enough for the program, the store
+// and one page.
 const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *int64 {
@@ -28,11 +28,11 @@ const (
 )
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
-// when it is large. With the default of Go, a heap may always double before a collection. A crawl
-// mostly has some 60 MB of live data. With this default, collections would take a twelfth of the
-// time of such a crawl, and would let the heap double when large pages come. So the heap may triple,
-// but may not become larger than a quarter of the budget (in bytes), unless that would be too little
-// growth. The environment variable GOGC has priority.
+// when it is large. By default, Go lets a heap double before a collection. A crawl typically has
+// about 60 MB of live data. With the default, collections would take a twelfth of such a crawl's
+// time, and the heap could double when large pages arrive. So the heap may triple, but may not
+// become larger than a quarter of the budget (in bytes), unless that would be too little growth.
+// The environment variable GOGC has priority.
 func paceCollector(budget int64) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -46,7 +46,7 @@ func paceCollector(budget int64) {
 			now = percent
 			debug.SetGCPercent(percent)
 		}
-		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { adjust() }) // is called after the next collection
+		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { adjust() }) // runs after the next collection
 	}
 	adjust()
 }
@@ -59,7 +59,7 @@ func growth(live, goal int64) int {
 }
 
 // limitMemory tells the garbage collector the limit of --memory, in bytes, so that it collects
-// earlier when the heap comes near the limit. The garbage collector does not enforce the limit; the
+// earlier when the heap approaches the limit. The garbage collector does not enforce the limit; the
 // crawl does, by making pages wait for memory. An environment variable GOMEMLIMIT has priority.
 func limitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {

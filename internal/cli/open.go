@@ -72,7 +72,6 @@ func openFolder(name string, opt badger.Options) (*writeStore, error) {
 // can use such a store at the same time.
 func isShared(name string) bool { return postgres.IsAddress(name) }
 
-// openPostgres opens a store on a PostgreSQL server.
 func openPostgres(ctx context.Context, name string, opt postgres.Options) (*postgres.Store, postgres.Address, error) {
 	at, err := postgres.ParseAddress(name)
 	if err != nil {
@@ -137,8 +136,8 @@ func isFolder(name string) error {
 	return nil
 }
 
-// outsideFolders returns an error if the store called name would be inside one of folders, which
-// are crawled: the crawl would read the files of its own store.
+// outsideFolders returns an error if the store called name would be inside one of the crawled
+// folders, because the crawl would then read the files of its own store.
 func outsideFolders(name string, folders []string) error {
 	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
@@ -186,8 +185,8 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError returns err, the error of opening the store in dir, with a suggestion for the user. The
-// argument toRead tells whether the store was opened for reading.
+// openError returns err, the error from opening the store in dir, with a suggestion for the user.
+// The argument toRead tells whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -224,9 +223,9 @@ type readStore struct {
 	close func() error
 }
 
-// waitForAnswer is the time for which openToRead tries to open a store that another process has
-// locked but does not serve, because that process is just starting or ending. openToRead does not
-// wait for a process that takes longer to open a large store.
+// waitForAnswer is how long openToRead keeps trying to open a store that another process has locked
+// but does not serve, because that process is just starting or ending. openToRead does not wait for
+// a process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading, and does not change it. If another process is writing to
@@ -280,7 +279,7 @@ func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, 
 
 // answerReaders starts a server through which other processes can read the store s in dir, which
 // this process is writing to. If the server cannot be started, answerReaders passes the error to
-// say, and the process works without it.
+// say, and the process continues without it.
 func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {
@@ -291,7 +290,7 @@ func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop 
 }
 
 // keepFirst returns first, or second if first is nil. It is used when closing something after an
-// error, because the error of closing often only follows from the first one.
+// error, because the error from closing is often only a consequence of the first one.
 func keepFirst(first, second error) error {
 	if first != nil {
 		return first

@@ -20,7 +20,7 @@ import (
 // outFlags are the flags for the output of a command.
 type outFlags struct {
 	out    string
-	asItIs bool // do not compress by the name of the file, because the data is already compressed
+	asItIs bool // do not compress, whatever the name of the file, because the data is already compressed
 }
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
@@ -54,8 +54,8 @@ func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Write
 	return err
 }
 
-// object returns the object of --out. It sends nothing, so it can be called before any work is done to
-// check the address and the credentials.
+// object returns the object of --out. It sends nothing, so it can be called to check the address
+// and the credentials before any work is done.
 func (f *outFlags) object() (*bucket.Object, error) {
 	o, err := bucket.New(f.out, bucket.Environment())
 	if err != nil {
@@ -117,9 +117,9 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 }
 
 // writeFile writes a file by way of a temporary file in the same folder that is renamed at the end,
-// so that an interrupted write leaves the old file. A device or a named pipe is written to
-// directly, because the rename would replace it by a file. If name is a symbolic link, its target
-// is written. An existing file keeps its permissions.
+// so that an interrupted write leaves the old file unchanged. A device or a named pipe is written
+// to directly, because the rename would replace it with a file. If name is a symbolic link, its
+// target is written. An existing file keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -160,8 +160,8 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// tempPrefix returns the prefix of the names of temporary files with which writeFile writes the
-// file called name.
+// tempPrefix returns the name prefix of the temporary files that writeFile uses for the file called
+// name.
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
 
 func writeInto(name string, write func(w io.Writer) error) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // readPage extracts the page that an argument of the command line names: a file, a URL, which is
-// fetched, or - for standard input.
+// fetched, or "-" for standard input.
 func readPage(ctx context.Context, con Console, documents *document.Reader, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
@@ -100,7 +100,7 @@ func readInput(con Console, name string) ([]byte, error) {
 	return body, nil
 }
 
-// plainError rewrites err, the error of reading the file called name, for users: it does not
+// plainError rewrites err, the error from reading the file called name, for users: it does not
 // mention system calls such as open or stat.
 func plainError(name string, err error) error {
 	switch {
@@ -116,7 +116,8 @@ func plainError(name string, err error) error {
 
 // await calls read and returns its result, or the error of ctx if ctx ends first. Reading from a
 // terminal or opening a named pipe may block for ever and cannot be cancelled. In that case the
-// goroutine of read stays until the process ends, which is soon after the command has returned.
+// goroutine that calls read stays until the process ends, which is soon after the command has
+// returned.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T

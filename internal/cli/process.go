@@ -29,7 +29,7 @@ func Main() {
 		In:         os.Stdin,
 		Out:        listener{os.Stdout, unheard},
 		Err:        listener{os.Stderr, unheard},
-		Terminal:   term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // a dumb terminal has no escape sequences
+		Terminal:   term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // a dumb terminal does not understand escape sequences
 		InTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		Columns: func() int {
 			if width, _, err := term.GetSize(fd); err == nil {
@@ -54,10 +54,10 @@ func endings() <-chan os.Signal {
 	return heard
 }
 
-// obey cancels the context at the first signal, so that the command can finish in order. At the
+// obey cancels the context at the first signal, so that the command can shut down properly. At the
 // next signal it ends the process at once, with the default action of that signal. A second SIGHUP
-// is ignored, because a terminal that closes may send several. If the default action is to ignore
-// the signal, as a shell sets SIGINT for a background process, obey exits by itself.
+// is ignored, because a terminal that closes may send several. If the signal would be ignored, as
+// SIGINT is in a background process of some shells, obey exits by itself.
 func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCauseFunc) {
 	for got := range signals {
 		if ctx.Err() == nil {
@@ -95,8 +95,8 @@ func (l listener) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// output returns the streams and formats to which a crawl writes its messages. If json is true,
-// messages are written as lines of JSON.
+// output returns the streams to which a crawl writes its messages, and their format. If json is
+// true, messages are written as lines of JSON.
 func (con Console) output(json, quiet bool) session.Output {
 	out := session.Output{Out: con.Out, Err: con.Err, Quiet: quiet, Columns: con.Columns}
 	if con.Terminal {
@@ -125,14 +125,14 @@ func logged(log *slog.Logger, err error) error {
 }
 
 // asked returns a channel that receives a value each time the user asks to see what the crawl is
-// doing on each host: by the signal in askSignals, or by pressing Enter in a terminal. The result
-// release stops watching for the signal.
+// doing on each host: by sending a signal in askSignals, or by pressing Enter in a terminal. The
+// result release stops watching for the signal.
 func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {
 		select {
 		case ask <- struct{}{}:
-		default: // a request already waits in the channel
+		default: // a request is already waiting in the channel
 		}
 	}
 	signals := make(chan os.Signal, 1)

@@ -129,8 +129,8 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	return all, nil
 }
 
-// sinceCrawl parses the value of --since, and checks that the flags that need each other are given. It
-// returns nil if --since is not given.
+// sinceCrawl parses the value of --since, and checks that the flags that require each other are all
+// given. It returns nil if --since is not given.
 func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, error) {
 	if f.since == "" {
 		i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
@@ -149,7 +149,8 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 	return &since, err
 }
 
-// audit audits the store s, and compares it with the audit of the crawl since if that is not nil. It lists almost-duplicates only if the store is small enough, or if
+// audit audits the store s. If since is not nil, audit compares the result with that of the earlier
+// crawl that since selects. It lists almost-duplicates only if the store is small enough, or if
 // about or conditions ask for them.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
@@ -180,15 +181,15 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 }
 
 // nearlyList is the name of the list of pages that are almost duplicates. To make it, an audit
-// compares all pages with each other, which takes some seconds for every ten thousand pages. So an
-// audit of a store with more than nearlyUnasked pages makes the list only if the user asks for it.
+// compares all pages with each other, which takes a few seconds per ten thousand pages. So an audit
+// of a store with more than nearlyUnasked pages makes the list only if the user asks for it.
 const (
 	nearlyList    = "nearly"
 	nearlyUnasked = 20_000
 )
 
-// nearly returns the pairs of pages that are almost duplicates: their similarity is a little too
-// small for the rule.
+// nearly returns the pairs of pages that are almost duplicates: their similarity is slightly below
+// the threshold of the rule.
 func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
 	if rule.Similarity <= complete.LeastAlike {
 		return &audit.Nearly{From: rule.Similarity}, nil
@@ -201,7 +202,7 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 }
 
 // nearlyOf returns the pages of a comparison that are almost duplicates by rule. The comparison must
-// include the similarity of rule.
+// have been made at the similarity of rule, among others.
 func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	n := &audit.Nearly{From: alike.Least()}
 	if rule.Similarity <= n.From {
@@ -296,7 +297,8 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// over returns the settings of a store with the similarity of the flag --similarity, if it was set.
+// over returns the settings of a store, except that --similarity overrides the similarity if the
+// flag was set.
 func (c *completeFlags) over(settings store.Settings) store.Settings {
 	if c.flags.Changed("similarity") {
 		settings.Similarity = c.similarity

@@ -14,8 +14,8 @@ import (
 // sinceLast is the value of report --since that stands for the crawl before the last one.
 const sinceLast = "LAST"
 
-// A sinceCrawl is the value of report --since: the crawl before the last one, or the last crawl that had
-// ended at a time.
+// A sinceCrawl is the value of report --since: the crawl before the last one, or the latest crawl
+// that had ended by a given time.
 type sinceCrawl struct {
 	text string
 	at   time.Time // zero: the crawl before the last one

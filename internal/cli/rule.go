@@ -81,7 +81,7 @@ func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
 }
 
-// keeps returns the kind of Markdown that the store keeps of each page in addition to the text:
+// keeps returns the kind of Markdown that the store keeps for each page in addition to the text:
 // none, or Markdown with or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
@@ -118,7 +118,7 @@ func (r *ruleFlags) settings() store.Settings {
 }
 
 // A shingleSize is the value of --shingle: the length of a shingle in words or characters. In skink
-// compare it may also be "auto", which chooses the length by the lengths of both texts.
+// compare it may also be "auto", which chooses the length depending on the lengths of both texts.
 type shingleSize struct {
 	units     int
 	mayBeAuto bool
@@ -143,7 +143,7 @@ func (s *shingleSize) Set(text string) error {
 
 func (s *shingleSize) Type() string { return "int" }
 
-// wanted returns the settings of the flags, and the names of the flags that were set. A crawl
+// wanted returns the settings from the flags, and the names of the flags that were set. A crawl
 // refuses a store whose settings differ in these flags.
 func (r *ruleFlags) wanted() session.Wanted {
 	w := session.Wanted{Settings: r.settings()}
@@ -151,7 +151,7 @@ func (r *ruleFlags) wanted() session.Wanted {
 	return w
 }
 
-// over returns the settings of a store with the values of those flags that were set.
+// over returns the settings of a store, except that each flag that was set overrides its setting.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){

@@ -174,7 +174,7 @@ func brief(s string) string {
 	return strconv.Quote(string(shown))
 }
 
-// urlHint returns a hint for a word that should be a URL and has no scheme. If the word looks like
+// urlHint returns a hint for a word that should be a URL but has no scheme. If the word looks like
 // a host, such as www.example.com, the hint is that word with https:// before it.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
@@ -183,7 +183,7 @@ func urlHint(word string) string {
 	return "a URL must begin with https:// or http://"
 }
 
-// withScheme returns the URL of a word such as www.example.com, or "" if it does not look like a
+// withScheme returns the URL for a word such as www.example.com, or "" if it does not look like a
 // host.
 func withScheme(word string) string {
 	if strings.ContainsAny(word, " \t@\\") || len(word) > 200 {

@@ -77,7 +77,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	return nil
 }
 
-// parseTime parses a time, or a date as the beginning of that day, in UTC.
+// parseTime parses a time or a date, in UTC. A date means the beginning of that day.
 func parseTime(text string) (time.Time, bool) {
 	for _, layout := range []string{time.RFC3339, time.DateTime, "2006-01-02T15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, strings.TrimSpace(text), time.UTC); err == nil {
@@ -87,7 +87,7 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the cursor after lies beyond the last change of the store s. Such a
+// check returns an error if after, a cursor, is later than the last change of the store s. Such a
 // cursor belongs to another store, or the store was replaced by an older copy. An export that
 // starts there would miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
@@ -149,11 +149,11 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// mostCursor is the largest size of a cursor's file, in bytes. A larger file is not a cursor.
+// mostCursor is the maximum size of a cursor file, in bytes. A larger file is not a cursor.
 const mostCursor = 1 << 10
 
 // read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
-// error for a device or a pipe, because write would replace it by a file.
+// error for a device or a pipe, because write would replace it with a file.
 func (f *sinceFlags) read() (string, error) {
 	info, err := os.Stat(f.cursor)
 	switch {
@@ -171,7 +171,7 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes the cursor at to the file of --cursor. It returns an error if the file has changed
+// write writes at, a cursor, to the file of --cursor. It returns an error if the file has changed
 // since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {

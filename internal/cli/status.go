@@ -102,7 +102,7 @@ type status struct {
 
 	rows []session.EndRow
 	all  int64
-	at   time.Time // the present time by the clock of the store: the clock of the database server if the store is on a server
+	at   time.Time // the current time according to the store, which is that of the database server if the store is on one
 }
 
 type hostStatus struct {
@@ -110,11 +110,11 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that the run did not stop
+	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that the run did not stop doing so
 }
 
 func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {
-	st, err := readStatus(ctx, s.Reader, time.Now()) // only the reader itself may have a clock
+	st, err := readStatus(ctx, s.Reader, time.Now()) // not s, which would hide the clock that a reader may have
 	if err != nil {
 		return err
 	}
@@ -196,8 +196,8 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	return st, nil
 }
 
-// statesNamed returns the states of URLs that list names, separated by commas. For "" it returns
-// none, and for "all" all of them.
+// statesNamed parses list, the names of states of URLs, separated by commas. It returns no states
+// for "", and all states for "all".
 func statesNamed(list string) ([]session.NamedState, error) {
 	switch list {
 	case "":
@@ -216,7 +216,7 @@ func statesNamed(list string) ([]session.NamedState, error) {
 	return states, nil
 }
 
-// An urlStatus is a line of skink status --urls.
+// A urlStatus is a line of skink status --urls.
 type urlStatus struct {
 	URL      string `json:"url"`
 	State    string `json:"state"`
@@ -233,7 +233,7 @@ type urlStatus struct {
 // because the store does not record which of them excluded the URL.
 const outsideDetail = "left out by --scope, --include, --exclude or --max-depth"
 
-// listURLs prints the URLs that are in one of the states asked, each with the reason for its state.
+// listURLs prints the URLs that are in one of the given states, each with the reason for its state.
 // Without asJSON it prints a line of text for each URL, which names the state only if several
 // states were asked for.
 func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []session.NamedState, asJSON bool) error {
@@ -248,7 +248,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []sessio
 		_, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
 		return err
 	}
-	var recorded []session.NamedState // those of asked whose URLs have records in the store; pending URLs and those outside have none
+	var recorded []session.NamedState // the states in asked whose URLs have records in the store; pending URLs and those outside have none
 	for _, state := range asked {
 		line := urlStatus{State: state.Name}
 		switch state.State {

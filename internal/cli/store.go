@@ -63,7 +63,7 @@ func setupStore(flags *pflag.FlagSet) runFunc {
 	return f.run
 }
 
-// storeVerbs are the first arguments of skink store.
+// storeVerbs are the possible first arguments of skink store.
 var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
@@ -113,8 +113,9 @@ type storeInfo struct {
 	Settings *store.Settings  `json:"settings,omitempty"` // nil means that the store has no settings yet
 }
 
-// infoOf describes the store called name. It writes messages about the store to say. It returns an
-// error of reading the store in the result, too, so that a damaged store does not end a list.
+// infoOf describes the store called name. It writes messages about the store to say. If the store
+// cannot be read, the error is also recorded in the result, so that a damaged store does not end a
+// list.
 func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
 	if isShared(name) {
@@ -185,7 +186,7 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 	return w.Flush()
 }
 
-// line returns the store as columns of text. The argument err is the error of reading it.
+// line returns the store as columns of text. The argument err is the error from reading it.
 func (in storeInfo) line(err error) string {
 	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
 	if err != nil {
@@ -194,7 +195,7 @@ func (in storeInfo) line(err error) string {
 	return strings.Join(columns, "\t")
 }
 
-// storesIn returns the names of the stores in a folder and its subfolders, or in the database of an
+// storesIn returns the names of the stores in a folder and its subfolders, or in the database at an
 // address.
 func storesIn(ctx context.Context, where string) (names []string, err error) {
 	if isShared(where) {
@@ -226,7 +227,7 @@ func storesIn(ctx context.Context, where string) (names []string, err error) {
 	return names, err
 }
 
-// info prints the contents of a store.
+// info prints a description of the store called name.
 func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	in, err := infoOf(ctx, name, con.Err)
 	if err != nil {
@@ -295,7 +296,6 @@ func sizeText(bytes int64) string {
 	return report.Bytes(bytes)
 }
 
-// drop removes a store.
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	shown := withoutPassword(name)
 	if !f.yes {
@@ -326,7 +326,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	return nil
 }
 
-// dropError returns the error of removing a store, with a suggestion for the user.
+// dropError returns the error from removing a store, with a suggestion for the user.
 func dropError(name string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrInUse):

@@ -64,7 +64,8 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 }
 
 // A newCopy is the store that a copy creates. While the copy is incomplete, the folder of the new store has
-// a temporary name. A schema has its final name, and contains the value that [store.CheckCopied] reads.
+// a temporary name. A schema has its final name from the start, and contains the value that
+// [store.CheckCopied] reads.
 type newCopy struct {
 	store  store.Store
 	name   string       // name of the folder or schema
@@ -139,7 +140,8 @@ func isNew(ctx context.Context, name string) error {
 	return nil
 }
 
-// copyConfig copies the configuration file of a store in a folder to a copy in a folder.
+// copyConfig copies the configuration file of a store to the copy of the store, if both are in
+// folders.
 func copyConfig(name, copyName string) error {
 	if isShared(name) || isShared(copyName) {
 		return nil
@@ -154,8 +156,8 @@ func copyConfig(name, copyName string) error {
 	return os.WriteFile(filepath.Join(copyName, configFile), text, 0o666)
 }
 
-// incomplete returns err, the error of [store.CheckCopied], with a suggestion for the user if it is
-// [store.ErrIncomplete].
+// incomplete returns err, the error from [store.CheckCopied], with a suggestion for the user if it
+// is [store.ErrIncomplete].
 func incomplete(name string, err error) error {
 	if errors.Is(err, store.ErrIncomplete) {
 		return fmt.Errorf("%s: %w: remove it with skink store drop --yes, and copy again", name, err)

@@ -196,8 +196,8 @@ func (p *tuneProgress) line() string {
 	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
 }
 
-// comparingLine returns the status line for the moment when n of all pairs are compared. The last
-// argument is the time that these comparisons took.
+// comparingLine returns the status line for when n of all pairs have been compared. The argument
+// took is the time that these comparisons took.
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {
@@ -317,8 +317,8 @@ func measured(c dedup.Comparison, name string) float64 {
 	panic("no measure is called " + name) // the caller has checked the name
 }
 
-// notKnown returns, by name of a form, the number of pairs in which the language of a text has no
-// rules for a part of that form. The form leaves the words of such a text unchanged.
+// notKnown returns, for each form by its name, the number of pairs in which the language of a
+// text has no rules for a part of that form. The form leaves the words of such a text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {

@@ -17,8 +17,8 @@ import (
 	"skink/report"
 )
 
-// A labelled is a line of the input file in JSON: two pages, each as a path or a text, and whether
-// they are duplicates.
+// A labelled is one line of the input file, in JSON: two pages, each as a path or a text, and
+// whether they are duplicates.
 type labelled struct {
 	APath     *string `json:"a_path"`
 	AText     *string `json:"a_text"`
@@ -34,9 +34,9 @@ type labelledPair struct {
 }
 
 const (
-	leastPairs  = 10       // with fewer pairs, every interval would cover nearly everything
-	leastLabels = 2        // least number of pairs with each label, because cross-validation tests each pair without itself
-	maxPairLine = 64 << 20 // largest size of a line in bytes
+	leastPairs  = 10       // with fewer pairs, the confidence intervals would be too wide to be useful
+	leastLabels = 2        // minimum number of pairs with each label, because cross-validation leaves out each pair in turn
+	maxPairLine = 64 << 20 // maximum size of a line in bytes
 )
 
 // readLabelled reads the labelled pairs in the file called name. It calls the function found after

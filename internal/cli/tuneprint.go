@@ -13,7 +13,7 @@ import (
 	"skink/report"
 )
 
-// A tuning is the output of skink tune. The names in JSON are stable.
+// A tuning is the output of skink tune. The JSON field names are stable.
 type tuning struct {
 	Pairs          int                 `json:"pairs"`
 	Duplicates     int                 `json:"duplicates"`
@@ -25,7 +25,7 @@ type tuning struct {
 	curve []dedup.Combination // quality of the recommended way at each threshold
 }
 
-// A recommendation is a way of measuring with a threshold, and the confidence in it.
+// A recommendation is a way of measuring, a threshold, and the confidence in this choice.
 type recommendation struct {
 	dedup.Way
 	dedup.Choice
@@ -79,8 +79,8 @@ func (t *tuning) print(w io.Writer) error {
 	return nil
 }
 
-// columns returns the table columns of a quality: precision, recall and F1, each followed by its 95
-// % confidence interval.
+// columns returns the table columns for a quality: precision, recall and F1, each followed by its
+// 95 % confidence interval.
 func columns(q dedup.Quality) string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
@@ -123,7 +123,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	} {
 		fmt.Fprintf(table, "%s\t%.3f\t%.3f to %.3f\n", row.name, row.value, row.in[0], row.in[1])
 	}
-	_ = table.Flush() // the table of all ways follows, and returns the error of w, if there is one
+	_ = table.Flush() // the table of all ways follows, and returns the error from w, if there is one
 	drawn := report.Counted(r.Units, "pair")
 	if r.Shared > 0 {
 		drawn = fmt.Sprintf("%s that are in several pairs", report.Counted(r.Shared, "page"))

@@ -55,20 +55,20 @@ func (n *number[T]) Set(text string) error {
 }
 
 // whole returns the value of a flag that accepts an integer not less than least. The error for a
-// smaller one says that the value must be the text in wants.
+// smaller one is "must be" followed by wants.
 func whole[T int | int64](to *T, least T, wants string) *number[T] {
 	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, wanting[T](wants)}
 }
 
 // lasting returns the value of a flag that accepts a duration not less than least. The error for a
-// shorter one says that the value must be the text in wants.
+// shorter one is "must be" followed by wants.
 func lasting(to *time.Duration, least time.Duration, wants string) *number[time.Duration] {
 	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, wanting[time.Duration](wants)}
 }
 
 // size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
-// which must not be less than least. One KB is 1024 bytes. The error for a smaller number says that
-// the value must be the text in wants.
+// which must not be less than least. One KB is 1024 bytes. The error for a smaller number is "must
+// be" followed by wants.
 func size(to *int64, least int64, wants string) *number[int64] {
 	return &number[int64]{to, "size", parseSize, report.Size, meantSize, wantSize, least, math.MaxInt64, wanting[int64](wants)}
 }
@@ -327,7 +327,7 @@ func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }
 
-// An address is the value of a flag that accepts an address to listen at. The field given has the
+// An address is the value of a flag that accepts an address to listen on. The field given is the
 // text that the user typed, and full has the form HOST:PORT.
 type address struct{ given, full string }
 

@@ -16,7 +16,7 @@ import (
 	"skink/view"
 )
 
-// viewAddress is the default address at which skink view listens.
+// viewAddress is the default address on which skink view listens.
 const viewAddress = "127.0.0.1:8465"
 
 var viewCommand = command{
@@ -109,8 +109,8 @@ func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64))
 	}
 }
 
-// A foundAlike is the result of comparing all pages with each other, in the form in which package
-// view expects it.
+// A foundAlike is the result of comparing all pages with each other, in the form that package view
+// expects.
 type foundAlike struct {
 	alike  *complete.Alike
 	steps  []view.Step

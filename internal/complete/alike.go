@@ -13,11 +13,11 @@ import (
 
 // # Clusters at several similarities
 //
-// The similarity from which two pages count as duplicates is chosen before a crawl. The pages of
-// the crawl then show whether it was a good choice. An Alike holds the clusters of duplicates at
-// several similarities, computed in one pass. At each similarity they equal the result of [Judge].
-// [Alike.Curve] returns the number of clusters and pages at each similarity. [Alike.Near] returns
-// pairs of pages just above and just below one similarity.
+// The similarity at which two pages start to count as duplicates is chosen before a crawl. The
+// pages of the crawl then show whether it was a good choice. An Alike holds the clusters of
+// duplicates at several similarities, computed in one pass. At each similarity they equal the
+// result of [Judge]. [Alike.Curve] returns the number of clusters and pages at each similarity.
+// [Alike.Near] returns pairs of pages just above and just below one similarity.
 //
 // One pass at the lowest similarity suffices. The join of [dedup.Clusters] proposes pairs of pages
 // that may be similar enough. A pair is compared if at some similarity the first page leads a
@@ -30,16 +30,16 @@ import (
 // The resemblance of a pair is exact: the texts are compared, not sketches of them.
 //
 // Cost: most of the work is reading the texts about six times. That takes half a millisecond of CPU
-// for a page of 40 to 700 words. A store of 100,000 such pages, four in ten of which resemble
-// another, took 57 seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760
-// seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds. All ran on two busy
-// cores.
+// time for a page of 40 to 700 words. A store of 100,000 such pages, four in ten of which resemble
+// another, took 57 seconds of CPU time and 1.4 GB of memory. A store of 1,000,000 pages at one
+// similarity took 760 seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds.
+// All ran on two busy cores.
 //
 // Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
-// resemblances have all values between two similarities, and the pages are compared pair by pair.
+// resemblances take all values between two similarities, and the pages are compared pair by pair.
 
 // LeastAlike is the lowest resemblance at which pairs are found, unless the crawl's similarity is
-// lower. Pages in one template that differ only in a few names have about this resemblance.
+// lower. Pages that share a template and differ only in a few names have about this resemblance.
 const LeastAlike = 0.3
 
 // EachTwentieth returns the similarities from the lesser of [LeastAlike] and least to 1, in steps
@@ -53,7 +53,7 @@ func EachTwentieth(least float64) (all []float64) {
 	return all
 }
 
-// An Alike holds the clusters of a store at some similarities.
+// An Alike holds the clusters of a store at several similarities.
 type Alike struct {
 	similarities []float64
 	texts        []likeText
@@ -68,8 +68,9 @@ type likeText struct {
 	pages int        // number of pages that have the text, at least 1
 }
 
-// FindAlike finds the clusters of the pages of s at some similarities, in ascending order. It
-// ignores opt.Similarity, and compares pages by resemblance even if the rule is containment.
+// FindAlike finds the clusters of the pages of s at the given similarities, which must be in
+// ascending order. It ignores opt.Similarity, and compares pages by resemblance even if the rule is
+// containment.
 func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Alike, error) {
 	if len(similarities) == 0 {
 		return nil, fmt.Errorf("find similar pages: no similarity given")
@@ -148,7 +149,7 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	return above, a.sample(down, n)
 }
 
-// sampled is the largest number of pairs above the similarity, and of pairs below it, that Near
+// sampled is the maximum number of pairs above the similarity, and of pairs below it, that Near
 // examines. It bounds the cost of a call.
 const sampled = 10_000
 

@@ -46,7 +46,7 @@ type boilerplate struct {
 	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, which this or another host repeats
 }
 
-// topBlocks is the largest number of blocks of a host that are reported with their text.
+// topBlocks is the maximum number of blocks per host that are reported with their text.
 const topBlocks = 20
 
 // learn finds the blocks that each host repeats. It clusters the whole texts to tell different
@@ -110,8 +110,8 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is the number of block hashes that learnHost keeps in memory. A hash has 8 bytes, so the
-// limit is 16 MiB.
+// mostHeld is the maximum number of block hashes that learnHost keeps in memory. A hash has 8
+// bytes, so the limit is 16 MiB.
 const mostHeld = 2 << 20
 
 // blocksOf returns the blocks of a page as a map from their hashes to their texts.
@@ -164,9 +164,8 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten makes the join again without the blocks that are repeated on many pages of a host. A text
-// is then indexed by its
-// remaining blocks, or by all its blocks if too few words remain to compare.
+// shorten rebuilds the join without the blocks that are repeated on many pages of a host. A text is
+// then indexed by its remaining blocks, or by all its blocks if too few words remain to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
 	c.join = nil // free the old join first, to save memory
 	order := c.count(c.short())
@@ -208,7 +207,7 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 	return left
 }
 
-// joinMixed makes the join for pairs in which one text was shortened and the other has too few
+// joinMixed builds the join for pairs in which one text was shortened and the other has too few
 // words left without its repeated blocks. Such a pair is compared by the whole texts, so this join
 // indexes the whole texts of both kinds.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {

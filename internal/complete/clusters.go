@@ -12,7 +12,7 @@ import (
 )
 
 // ledBy returns, for each text, the texts in its cluster if it is a leader: first the leader, then
-// the others by falling resemblance. Texts with the same resemblance are in order of precedence.
+// the others by decreasing resemblance. Texts with the same resemblance are in order of precedence.
 // The list of any other text is empty.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
@@ -96,7 +96,7 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// pagesAtOnce is the number of pages that one call of the store reads.
+// pagesAtOnce is the number of pages that are read in one call to the store.
 const pagesAtOnce = 256
 
 // ledByThese goes through the leaders in order, and yields the other pages of each leader's

@@ -63,8 +63,8 @@ func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	return found, err
 }
 
-// read calls take with the index and the runs of each text that is long enough to be compared. runs
-// returns the runs of one text. The order of the texts is arbitrary.
+// read calls take with the index and the runs of each text that is long enough to be compared. The
+// function runs returns the runs of one text. The order of the texts is arbitrary.
 func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, *text, string) dedup.Set, take func(int, dedup.Set)) error {
 	short := make([]bool, len(x.w.texts))
 	for i := range short {
@@ -83,7 +83,8 @@ func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set
 	return dedup.Runs(canon, x.w.shortened(canon, t, words))
 }
 
-// find returns the clusters. own returns the runs of a text that its source must have.
+// find returns the clusters. The function own returns those runs of a text that a source of the
+// text must contain.
 func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string) dedup.Set) (*dedup.Taken, error) {
 	x.index = dedup.NewExcerpts(x.w.rule.Contained, len(x.w.texts), x.order)
 	if err := x.read(ctx, own, x.index.Add); err != nil {
@@ -109,7 +110,8 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string
 	})
 }
 
-// of calls take for each text after leader that leader contains, and that is in no cluster yet.
+// of calls take for each text that comes after leader, is contained in it, and is in no cluster
+// yet.
 func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
 	source, err := x.set(ctx, x.w.texts[leader].all())
 	if err != nil {
@@ -132,7 +134,7 @@ func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func
 	return err
 }
 
-// set returns the runs of a text or of the text without repeated blocks.
+// set returns the runs of the text that p identifies, with or without its repeated blocks.
 func (x *excerpts) set(ctx context.Context, p part) (dedup.Set, error) {
 	if runs, ok := x.runs.Get(p); ok {
 		return runs, nil

@@ -12,11 +12,11 @@ import (
 // # Different pages
 //
 // Boilerplate is counted on the different pages of a host. An article may have a hundred URLs, each
-// with another session in the query, or another number of visits in the text. All these pages
+// with a different session ID in the query, or a different visit count in the text. All these pages
 // repeat the text of the article, which is not a template. A hundred short pages in one template
-// resemble each other as much. Resemblance cannot distinguish the two cases, but the differences
-// can: a copy keeps the title of its original, and has only a few words of its own. There are three
-// rules:
+// resemble each other just as much. Resemblance cannot distinguish the two cases, but the
+// differences can: a copy keeps the title of its original, and has only a few words of its own.
+// There are three rules:
 //
 //   - Pages with the same canonical text count as one page.
 //   - Pages that are in one cluster by their whole texts and have the same title count as one page.

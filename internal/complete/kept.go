@@ -25,15 +25,15 @@ import (
 // A state identifies the input of a comparison. It is a hash of the rule and of everything that a
 // comparison reads of each page except its text. Instead of the text, it includes the position of
 // the page's last visit in the order of the store, because a text changes only with a visit. The
-// state is computed while the pages are collected, which precedes every comparison. After a page
-// was added, removed or visited, the cache is stale, and all pages are compared again. Comparing
+// state is computed while the pages are collected, which precedes every comparison. Once a page has
+// been added, removed or visited, the cache is stale, and all pages are compared again. Comparing
 // only the changed pages would be wrong: the ranking and the boilerplate of a host depend on all
 // pages.
 //
 // If a comparison cannot be stored or read, the next run compares again.
 
 // keptVersion is the version of the cached form. Increase it with each change that makes a
-// comparison of the same pages give another result.
+// comparison of the same pages give a different result.
 const keptVersion = 3
 
 // A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the

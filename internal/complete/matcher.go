@@ -32,14 +32,14 @@ type part struct {
 	left bool       // whether the blocks that are repeated on many pages of a host are left out
 }
 
-// newMatcher makes a matcher that compares whole texts and finds the pairs whose resemblance is
+// newMatcher returns a matcher that compares whole texts and finds the pairs whose resemblance is
 // least or more.
 func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
 	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
 }
 
-// index makes the join. It reads each text twice, first to count how rare its shingles are, and
+// index builds the join. It reads each text twice, first to count how rare its shingles are, and
 // then to index it under the rarest.
 func (c *matcher) index(ctx context.Context, least float64) error {
 	c.join = nil // free the old join first, to save memory
@@ -62,7 +62,7 @@ func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	return dedup.NewOccurrences(words)
 }
 
-// post makes the join of all texts that are long enough to compare. The argument order holds the
+// post builds the join of all texts that are long enough to compare. The argument order holds the
 // frequencies of their shingles.
 func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
@@ -101,7 +101,7 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 	})
 }
 
-// short reports for each text whether it is too short to be compared.
+// short returns, for each text, whether it is too short to be compared.
 func (c *matcher) short() []bool {
 	short := make([]bool, len(c.w.texts))
 	for i := range short {
@@ -110,8 +110,8 @@ func (c *matcher) short() []bool {
 	return short
 }
 
-// likely returns the key of the shingles by which most similar texts are found. They are those of
-// the shortened text, or of the whole text if it was not shortened.
+// likely returns the key of the shingles by which most texts similar to t are found. They are those
+// of the shortened text, or of the whole text if it was not shortened.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
 // all returns the key of the whole text's shingles.

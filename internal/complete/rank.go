@@ -34,10 +34,10 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	}
 }
 
-// elect finds the pages that lead their copies because the page that would lead them names them as
-// its canonical URL. The canonical URL counts only if both pages have the same words, or were in
-// one cluster during the crawl. Otherwise it is ignored, because some sites name their home page on
-// every page. clusters[i] is the cluster of pages[i] in the crawl.
+// elect finds each page that leads its copies because the page that would otherwise lead them names
+// it as its canonical URL. The canonical URL counts only if both pages have the same words, or were
+// in one cluster during the crawl. Otherwise it is ignored, because some sites name their home page
+// on every page. clusters[i] is the cluster of pages[i] in the crawl.
 func elect(pages []ranked, clusters []dedup.Hash) {
 	groups := joined{}
 	for i := range pages {
@@ -113,8 +113,8 @@ func (r ranking) why(a, b *ranked) string {
 	return string(precedence.FirstSeen)
 }
 
-// compare compares two pages by precedence. A page with the field yielding ranks as the page in
-// that field does, and just before that page.
+// compare compares two pages by precedence. A page whose field yielding is set ranks just before
+// the page in that field.
 func (p *ranked) compare(q *ranked) int {
 	d, _ := precedence.Compare(p.stands(), q.stands())
 	switch {

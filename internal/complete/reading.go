@@ -59,7 +59,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 		})
 	})
 	var taking sync.Mutex                       // guards calls of take
-	for range max(1, runtime.GOMAXPROCS(0)/2) { // half of the processors, because others read texts and run take
+	for range max(1, runtime.GOMAXPROCS(0)/2) { // half of the processors, because other goroutines read texts and run take
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {

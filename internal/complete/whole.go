@@ -1,5 +1,5 @@
 // Package complete judges all pages of a store against all others. The result does not depend on
-// which page was fetched first. [Judge] returns a store's records with other verdicts, and [Pairs]
+// which page was fetched first. [Judge] returns a store's records with new verdicts, and [Pairs]
 // lists the pairs of pages that resemble each other. The comparison ignores blocks that a host
 // repeats on many pages.
 //
@@ -36,16 +36,16 @@ import (
 //
 // No pair is missed: the candidates come from an exact join, [dedup.Join], and not from bands as
 // during a crawl. The work does not grow with the pairs below the requested similarity, of which a
-// template makes millions.
+// single template can produce millions.
 //
-// Memory grows with the pages and not with the pairs. A page takes between a few hundred bytes and
-// four kilobytes, the most at a low similarity on a store of many copies. Each leader is compared
-// with the pages that are not yet in a cluster, and only the pairs of a leader and a new member are
-// kept. Texts are read from the store when they are indexed and when they are compared, and the
-// number of shingles in memory is bounded.
+// Memory grows with the number of pages, not with the number of pairs. A page takes between a few
+// hundred bytes and four kilobytes, the most at a low similarity in a store with many copies. Each
+// leader is compared with the pages that are not yet in a cluster, and only the pairs of a leader
+// and a new member are kept. Texts are read from the store when they are indexed and when they are
+// compared, and the number of shingles in memory is bounded.
 
-// A Whole holds the pages of a store after they were all compared with each other. It implements
-// the reading methods of its store, and replaces the verdicts of the crawl by its own.
+// A Whole holds the pages of a store after they have all been compared with each other. It
+// implements the reading methods of its store, and replaces the verdicts of the crawl with its own.
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
@@ -85,9 +85,9 @@ type Options struct {
 	// Sparing limits the comparison to one goroutine, so that a crawl in the same process is slowed
 	// down less.
 	Sparing bool
-	// Similarity is the resemblance, above 0 and up to 1, from which pages are near-duplicates. 0
-	// means the similarity of Rule. The repeated blocks of hosts are always found with the similarity
-	// of Rule, so they do not depend on this field. It has no effect if the rule is containment.
+	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
+	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
+	// so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
 	// Progress is called from time to time with the share of the work that is done, from 0 to 1. It
 	// must return at once. If it is nil, the progress is not reported.
@@ -117,7 +117,7 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
-// compareTexts compares the pages of a store at some similarities, which must be in ascending
+// compareTexts compares the pages of a store at the given similarities, which must be in ascending
 // order. The result holds, for each similarity, the cluster of each text. It may hold other
 // similarities too, because a cached comparison has more.
 func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
@@ -249,8 +249,8 @@ func (w *Whole) group(pages []ranked) {
 	}
 }
 
-// cluster finds the clusters at some similarities. None of them may be lower than the similarity
-// for which the join of c was made.
+// cluster finds the clusters at the given similarities. None of them may be lower than the
+// similarity for which the join of c was made.
 func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) error {
@@ -259,7 +259,7 @@ func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64)
 	})
 }
 
-// apply replaces the crawl's verdict in a record by that of the whole comparison. A page that was
+// apply replaces the crawl's verdict in a record with that of the whole comparison. A page that was
 // not compared stays unchanged.
 func (w *Whole) apply(r *store.Record) {
 	i, ok := w.of[r.ID]

@@ -11,9 +11,9 @@ import (
 // httpOnly begins the line of a cookie that scripts cannot read. Such a line is not a comment.
 const httpOnly = "#HttpOnly_"
 
-// parseCookies parses a cookies.txt, the format of Netscape in which browsers and curl export
+// parseCookies parses a cookies.txt file, the Netscape format in which browsers and curl export
 // cookies. If the domain of a cookie begins with a dot, the cookie is also for all names below the
-// domain. Errors begin with the line number, and contain no text of the line.
+// domain. Errors begin with the line number, and do not quote the line.
 func parseCookies(text string) ([]*http.Cookie, error) {
 	var all []*http.Cookie
 	number := 0

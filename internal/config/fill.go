@@ -11,8 +11,8 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// fill replaces each ${NAME} in a text by the environment variable of that name, and each
-// ${file:PATH} by the content of that file without its last line break. $${ stands for ${.
+// fill replaces each ${NAME} in a text with the environment variable of that name, and each
+// ${file:PATH} with the content of that file without its last line break. $${ stands for ${.
 func (p *parser) fill(path []string, text string) (string, error) {
 	var filled strings.Builder
 	for {
@@ -66,7 +66,7 @@ func (p *parser) relative(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// reason returns the cause of an error of reading a file, without the name of the file.
+// reason returns the cause of an error from reading a file, without the name of the file.
 func reason(err error) error {
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err

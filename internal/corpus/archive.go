@@ -18,7 +18,7 @@ import (
 
 // # Web archives
 //
-// The records of a web archive that may hold the text of a page are read: responses, resources
+// Only records of a web archive that may contain the text of a page are read: responses, resources
 // (files without a response), and conversions (WET texts). All other records are skipped. A
 // response is handled as in a crawl, with its headers, so errors and redirects are skipped too. A
 // Writer writes a record unchanged, header and block, after the warcinfo record of its file.
@@ -122,7 +122,6 @@ func isArchive(name string) bool {
 	return ext == ".warc" || ext == ".wet"
 }
 
-// An archiveSink writes a web archive.
 type archiveSink struct{ to *warc.Writer }
 
 func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {

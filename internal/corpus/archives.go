@@ -143,8 +143,8 @@ type Notes struct {
 }
 
 // ReadArchive reads the pages of an archive in order. It calls take with each page and the position
-// of the page's record, if the record can be read from there. It returns an error of reading the
-// file, of ctx, or of take.
+// of the page's record, if the record can be read from there. It returns an error from reading the
+// file, from ctx, or from take.
 func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
 	if start, _ := in.Peek(startBytes); IsARC(start) {

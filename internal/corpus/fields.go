@@ -81,8 +81,8 @@ func (f *Fields) name(members members) (string, error) {
 	return "", nil
 }
 
-// text returns the text of a line. A line of a feed by skink may have no text: a feed omits fields
-// that a page lacks or that were not stored.
+// text returns the text of a line. A line of a skink feed may have no text, because a feed omits
+// fields that a page lacks or that were not stored.
 func (f *Fields) text(ask extract.Options, name string, members members) (Text, error) {
 	for _, field := range f.textNames() {
 		raw, ok := members.value(field)
@@ -112,7 +112,7 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// stringOf returns a string member. null counts as empty.
+// stringOf returns the value of a string member. The value null counts as an empty string.
 func stringOf(field string, raw []byte) ([]byte, error) {
 	switch kind := valueKind(raw); kind {
 	case "string":
@@ -153,7 +153,7 @@ func withArticle(kind string) string {
 	return "a " + kind
 }
 
-// orList joins names to a list like `"a", "b" or "c"` for a message.
+// orList joins names into a list like `"a", "b" or "c"` for a message.
 func orList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
@@ -163,7 +163,7 @@ func orList(names []string) string {
 	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }
 
-// mostListed is the largest number of fields that an error message lists.
+// mostListed is the maximum number of fields that an error message lists.
 const mostListed = 8
 
 // itHas returns a list of the fields of a record for an error message, so that users see which
@@ -185,7 +185,7 @@ func itHas(fields iter.Seq[string]) string {
 
 // brief shortens the name of a field for a message.
 func brief(name string) string {
-	const most = 40 // largest number of characters
+	const most = 40 // maximum number of characters
 	if r := []rune(name); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -17,12 +17,12 @@ import (
 
 // # Detecting the form of a file
 //
-// A file that the user named is read in any form: JSON Lines, a JSON array, CSV or TSV, HTML, or any
-// other text. In a folder, only texts that are written for people are read, because folders of
-// pages are full of other text: style sheets, drawings, programs, build files. Texts for people are
-// detected by the usual file endings, or by a name such as README. HTML and PDF are detected by their first bytes, whatever the ending
-// of the name ("index.php?id=3"), and JSON Lines by the first line. A file that matches a pattern
-// of Include is read if it is any kind of text.
+// A file that the user named is read whatever its form: JSON Lines, a JSON array, CSV or TSV, HTML,
+// or any other text. In a folder, only texts that are written for people are read, because folders
+// of pages are full of other text: style sheets, drawings, programs, build files. Texts for people
+// are detected by the usual file endings, or by a name such as README. HTML and PDF are detected by
+// their first bytes, whatever the ending of the name ("index.php?id=3"), and JSON Lines by the
+// first line. A file that matches a pattern of Include is read if it is any kind of text.
 
 // A form is the way in which a file contains records. Each line is a record, or each row of a
 // table, or the whole file is one.
@@ -37,7 +37,7 @@ const (
 	wholeFile formKind = iota
 	lines
 	sheet    // CSV or TSV file in which each row is a record
-	elements // a JSON array, each element is a record
+	elements // a JSON array in which each element is a record
 	passedOver
 )
 
@@ -98,8 +98,8 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr returns the extension of a file name in lower case without the dot ("css"), or other if
-// the name has none. Users recognise the kind of a file by its extension.
+// endingOr returns the extension of a file name in lower case without the dot ("css"), or the
+// argument other if the name has none. Users recognise the kind of a file by its extension.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -111,7 +111,7 @@ func endingOr(name, other string) string {
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
 // readersNames lists names of files with text for people in folders of source code. Such a name may
-// stand before the first dot (README, README.first) or be the extension (zlib.LICENSE).
+// come before the first dot (README, README.first) or be the extension (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
 // forReaders reports whether a text file is written for people. It looks at the name and the first

@@ -35,12 +35,12 @@ type Inputs struct {
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if any, and none of Exclude
 	Fields           Fields           // selects the fields of JSON lines and tables
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
-	MaxRecord        int              // largest size of a record in bytes; 0 means [DefaultMaxRecord]
+	MaxRecord        int              // maximum size of a record in bytes; 0 means [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
-	bytesRead atomic.Int64 // bytes of files that were read so far, before decompression
+	bytesRead atomic.Int64 // number of bytes that have been read from files, before decompression
 }
 
 // Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable
@@ -50,8 +50,8 @@ func (in *Inputs) Again() *Inputs {
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
 }
 
-// Read returns the number of bytes of files that were read so far, before decompression. A skipped
-// file counts as read.
+// Read returns the number of bytes that have been read from files so far, before decompression. A
+// skipped file counts as read.
 func (in *Inputs) Read() int64 { return in.bytesRead.Load() }
 
 // Size returns the total size of the files in bytes, or -1 if one of them is not a regular file,
@@ -72,8 +72,8 @@ func (in *Inputs) Size() (total int64) {
 	return total
 }
 
-// DefaultMaxRecord is the largest size of a record in bytes, if none is given. A longer record is
-// reported as bad: nobody reads a text of that length, and it would take too much memory.
+// DefaultMaxRecord is the default maximum size of a record, in bytes. A longer record is reported
+// as bad: nobody reads a text of that length, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {

@@ -33,8 +33,8 @@ func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) 
 	}
 }
 
-// readLine reads a line and removes its final \n. It returns only the beginning of a line that is
-// longer than most bytes.
+// readLine reads a line and removes its final \n. If the line is longer than the limit most, in
+// bytes, readLine returns only its beginning.
 func readLine(b *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := b.ReadSlice('\n')

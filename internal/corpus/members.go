@@ -13,10 +13,10 @@ import (
 // # Reading JSON lines
 //
 // A JSON line has many members, and only two are read: the text and its name. encoding/json would
-// decode a line twice, once to find the members and once to read the strings. So skink has a scanner
-// that checks a line and finds the bytes of its members in one pass. It accepts the lines that
-// encoding/json accepts, and reads the same values from them; a fuzz test compares the two. For an
-// invalid line, encoding/json gives the error.
+// decode a line twice, once to find the members and once to read the strings. Therefore this file
+// has a scanner that checks a line and finds the bytes of its members in one pass. It accepts the
+// lines that encoding/json accepts, and reads the same values from them; a fuzz test compares the
+// two. For an invalid line, encoding/json gives the error.
 
 // A member is a member of a JSON object.
 type member struct {
@@ -24,7 +24,7 @@ type member struct {
 	value []byte // JSON of the value, without white space around it
 }
 
-// members are the members of a JSON object in their order.
+// members are the members of a JSON object, in order.
 type members []member
 
 // value returns the JSON of the member with the given name. If several members have the name, the
@@ -62,8 +62,8 @@ func membersOf(raw []byte) (members, error) {
 	return nil, json.Unmarshal(raw, &all)
 }
 
-// A scanner reads a JSON text. Its methods report whether the bytes at the position at are valid,
-// and move the position behind them.
+// A scanner reads a JSON text. Its methods report whether the bytes from raw[at] on are valid, and
+// move at past them.
 type scanner struct {
 	raw   []byte
 	at    int
@@ -71,7 +71,7 @@ type scanner struct {
 	found members // members of the outermost object
 }
 
-// maxDepth is the largest number of objects and arrays inside each other, as in encoding/json.
+// maxDepth is the maximum nesting depth of objects and arrays, as in encoding/json.
 const maxDepth = 10000
 
 // next returns the next byte, or 0 at the end.
@@ -116,7 +116,8 @@ func (s *scanner) value() bool {
 	return s.number()
 }
 
-// list reads an object or an array. It ends with the byte end, and read reads an element.
+// list reads an object or an array that ends with the byte end. The function read reads one
+// element.
 func (s *scanner) list(end byte, read func() bool) bool {
 	s.at++
 	if s.depth++; s.depth > maxDepth {
@@ -195,7 +196,7 @@ func (s *scanner) digits() bool {
 	return s.at > start
 }
 
-// string reads a string, with the quotes.
+// string reads a string, including its quotes.
 func (s *scanner) string() bool {
 	s.at++
 	for {
@@ -223,8 +224,8 @@ func (s *scanner) string() bool {
 }
 
 // plainPrefix returns the number of bytes before the first quote, backslash or control character in
-// b. It looks at eight bytes at once. A byte of x - ones is 0x80 or more, and the byte of x is not,
-// if the byte of x was 0. After such a byte, borrows may mark others; only the first mark is used.
+// b. It looks at eight bytes at once. If a byte of x is 0, its high bit is set in x - ones but not
+// in x. Borrows may also mark bytes after it, so only the first mark is used.
 func plainPrefix(b []byte) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -263,7 +264,7 @@ func hex4(b []byte) rune {
 }
 
 // unquoted returns the value of a valid JSON string. As in encoding/json, U+FFFD replaces each
-// invalid byte of UTF-8 and each surrogate without its other half. The result may be a part of raw.
+// invalid UTF-8 byte and each unpaired surrogate. The result may be a part of raw.
 func unquoted(raw []byte) []byte {
 	raw = raw[1 : len(raw)-1]
 	if !utf8.Valid(raw) {

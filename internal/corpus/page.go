@@ -128,7 +128,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	kind := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
-		return "", passed("response that is not HTTP") // such as the response of a DNS server
+		return "", passed("response that is not HTTP") // for example, the response of a DNS server
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
 		return "", passed("conversion that is not text")
 	}

@@ -24,7 +24,7 @@ import (
 // record of an archive.
 type Record struct {
 	Num   int    // index of the record among all records, from 0
-	Input string // name of the file, as the user or the folder gave it; "-" for standard input
+	Input string // name of the file, as the user gave it or as found in a folder; "-" for standard input
 	Line  int    // line number in a JSON Lines file, from 1; 0 if the record is a whole file
 	Raw   []byte // the decompressed bytes, without the line end of a line
 	Type  string // media type, if the record is a whole file; otherwise ""
@@ -195,7 +195,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// read yields the records of one file. It returns false if the next files should not be read.
+// read yields the records of one file. It returns false if no more files should be read.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
 		if errors.Is(err, io.ErrUnexpectedEOF) { // from decompression

@@ -15,12 +15,13 @@ import (
 
 // # Sheets and JSON arrays
 //
-// A row of CSV or TSV is read as a JSON line whose members are the columns. The first row has the
-// names of the columns. Tabs separate the cells of a file that ends in .tsv or .tab. In other
-// files, the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
+// A row of CSV or TSV is read as a JSON line whose members are the columns. The first row contains
+// the column names. Tabs separate the cells of a file that ends in .tsv or .tab. In other files,
+// the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
 //
-// An element of a JSON array is read as a JSON line, too. Files of either form may be larger than the
-// memory, so both are read record by record, and no record may be longer than Inputs.MaxRecord.
+// An element of a JSON array is read as a JSON line, too. Files of either form may be larger than
+// the available memory, so both are read record by record, and no record may be longer than
+// Inputs.MaxRecord.
 
 // A sheetHead is the first row of a sheet.
 type sheetHead struct {
@@ -93,8 +94,8 @@ func commaRows(from *boundedReader, comma rune) func() (cells []string, line int
 	}
 }
 
-// notRow returns the error for a row that package csv cannot read. A quotation mark without its pair
-// can make the row extend to the end of the file, so the error names the last line that is lost.
+// notRow returns the error for a row that package csv cannot read. An unpaired quotation mark can
+// make the row extend to the end of the file, so the error names the last line that is lost.
 func notRow(wrong *csv.ParseError) error {
 	if wrong.Line > wrong.StartLine {
 		return fmt.Errorf("not a row of the table, up to line %d: %w", wrong.Line, wrong.Err)
@@ -102,7 +103,8 @@ func notRow(wrong *csv.ParseError) error {
 	return fmt.Errorf("not a row of the table: %w", wrong.Err)
 }
 
-// otherCells returns the error for a row of n cells if the first row has another number of cells.
+// otherCells returns the error for a row of n cells if the first row has a different number of
+// cells.
 func otherCells(n, first int) error {
 	cells := fmt.Sprintf("%d cells", n)
 	if n == 1 {
@@ -204,8 +206,8 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 	}
 }
 
-// cutOff returns err with the part of the file that could not be read. It names the cause if the file
-// ends there.
+// cutOff adds to err the name of the part of the file that could not be read. If the file ends
+// there, the error says so.
 func cutOff(part string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut

@@ -22,7 +22,7 @@ import (
 // A tabReader reads rows of TSV.
 type tabReader struct {
 	from *bufio.Reader
-	most int       // largest size in bytes of a line, and of a quoted cell
+	most int       // maximum size in bytes of a line, and of a quoted cell
 	next []tabLine // lines that were read but not used
 	used int       // number of lines that were used
 	raw  string    // the last row as it was read, without its line break
@@ -65,7 +65,7 @@ func (t *tabReader) row() (cells []string, line int, err error) {
 
 // quoted returns the quoted cell at the beginning of text, which is the rest of a line. The cell
 // may extend over further lines. The result more reports whether another cell follows in rest. If
-// there is no quoted cell, ok is false, and no line is used.
+// there is no quoted cell, ok is false, and no line is consumed.
 func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 	inside, ok := strings.CutPrefix(text, `"`)
 	if !ok {

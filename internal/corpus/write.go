@@ -51,8 +51,8 @@ type sink interface {
 	close() error
 }
 
-// NewWriter returns a Writer to w. The ending of the file name selects the compression. If annotate
-// is true, a note is written with each record.
+// NewWriter returns a Writer that writes to w. The ending of the file name selects the compression.
+// If annotate is true, a note is written with each record.
 func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }

@@ -19,8 +19,8 @@ import (
 // mapped the file returns ENOSPC, and badger returns that error or tries again. Badger has no
 // setting for this. But it maps files by unix.Mmap, which calls a function in a package variable,
 // and that function is replaced here. The variable is reached by its linker name; TestAllocated
-// fails if x/sys or badger change. The replacement affects all mappings of this process through
-// x/sys/unix that are shared, writable and of a file.
+// fails if x/sys or badger change. The replacement affects all shared, writable file mappings that
+// this process makes through x/sys/unix.
 
 // mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be used as
 // a pointer to the other.

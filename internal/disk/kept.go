@@ -15,8 +15,8 @@ import (
 
 // # Cached values beside a store
 //
-// A value that can be computed again from a store's pages (see [store.Keeper]) is a file in the
-// store's folder, NAME.kept. Any process that reads the store may write it, without a lock. The
+// A value that can be computed again from a store's pages (see [store.Keeper]) is kept in a file in
+// the store's folder, NAME.kept. Any process that reads the store may write it, without a lock. The
 // process writes it as NAME.RANDOM.kept.new, and then renames it. If two processes write a value at
 // once, the second removes the unfinished file of the first. It cannot distinguish that file from
 // one that a killed process left.

@@ -9,15 +9,15 @@ import (
 	"skink/store"
 )
 
-// refusals are the error numbers with which a system refuses to let a process use a file. The file
-// is not damaged then.
+// refusals are the error numbers with which a system refuses to let a process use a file. They do
+// not mean that the file is damaged.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
 	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
 }
 
-// Damage turns an error of reading or opening a store's files into [store.ErrCorrupt], unless the
-// system refused the operation, for example because the disk is full.
+// Damage turns an error from reading or opening a store's files into [store.ErrCorrupt], unless
+// the system refused the operation, for example because the disk is full.
 func Damage(err error) error {
 	errno := refusal(err)
 	switch {
@@ -45,10 +45,11 @@ func said(err error) string {
 	return text
 }
 
-// Refused reports whether an error is a refusal of the system.
+// Refused reports whether an error is a refusal by the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// Full reports whether err contains, in its chain or its text, the error of a full disk or quota.
+// Full reports whether err contains, in its chain or its text, the error for a full disk or an
+// exhausted quota.
 func Full(err error) bool {
 	errno := refusal(err)
 	return errno == syscall.ENOSPC || errno == syscall.EDQUOT

@@ -2,7 +2,7 @@ package disk
 
 import "os"
 
-// Replace replaces the file with that name by one with the content b. After a power cut, either the
+// Replace replaces the file called name with one that contains b. After a power failure, either the
 // old or the new file exists, and it is complete.
 func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
 

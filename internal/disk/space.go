@@ -1,6 +1,6 @@
-// Package disk has the system services that a store needs. It measures free space, open files and
-// resident memory, allocates space for mapped files, and keeps files with cached values. It also
-// tells whether an error is a refusal of the system or means a damaged file.
+// Package disk provides the system services that a store needs. It measures free space, open files
+// and resident memory, allocates space for mapped files, and keeps files with cached values. It
+// also tells whether an error is a refusal by the system or means a damaged file.
 package disk
 
 import (
@@ -22,8 +22,8 @@ const (
 	// LeastReserve is the smallest default, in bytes: writing two memtables and compacting their
 	// tables takes that much. With 16 MiB, a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is the time for which a measurement of free space is used. In that time, a
-	// program that writes 500 MB/s uses a tenth of the reserve.
+	// askInterval is how long a measurement of free space is used. In that time, a program that writes
+	// 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 

@@ -1,5 +1,5 @@
 // Package harmless makes untrusted text safe to show to people and to pass to programs. Such text
-// is in titles, texts, names of files and of certificates, headers, and errors that quote a server.
+// occurs in titles, texts, file names, certificate names, headers, and errors that quote a server.
 // A terminal obeys control characters, bidirectional marks make a line read differently from its
 // bytes, and a line break forges a line.
 //
@@ -19,10 +19,10 @@ import (
 	"unicode/utf8"
 )
 
-// Dangerous reports whether a character controls a terminal or changes the direction of writing.
-// These are the controls C0 and C1, DEL, and the characters with the Unicode property Bidi_Control.
-// Line breaks and tabs count as dangerous, too, because only the code that lays out a text knows
-// which of them it wrote itself.
+// Dangerous reports whether a character controls a terminal or changes the text direction. These
+// are the C0 and C1 controls, DEL, and the characters with the Unicode property Bidi_Control. Line
+// breaks and tabs count as dangerous, too, because only the code that lays out a text knows which
+// of them it wrote itself.
 func Dangerous(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
@@ -49,7 +49,7 @@ func Lines(s string) string {
 }
 
 // Plain returns a string as one line for a page with its own layout, with spaces instead of control
-// characters. [HTML] handles characters that change the direction of writing.
+// characters. [HTML] handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -59,9 +59,9 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Cell returns a string as a cell of a table: one line, without characters that change the
-// direction of writing. A spreadsheet takes a cell with certain first characters for a formula;
-// Cell prepends an apostrophe, which makes the cell text.
+// Cell returns a string as a cell of a table: one line, without characters that change the text
+// direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
+// an apostrophe, which makes the cell text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
@@ -109,7 +109,7 @@ func Text(w io.Writer) *Guard {
 // as RFC 4180 requires.
 func CSV(w io.Writer) *Guard { return Text(lineEnds{w}) }
 
-// lineEnds is a writer that replaces LF by CRLF.
+// lineEnds is a writer that replaces LF with CRLF.
 type lineEnds struct{ to io.Writer }
 
 func (l lineEnds) Write(p []byte) (int, error) {
@@ -120,14 +120,14 @@ func (l lineEnds) Write(p []byte) (int, error) {
 }
 
 // JSON returns a guard for encoded JSON. It does not change the decoded values: dangerous
-// characters occur only in strings, where the guard replaces them by their JSON escapes.
+// characters occur only in strings, where the guard replaces them with their JSON escapes.
 func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
 
 func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // no dangerous character is beyond U+FFFF
 
-// HTML returns a guard for an HTML page. It replaces characters that change the direction of
-// writing by character references, so that a browser still obeys them. Control characters have no
-// such form, and become U+FFFD.
+// HTML returns a guard for an HTML page. It replaces characters that change the text direction with
+// character references, so that a browser still obeys them. Control characters have no such form,
+// and become U+FFFD.
 func HTML(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, _ byte) []byte {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -147,7 +147,7 @@ func AppendJSON(b []byte, start int) []byte {
 	return guarded(b[:start+at], tail, spellJSON)
 }
 
-// A Guard is a writer that passes on no dangerous characters.
+// A Guard is a writer that does not pass on dangerous characters.
 type Guard struct {
 	to    io.Writer
 	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte if r is utf8.RuneError
@@ -189,7 +189,7 @@ func (g *Guard) Flush() error {
 }
 
 // cutRune returns the number of bytes at the end of p that are the beginning of a character, or of
-// a line end CRLF.
+// a CRLF.
 func cutRune(p []byte) int {
 	if len(p) > 0 && p[len(p)-1] == '\r' {
 		return 1 // the next byte decides whether this is half of a CRLF

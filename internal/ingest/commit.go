@@ -12,8 +12,8 @@ import (
 
 // commit judges a visit and writes the result to the store. If the store refuses the verdict
 // because another page was committed in the meantime, commit judges again. A refusal means that
-// another commit succeeded, so the pipeline as a whole makes progress. The page is also judged once
-// more after commit had to wait for the locks of more clusters.
+// another commit succeeded, so the pipeline as a whole makes progress. The page is also judged
+// again if commit had to wait for the locks of more clusters.
 //
 // Usually the same commit writes the record and the final state of the URL in the frontier. If other
 // pages must be judged again because of this page, the final state is written after that.
@@ -84,7 +84,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 			return nil, frontier.ErrLost
 		case outcome == store.Written:
 			return j, p.written(ctx, j)
-		case outcome != store.Stale: // the store has this visit already
+		case outcome != store.Stale: // the store already has this visit
 			return j, nil
 		}
 		if v, err = p.visitAgain(ctx, v); err != nil {
@@ -93,8 +93,8 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 	}
 }
 
-// written counts a judgement that is in the store, adds its evidence to the book, and calls OnTouch
-// if the visit found no change.
+// written counts a judgement that is in the store, adds its evidence to the book of evidence, and
+// calls OnTouch if the visit found no change.
 func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	p.counts.add(j)
 	if j.kind == touched && p.opt.OnTouch != nil {
@@ -118,7 +118,7 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 }
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the
-// page was stored before a crash of the program, its response is in the archive already, and is not
+// page was stored before the program crashed, its response is already in the archive, and is not
 // archived again. The same holds for a requisite that a browser loaded for a page.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {

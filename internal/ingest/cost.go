@@ -19,12 +19,12 @@ import (
 // need several hundred MB. A worker acquires a share of this memory before it reads a page. It
 // acquires the whole share at once, so while it waits it holds nothing that another worker needs.
 // The page's size gives the upper bound of the share: [extract.Options] bounds the tree, and the
-// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured
-// peak of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
-// prose, 16 in listings, and 20 in a text whose words have one letter.
+// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured peak
+// of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
+// prose, 16 in listings, and 20 in a text of one-letter words.
 //
-// The tree of an ordinary page is much smaller than the bound. It takes some 10 bytes for each byte
-// of the page. So a page is first read with a share for such a tree. If its tree outgrows the
+// The tree of an ordinary page is much smaller than the bound. It takes about 10 bytes for each
+// byte of the page. So a page is first read with a share for such a tree. If its tree outgrows the
 // share, the worker releases it, acquires the largest share, and reads the page again. The pipeline
 // learns for which page sizes that happens often. Pages of these sizes start with the largest
 // share.
@@ -36,10 +36,10 @@ const (
 	treeCost = 2.2 // bytes of memory for each byte of a tree, including the tree
 	textCost = 21  // bytes of memory for each byte of a page
 
-	markdownCost = 8 // more bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
+	markdownCost = 8 // additional bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
 
-	learnedIn = 32    // number of pages of a size in the moving average
-	often     = 0.125 // share of pages that outgrow a light tree above which the largest share is reserved at once
+	learnedIn = 32    // number of pages that the moving average for a page size covers
+	often     = 0.125 // if more than this fraction of pages outgrow a light tree, the largest share is reserved at once
 )
 
 // costs estimates the memory that pages need, depending on their size, from the pages that were
@@ -49,11 +49,11 @@ type costs struct {
 	heavy [65]float64 // guarded by mu: share of pages whose tree outgrew a light tree, by the bit length of the page's size in bytes
 }
 
-// most returns the largest size, in bytes, of the parsed tree of a page of size bytes.
+// most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns the number of bytes of memory to reserve for the tree of a page of size bytes when
-// the page is read first.
+// tree returns the number of bytes of memory to reserve for the tree of a page that is size bytes
+// long when the page is read for the first time.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,8 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	body, _ := page.Document()
 	size := len(body)
 	if r.opt.isDocument(page) {
-		// Wait here and not in the reader of documents. There, the document would already have
-		// reserved memory that pages need.
+		// Wait here and not in the document reader. There, the document would already have reserved
+		// memory that pages need.
 		if err := send(ctx, r.documents, struct{}{}); err != nil {
 			return nil, nil, err
 		}

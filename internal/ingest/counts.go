@@ -32,7 +32,7 @@ type Visits map[store.VisitKind]int64
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // a URL that is not a page has changed, or only the noindex of a page
+	Otherwise store.VisitKind = "changed otherwise" // a URL that is not a page has changed, or only the noindex directive of a page has
 )
 
 // All returns the number of all visits.
@@ -106,7 +106,8 @@ func (c *counts) replace(j *judgement) {
 
 // The pages of other workers are counted at intervals of countEvery. If counting is slow, the
 // interval is countShare times as long as the counting. If the crawl is at most nearLimit pages
-// below its limit, the interval is countNear. Several workers fetch nearLimit pages in some seconds.
+// below its limit, the interval is countNear. Several workers fetch nearLimit pages in a few
+// seconds.
 const (
 	countEvery = 200 * time.Millisecond
 	countShare = 20
@@ -114,7 +115,7 @@ const (
 	nearLimit  = 1000
 )
 
-// nears reports whether a crawl has nearly reached its limit of pages. If limit is 0, there is no
+// nears reports whether a crawl has nearly reached its page limit. If limit is 0, there is no
 // limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 

@@ -50,7 +50,8 @@ type elections struct {
 }
 
 // follow must be called after a judgement is stored. It replaces the leaders of clusters as the
-// judgement requires. If the page was not modified but its leader changed, it calls checkLeader.
+// judgement requires. If the page was not modified but its leader has changed, it calls
+// checkLeader.
 func (e *elections) follow(ctx context.Context, j *judgement) error {
 	for _, leader := range j.reelect {
 		if err := e.reelect(ctx, leader); err != nil {
@@ -66,9 +67,9 @@ func (e *elections) follow(ctx context.Context, j *judgement) error {
 	return nil
 }
 
-// checkLeader queues the page of a judgement for another fetch if its leader changed since the page
-// was judged and the page's text is not kept. Without the text the stored page cannot be judged
-// again.
+// checkLeader queues the page of a judgement for another fetch if its leader has changed since the
+// page was judged and the page's text is not kept. Without the text the stored page cannot be
+// judged again.
 func (e *elections) checkLeader(ctx context.Context, j *judgement) error {
 	leader, err := e.store.record(ctx, j.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(j.before.Began()) {
@@ -84,7 +85,7 @@ func (e *elections) remade(c *store.Content) *visit {
 	return &visit{reading: got, kind: changed, draft: got.seen, before: &before}
 }
 
-// depose replaces a leader by the page of j: it writes the old leader as a member of the new
+// depose replaces a leader with the page of j: it writes the old leader as a member of the new
 // cluster, and judges the members of the old leader again. The page of j may resemble other leaders
 // too, so it is also judged again.
 func (e *elections) depose(ctx context.Context, j *judgement) error {
@@ -261,8 +262,8 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 }
 
 // resume completes the replacement of a leader, if the process was killed before it was complete.
-// The argument is the stored record of the page because of which the leader was replaced. By now,
-// this page may lead the cluster, or follow the old or the new leader.
+// The argument known is the stored record of the page because of which the leader was replaced. By
+// now, this page may lead the cluster, or follow the old or the new leader.
 func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if !e.elects() || known.Kind != store.Page {
 		return nil
@@ -287,7 +288,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 }
 
 // gather judges again the pages that still follow a member of a leader, because that member led
-// them before. Then it makes the page the leader that should lead the cluster.
+// them before. Then it makes the page that should lead the cluster the leader.
 func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 	var members []dedup.Hash
 	for r, err := range e.store.Members(ctx, []dedup.Hash{leader}) {
@@ -330,7 +331,7 @@ func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r := page.Record
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
-		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a refusal as stale needs no repeat, because the page is being visited
+		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // if the entry is refused as stale, it need not be repeated, because the page is being visited
 			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 		if e.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {

@@ -31,8 +31,8 @@ type candidate struct {
 	passed   int           // number of later candidates that got one of these locks first
 }
 
-// mostPassed is the number of later pages that may get the lock of a cluster before a page that
-// arrived earlier.
+// mostPassed is the maximum number of later pages that may get the lock of a cluster before a page
+// that arrived earlier.
 const mostPassed = 256
 
 // lock waits for the locks of clusters. The argument standing describes the page that needs them.

@@ -41,7 +41,7 @@ type FileOptions struct {
 type file struct {
 	from      *corpus.Record
 	reading   *reading
-	visit     *visit              // set when the file has got its name
+	visit     *visit              // set once the file has been given its name
 	judgement *judgement          // nil means that the file was not judged, or was in the store before the run
 	name      string              // the name that the input gives the record, such as a URL
 	placed    bool                // whether name is the record's position in the input, which is unique
@@ -62,8 +62,8 @@ const (
 	batchBytes = 256 << 10 // number of bytes in a batch, enough for one send on a channel, and few enough for many batches in memory
 )
 
-// Files reads and judges records of a corpus, and stores them in their order. It returns the counts
-// of the names that it gave them.
+// Files reads and judges records of a corpus, and stores them in order. It returns the counts of
+// the names that it gave them.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {

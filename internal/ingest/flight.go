@@ -17,15 +17,15 @@ import (
 // # A page that ends the process
 //
 // Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
-// still end the process, by a stack overflow or by exhausting the memory. It would do so again
-// after every resume. So the store has a mark for each page whose reading takes long. If a page has
-// a mark when the store is opened, the process died while it read the page. The next time, that
+// still end the process, by a stack overflow or by exhausting memory. It would do so again after
+// every resume. So the store has a mark for each page whose reading takes a long time. If a page
+// has a mark when the store is opened, the process died while it read the page. The next time, that
 // page is marked first and then read alone. If the process dies again, the page is recorded as the
 // cause, and is not read any more.
 //
 // Marking every page would cost a write for each, and would blame pages that are being read when a
 // user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
-// only after longPage, and reading an honest page seldom takes so long.
+// only after longPage, and reading an ordinary page seldom takes so long.
 //
 // Known weaknesses: A page that ends the process sooner is not marked. If the process dies twice
 // while it reads a page, the page is given up even if the deaths had another cause.
@@ -129,8 +129,8 @@ func (f *flight) end(url string) {
 	delete(f.deaths, url)
 }
 
-// look writes marks for the pages whose reading takes longer than longPage, and removes the marks
-// of pages that were read to the end.
+// look writes marks for the pages whose reading has taken longer than longPage, and removes the
+// marks of pages that were read to the end.
 func (f *flight) look(ctx context.Context, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -178,8 +178,8 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly returns the reading of a page that is not read, because the process died too often while
-// it was read.
+// deadly returns the reading of a page that is not read, because the process has died too often
+// while reading it.
 func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen

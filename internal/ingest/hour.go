@@ -17,7 +17,7 @@ import (
 // # Temporary outages with status 200
 //
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
-// status 200. Such answers do not mean that its pages have changed. So a visit to a known page
+// status 200. Such responses do not mean that its pages have changed. So a visit to a known page
 // counts as failed, as if the server had not answered, if an error page seems to have replaced the
 // page. In this file, the page is then said to have turned. A page has turned if one of these is
 // true:
@@ -30,13 +30,14 @@ import (
 //     often contains a number, a time or the path. Redirects to one path count as the same text.
 //     Pages that were duplicates of each other before count as one. If only ignored words have
 //     changed, the page is not completely different: a table of figures may have the same words on
-//     many pages, and other figures each day. If the URL had no page at the last visit, the text of
-//     its last page is compared.
+//     many pages, but different figures each day. If the URL had no page at the last visit, the
+//     text of its last page is compared.
 //
-// Until Options.GoneAfter such visits in a row, the page's record, text and verdict stay, and links
-// in the answer are not followed. After that, an empty page and a soft 404 are recorded as gone. If
-// the page has the same text as others, this text is stored, because an outage does not last so
-// long. If the URL was recorded as gone before, the text is stored at the second such visit.
+// Until there have been Options.GoneAfter such visits in a row, the page's record, text and verdict
+// are kept, and links in the response are not followed. After that, an empty page and a soft 404
+// are recorded as gone. If the page has the same text as others, this text is stored, because an
+// outage does not last so long. If the URL was recorded as gone before, the text is stored at the
+// second such visit.
 //
 // When the first completely different page arrives, it is unknown whether other pages of the host
 // will have the same text. The page is not stored then. Its URL is put at the end of its host's
@@ -67,8 +68,8 @@ const (
 	// leastTurned is the minimum number of pages in these visits that must be replaced by error pages
 	// before the host gets no more requests. Fewer pages of a small site may be edited together.
 	leastTurned = 5
-	// mostHeld bounds the pages of a host that wait for a second fetch. If a host rewrites more
-	// pages, each with a text of its own, it has no outage.
+	// mostHeld bounds the number of pages of a host that wait for a second fetch. If a host rewrites
+	// more pages, each with a text of its own, it has no outage.
 	mostHeld = 1 << 14
 )
 
@@ -94,7 +95,7 @@ type hour struct {
 	why    string                             // reason why the host gets no more requests; "" if it gets requests
 }
 
-// of returns the hour of a host, and makes one if there is none. The caller holds mu.
+// of returns the hour of a host, and creates one if there is none. The caller holds mu.
 func (h *hours) of(host string) *hour {
 	o := h.hosts[host]
 	if o == nil {
@@ -151,7 +152,7 @@ func (h *hours) leave(host string) (why string) {
 // the reading of a failed visit, and otherwise got. The argument before is the page's stored
 // record. The error is [crawler.ErrLookAgain] if the page must be fetched once more to decide.
 // Pages from an archive never count as failed here, because the crawl that wrote the archive has
-// decided already.
+// already decided.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
 	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
@@ -197,7 +198,7 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case err != nil:
 		return nil, err
 	case again:
-		if h.soft.book != nil { // learn the host's answer to a URL that cannot exist before the page is fetched again
+		if h.soft.book != nil { // before the page is fetched again, learn how the host responds to a URL that cannot exist
 			if err := h.soft.book.Turned(ctx, r.URL); err != nil {
 				return nil, err
 			}
@@ -229,7 +230,7 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 }
 
 // leftAlone writes to the store the reason why a host got no more requests. The zero store.Alone
-// removes this entry, when the host answers normally again.
+// removes this entry; it is passed when the host responds normally again.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -311,7 +312,7 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is the text of a soft 404 already, so that
+// wasSorry reports whether the stored text of a page is already the text of a soft 404, so that
 // this visit has found no change. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
@@ -376,7 +377,7 @@ func withoutQuery(url string) string {
 }
 
 // turn returns a reading that counts as a failed visit. It is called when the host seems to have
-// answered with an error page in place of the page. The second argument is the number of failed
+// answered with an error page in place of the page. The argument missed is the number of failed
 // visits in a row. If gone is true, the page counts as gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got

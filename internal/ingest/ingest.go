@@ -6,23 +6,26 @@
 // [Pipeline.Handle] takes a page through four steps, in the goroutine that calls it. Each step
 // returns a value that does not change afterwards.
 //
-//		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
+//	crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
 //
-//	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
-//	    is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
-//	    and gives up pages that end the process (flight.go).
-//	  - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
-//	    or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
-//	    [classify], which is pure, decides about the stored record: whether the page is unchanged,
-//	    has other words, could not be fetched, or is gone.
-//	  - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
-//	    that it finds (leaders.go), and gives the verdict. It also decides whether the page should
-//	    replace its leader.
-//	  - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
-//	    stale if a page that could have changed the verdict was committed in the meantime. The reading is
-//	    then compared and judged again. So exactly one of two copies that are fetched at once is
-//	    unique, without a global lock. If a leader has changed, the members of its cluster are judged
-//	    again (elect.go, members.go). The frontier records the URL as finished only after that.
+// The steps are:
+//
+//   - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
+//     is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
+//     and gives up pages that end the process (flight.go).
+//   - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
+//     or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
+//     [classify], which is pure, decides about the stored record: whether the page is unchanged,
+//     has different words, could not be fetched, or is gone.
+//   - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
+//     that it finds (leaders.go), and gives the verdict. It also decides whether the page should
+//     replace its leader.
+//   - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
+//     stale if a page that could have changed the verdict was committed in the meantime. The
+//     reading is then compared and judged again. So if two copies are fetched at the same time,
+//     exactly one is judged unique, without a global lock. If a leader has changed, the members of
+//     its cluster are judged again (elect.go, members.go). The frontier records the URL as finished
+//     only after that.
 //
 // Pages of an archive (replay.go) and files (files.go) take the same steps. Many of them are read at
 // once, but they are committed in order.
@@ -60,7 +63,7 @@ type Options struct {
 	Order          *precedence.Order   // order of hosts that decides which page leads a cluster; nil means that the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
-	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil means the default agent
+	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for individual crawlers; nil means the default agent
 	OnTouch        func(*store.Record) // called for each visit that found a page unchanged; may be nil
 	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0 means no limit
 	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
@@ -152,8 +155,8 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close ends the pipeline. All pages for which Handle returned are in the store already. The error
-// is that of the last sync to disk.
+// Close ends the pipeline. All pages for which Handle has returned are already in the store. The
+// error is that of the last sync to disk.
 func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
 // Handle judges the result of fetching a URL, and returns when it is stored. It implements
@@ -174,7 +177,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 }
 
 // readAndVisit reads a page and compares it with its stored record. The caller must release the
-// returned memory when the page is stored or dropped, also after an error.
+// returned memory when the page is stored or dropped, even after an error.
 func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*visit, *memory.Share, error) {
 	known, err := p.store.record(ctx, dedup.HashOf([]byte(page.Item.URL)))
 	if err != nil {
@@ -195,7 +198,7 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 // arrive from now on.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
 
-// A crawl detects by a type assertion which of these interfaces its handler has.
+// A crawl detects by a type assertion which of these interfaces its handler implements.
 var _ interface {
 	crawler.Handler
 	crawler.Leaver
@@ -208,7 +211,7 @@ var _ interface {
 func (p *Pipeline) LeaveAlone(host string) (why string) { return p.hours.leave(host) }
 
 // Probe returns a URL that cannot exist on the host of url, or "" if none is needed now. The crawl
-// fetches the URL, so that the pipeline learns how the host answers such URLs. It implements
+// fetches the URL, so that the pipeline learns how the host responds to such URLs. It implements
 // [crawler.Prober].
 func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
 	if p.opt.Learn == nil {
@@ -217,7 +220,7 @@ func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
 	return p.opt.Learn.Probe(ctx, url)
 }
 
-// Probed handles the answer to a URL that Probe returned. It implements [crawler.Prober].
+// Probed handles the response to a URL that Probe returned. It implements [crawler.Prober].
 func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	got, share, err := p.reader.read(ctx, page, new(crawler.Leads))
 	defer share.Release()
@@ -227,7 +230,7 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	return p.soft.probed(ctx, got)
 }
 
-// Listed records that a sitemap lists some URLs. Pass at most some thousands in one call. Listed
+// Listed records that a sitemap lists some URLs. Pass at most a few thousand in one call. Listed
 // pages are preferred as leaders, so a stored page may replace its leader.
 func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	ids := make([]dedup.Hash, len(urls))
@@ -254,8 +257,8 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	return queued, p.lessons.keep(ctx)
 }
 
-// Visits returns the numbers of visits of this run to URLs that were visited before, by their
-// results.
+// Visits returns the number of this run's visits to URLs that had been visited before the run, by
+// result.
 func (p *Pipeline) Visits() Visits {
 	p.counts.mu.Lock()
 	defer p.counts.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 
 // inOrder calls do for each item of a channel, in the given number of goroutines of the group. The
 // returned channel delivers the items in the order in which they arrived, each after its call of
-// do. An error of do ends the group.
+// do. An error from do ends the group.
 func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
 	type work struct {
 		item T

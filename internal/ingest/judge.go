@@ -27,7 +27,7 @@ type judge struct {
 	opt     Options
 	leaders *leaderCache
 	order   atomic.Pointer[precedence.Order] // the order of hosts; nil means that the page that arrived first leads
-	posting int                              // largest number of leaders that are read for one key of a sketch
+	posting int                              // maximum number of leaders that are read for one key of a sketch
 }
 
 // A judgement is the verdict on a visited page, with its consequences for other pages.
@@ -135,7 +135,7 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 	return all, nil
 }
 
-// mostAtOnce is the largest number of pages that are judged with one look-up when the members of a
+// mostAtOnce is the maximum number of pages that are judged with one look-up when the members of a
 // leader are judged again.
 const mostAtOnce = 64
 
@@ -240,8 +240,8 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 }
 
 // ahead returns the page that has replaced the leader of a copy, while the members of the old
-// leader still wait to be judged again. It returns nil if there is no such page, or if that page
-// has another text than the visited page. It is needed for pages that are too short to be compared,
+// leader still wait to be judged again. It returns nil if there is no such page, or if its text
+// differs from that of the visited page. It is needed for pages that are too short to be compared,
 // because a look-up by sketch does not find their leader.
 func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*store.Record, error) {
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
@@ -326,9 +326,10 @@ func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader 
 }
 
 // compareRuns is like compare, for the rule containment. The page becomes a duplicate of the first
-// leader that contains enough of it. The leaders that share the most of the asked keys come first,
-// ties by the order of their commits. A leader at the canonical URL of the page precedes them all.
-// The texts of leaders may be long, so they are read one by one, up to [dedup.MaxVerifyWords].
+// leader that contains enough of it. The leaders that share the most of the requested keys come
+// first; leaders that share equally many are in the order of their commits. A leader at the
+// canonical URL of the page precedes them all. The texts of leaders may be long, so they are read
+// one by one, up to [dedup.MaxVerifyWords].
 func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	j.record.Verdict = dedup.Unique
 	if len(met) == 0 {
@@ -382,7 +383,7 @@ func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v d
 }
 
 // withSets adds URLs and shingles to candidates. It skips candidates without a record: after a
-// crash, the index may have entries of pages that were never committed.
+// crash, the index may have entries for pages that were never committed.
 func (d *judge) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) (short []dedup.Candidate, err error) {
 	visits := make([]store.Leader, len(candidates))
 	for i, c := range candidates {
@@ -411,9 +412,9 @@ func (d *judge) standing(r *store.Record) precedence.Standing {
 
 // contest makes a judged page the leader of its cluster, if the page should lead it. The argument l
 // is the record of the current leader; if it is nil, contest reads it. The argument text is the
-// hash of the leader's text when the page was compared with it. If the leader has another text by
-// now, it was visited, and the store will refuse the page as stale. If the page does not hold the
-// lock of the cluster, contest only sets j.wants.
+// hash of the leader's text when the page was compared with it. If the leader has a different text
+// by now, it has been visited, and the store will refuse the page as stale. If the page does not
+// hold the lock of the cluster, contest only sets j.wants.
 func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text dedup.Hash, how judging) (_ *judgement, err error) {
 	r := &j.record
 	if !d.elects() || !r.Follows() || l != nil && !d.mayChange(r, l) {
@@ -460,8 +461,8 @@ func (d *judge) mayChange(r, leader *store.Record) bool {
 	return before < 0 || precedence.Yields(&its, &mine)
 }
 
-// bestOf returns the URL of the page that should lead a cluster. The last argument is a page that
-// joins the cluster, or nil.
+// bestOf returns the URL of the page that should lead a cluster. The argument came is the record of
+// a page that joins the cluster, or nil.
 func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string, error) {
 	pages := []precedence.Standing{d.standing(leader)}
 	if came != nil {
@@ -489,8 +490,8 @@ func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 }
 
 // passesOn adds the page's cluster to j.reelect if another page may have to lead it now. That is so
-// in two cases: the page has another canonical URL, or it has left the cluster of a page that led
-// only because of the page's canonical URL.
+// in two cases: the canonical URL of the page has changed, or the page has left the cluster of a
+// page that led only because of the page's canonical URL.
 func (d *judge) passesOn(ctx context.Context, j *judgement) error {
 	switch b := j.before; {
 	case !d.elects():

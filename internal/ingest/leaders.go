@@ -17,7 +17,7 @@ type leader struct {
 }
 
 // A visitID identifies a page with the text it had at one visit. A page whose text has changed
-// counts as another leader.
+// counts as a different leader.
 type visitID struct{ page, text dedup.Hash }
 
 // weighs returns the number of bytes that a leader takes in the cache, including overhead.
@@ -42,7 +42,7 @@ type leaderCache struct {
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu
-	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
+	new  *lru.Cache[visitID, *leader] // guarded by mu; the shingles of these leaders are in text order and not shared
 }
 
 func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {
@@ -73,9 +73,9 @@ func (c *leaderCache) led(j *judgement) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders in met, in the same order. It reads all leaders that are not cached with
-// one call of the store. The result for a leader is nil if it has no record, no text or another
-// text by now.
+// get returns the leaders in met, in the same order. It reads all leaders that are not cached in
+// one call to the store. The result for a leader is nil if by now it has no record, no text or a
+// different text.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int
@@ -117,7 +117,7 @@ func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	return l, ok
 }
 
-// hold makes a leader from a stored page, and caches it.
+// hold creates a leader from a stored page, and caches it.
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)

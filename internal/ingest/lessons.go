@@ -13,17 +13,17 @@ import (
 	"skink/store"
 )
 
-// # Learned evidence after a kill
+// # Learned evidence if the process is killed
 //
 // A [learn.Book] holds the evidence about all hosts. The evidence depends only on the records, in
 // the order of their commits. It is written to the store every writeEvery, together with a cursor.
-// The written evidence includes all records before the cursor. A pipeline that opens a store adds
+// The stored evidence includes all records before the cursor. A pipeline that opens a store adds
 // the records after the cursor. If some of them are in the book already, nothing changes, because
 // each URL counts only once. So no evidence is lost when the process is killed.
 //
-// A store that several workers share has no such cursor, because the records of all hosts follow
-// one another. If a worker is killed, its last evidence about each host is lost, up to the work of
-// one writeEvery.
+// A store that several workers share has no such cursor, because the records of all workers' hosts
+// are interleaved. If a worker is killed, its last evidence about each host is lost, up to the work
+// of one writeEvery.
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
@@ -180,7 +180,7 @@ func linked(links []store.Link) iter.Seq[string] {
 }
 
 // lessonOf returns the verdict on a page in the form that the book needs. The result ok is false if
-// the page is no evidence.
+// the page provides no evidence.
 func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn.Verdict, ok bool) {
 	v.At = r.FetchedAt
 	switch {

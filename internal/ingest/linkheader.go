@@ -51,13 +51,13 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 	}
 }
 
-// A headerLink is a link of a Link header.
+// A headerLink is a link in a Link header.
 type headerLink struct {
 	href, rel, hreflang string
-	anchored            bool // the link starts at another page than the one in the response
+	anchored            bool // the link is from a page other than the one in the response
 }
 
-// headerLinks yields the links of one field.
+// headerLinks yields the links in one Link field.
 func headerLinks(field string) func(yield func(headerLink) bool) {
 	const space = " \t"
 	return func(yield func(headerLink) bool) {
@@ -78,7 +78,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 				}
 				name, value, behind := parameter(rest)
 				field = behind
-				switch { // if a link has several parameters with one name, only the first counts
+				switch { // if a link has several parameters with the same name, only the first counts
 				case name == "rel" && l.rel == "":
 					l.rel = value
 				case name == "hreflang" && l.hreflang == "":

@@ -22,8 +22,8 @@ import (
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed bounds the number of URLs in the set, and so its memory to some 400 MB. Further URLs
-// count as listed only if their pages are in the store when the sitemap is read.
+// mostListed bounds the number of URLs in the set, which limits its memory to about 400 MB. Further
+// URLs count as listed only if their pages are in the store when the sitemap is read.
 const mostListed = 10_000_000
 
 // listedName is the name under which a store keeps the number of parts. The names of the parts
@@ -34,7 +34,7 @@ const listedName = "listed"
 type listing struct {
 	mu    sync.Mutex
 	urls  map[uint64]struct{} // guarded by mu
-	parts int                 // guarded by mu: number of parts of the stored set that were read
+	parts int                 // guarded by mu: number of parts of the stored set that have been read
 }
 
 func shortID(id dedup.Hash) uint64 { return binary.LittleEndian.Uint64(id[:8]) }

@@ -13,8 +13,8 @@ import (
 
 // # When a leader changes
 //
-// If the leader of a cluster has other words now, or is gone, the other pages of the cluster (its
-// members) are duplicates of a text that no longer exists. So each member with a kept text is
+// If the leader of a cluster has different words now, or is gone, the other pages of the cluster
+// (its members) are duplicates of a text that no longer exists. So each member with a kept text is
 // judged again, in the order of package precedence. The new leader is then the page that would have
 // led without the old one. Members without a kept text are put back into the frontier, to be
 // fetched and judged.
@@ -64,8 +64,8 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is a page of the leader's cluster, with the standing that decides about its position in
-// the order.
+// A member is a page of the leader's cluster, with the standing that determines its position in the
+// order.
 type member struct {
 	id       dedup.Hash
 	standing precedence.Standing
@@ -88,9 +88,9 @@ func (e *elections) waiting(ctx context.Context, again *reunion) (members []memb
 	return members, nil
 }
 
-// judgeSome judges members of a leader that changed, with the same results as if they were judged
-// one after another. It returns the number of members that are done. If a member becomes a leader,
-// or changes a leader, the members after it may resemble it, so they are not done.
+// judgeSome judges members of a leader that has changed, with the same results as if they were
+// judged one after another. It returns the number of members that are done. If a member becomes a
+// leader, or changes a leader, the members after it may resemble it, so they are not done.
 func (e *elections) judgeSome(ctx context.Context, again *reunion, members []member) (done int, err error) {
 	ids := make([]dedup.Hash, len(members))
 	for i, m := range members {
@@ -156,7 +156,7 @@ func (u *reunion) add(r *store.Record) {
 }
 
 // has reports whether a record belongs to a member that is done. If the member was visited in the
-// meantime, it has another record, and has returns false.
+// meantime, it has a different record, and the result is false.
 func (u *reunion) has(r *store.Record) bool {
 	at, ok := u.done[r.ID]
 	return ok && at.Equal(r.Began())
@@ -164,7 +164,7 @@ func (u *reunion) has(r *store.Record) bool {
 
 // twin returns the current record of the first done member with the same text as a page, or nil if
 // there is none. It is needed for pages that are too short to be compared. The store may return a
-// copy that is not judged yet, and then such pages would not find each other.
+// copy that has not been judged yet, and then such pages would not find each other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]

@@ -15,14 +15,14 @@ import (
 //
 // The records of a corpus are called files here. A store finds a page by its URL, and the URL of a
 // file is its name. So two files of a run must not have the same name. The input may contain such
-// files: if each shard numbers its lines from 0, different texts have one name, and a record may
-// also occur twice. The first file keeps the name. To the names of later ones, their position is
-// added, as in "NAME (FILE:LINE)".
+// files: if each shard numbers its lines from 0, different texts have the same name, and a record
+// may also occur twice. The first file keeps the name. The name of a later one is extended by its
+// position, as in "NAME (FILE:LINE)".
 //
 // If the same files are read again, no records may be added to the store. So a file is known if the
-// store has its text under its name, or under the name with its position. If the store has another
-// text there, the file counts as a new visit: the record gets the new text, and keeps a reference
-// to the old one.
+// store has its text under its name, or under the name with its position. If the store has a
+// different text there, the file counts as a new visit: the record gets the new text, and keeps a
+// reference to the old one.
 //
 // Known weaknesses: A line that moved in its file counts as a copy of itself if another line had
 // its name first. Shards that each number their lines from 0 must be read in one run. If each is
@@ -33,9 +33,9 @@ import (
 
 // Names counts names that were not new.
 type Names struct {
-	Repeated int // number of files that got another name because an earlier file of the run had theirs
+	Repeated int // number of files that were given another name because an earlier file of the run already had theirs
 	Known    int // number of files that were in the store with the same text, and were skipped
-	Changed  int // number of files that were in the store with another text, and count as new visits
+	Changed  int // number of files that were in the store with a different text, and count as new visits
 }
 
 // A naming gives names to the files of one run.
@@ -58,7 +58,7 @@ func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store
 	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
 
-// stored removes the names of files that are in the store now from the names in memory.
+// stored removes from memory the names of files that are now in the store.
 func (n *naming) stored(files []*file) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +133,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 				}
 				h = one[0]
 			}
-			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // perhaps an earlier file of this batch has got the name
+			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // an earlier file of this batch may have been given the name
 				h = holder{taken: true}
 			}
 			if h.taken {

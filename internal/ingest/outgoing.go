@@ -96,8 +96,8 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 
 // These constants limit the fragments that are kept.
 const (
-	maxFragment  = 200     // largest number of bytes of one fragment; longer fragments are left out
-	maxFragments = 1 << 14 // largest number of bytes of the fragments of a page's links to one URL
+	maxFragment  = 200     // maximum number of bytes of one fragment; longer fragments are left out
+	maxFragments = 1 << 14 // maximum number of bytes of the fragments of a page's links to one URL
 )
 
 // fragment returns the fragment of a link if it is kept, and "" otherwise.

@@ -23,7 +23,7 @@ import (
 )
 
 // A reading is the result of reading a page. It does not change after it is returned, except that
-// its shingles are made a set when the set is first needed.
+// its shingles are turned into a set when the set is first needed.
 type reading struct {
 	seen        store.Record   // record of this visit, without a verdict
 	claim       frontier.Claim // claim on the page's host, under which the page was fetched; zero for pages of archives and files
@@ -39,7 +39,7 @@ type reading struct {
 	shingles shingles      // shingles of the canonical text
 	said     learn.Text    // hashes of the text for the book of evidence
 	links    []frontier.Item
-	beyond   []string // URLs that the page links to and the crawl does not fetch
+	beyond   []string // URLs that the page links to but that the crawl does not fetch
 	out      []byte   // all links in the store's format; nil if the store keeps none
 }
 
@@ -50,7 +50,7 @@ type shingles struct {
 	set  dedup.Set
 }
 
-// asSet returns the shingles as a set. The first call replaces the list by the set.
+// asSet returns the shingles as a set. The first call replaces the list with the set.
 func (s *shingles) asSet() dedup.Set {
 	if s.set == nil {
 		s.set, s.list = dedup.NewSet(s.list), nil
@@ -58,7 +58,7 @@ func (s *shingles) asSet() dedup.Set {
 	return s.set
 }
 
-// A reader reads pages within limits of memory.
+// A reader reads pages within memory limits.
 type reader struct {
 	opt    Options
 	memory *memory.Pool // memory for the pages that are being read
@@ -68,9 +68,9 @@ type reader struct {
 	documents chan struct{} // contains one element for each PDF or other document that is being read; full at the limit
 }
 
-// read reads a page. If the page cannot be read, its record has the reason, and read returns no
+// read reads a page. If the page cannot be read, its record gives the reason, and read returns no
 // error. It fails only if ctx ends, or with [crawler.ErrRender] if the page must be rendered first.
-// The caller must release the share when the page is stored or dropped, also after an error.
+// The caller must release the share when the page is stored or dropped, even after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
 	if isStyleSheet(page) {
 		if err := leads.Follow(crawler.Links{Files: stylesheet.References(page.Body)}); err != nil {
@@ -387,7 +387,7 @@ var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
 // giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
 func giveBack(texts *sync.Pool, canon *dedup.Text) {
-	const large = 1 << 16 // largest number of tokens of a text that is kept
+	const large = 1 << 16 // maximum number of tokens of a text that is kept
 	if canon.Len() <= large {
 		texts.Put(canon)
 	}
@@ -421,8 +421,8 @@ func (got *reading) ownKeys() []uint64 {
 	return got.keys
 }
 
-// askedKeys returns the keys under which the page looks for leaders, and how many of them a leader
-// must have.
+// askedKeys returns the keys by which leaders for the page are looked up, and how many of them a
+// leader must have.
 func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
 	keys, meet = rule.Asked(got.keys)
 	if got.seen.NoIndex {
@@ -442,7 +442,7 @@ func (got *reading) runs() (dedup.Set, error) {
 	return dedup.Runs(canon, text), nil
 }
 
-// hashes returns the text hashes under which the page looks for copies.
+// hashes returns the text hashes by which copies of the page are looked up.
 func (got *reading) hashes() []dedup.Hash {
 	if got.seen.NoIndex {
 		return []dedup.Hash{got.seen.Hash, asideHash(got.seen.Hash)}

@@ -70,8 +70,8 @@ func recordOf(page *crawler.Page) store.Record {
 	return r
 }
 
-// These are the longest metadata of a page that its record keeps, in bytes. No honest page needs
-// more. Other pages have megabytes, and records are read often.
+// These are the maximum lengths, in bytes, of the metadata that the record of a page keeps. No
+// ordinary page needs more, but some pages have megabytes, and records are read often.
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
@@ -80,7 +80,7 @@ const (
 	maxLang        = 35 // enough for every language tag in use (RFC 5646, section 4.4.1)
 )
 
-// cut shortens a text to at most the given number of bytes, at the boundary of a character.
+// cut shortens a text to at most the given number of bytes, at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -32,7 +32,7 @@ type Replayed struct {
 	Known func()
 }
 
-// mostReaders bounds the number of pages that are read at once, and so the pages that wait in
+// mostReaders bounds the number of pages that are read at once, and thus the number that wait in
 // memory. More readers would not help, because a single goroutine commits.
 const mostReaders = 8
 
@@ -91,7 +91,7 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	}
 	if answers(known, r.Page) {
 		r.Known()
-	} else if known != nil { // put the URL back into the frontier, so that this visit can end it
+	} else if known != nil { // put the URL back into the frontier, so that this visit can finish it
 		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {
 			return err
 		}

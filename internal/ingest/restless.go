@@ -17,21 +17,22 @@ import (
 // ([store.Restless]), and report --changes lists it.
 //
 // A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
-// lines. Long passages are never ignored, because long text that changes for every visit is news.
-// If a passage is unchanged at a visit, it counts as text again, and the page has changed.
+// lines. Long passages are never ignored, because long text that changes at every visit is real
+// content, such as news. If a passage is unchanged at a visit, it counts as text again, and the
+// page has changed.
 //
 // Known weakness: A short passage with real changes between any two visits, such as a price, is
 // ignored from the third change on.
 const (
 	restlessVisits = 3       // two changes in a row may be edits, even of a page that is visited rarely
-	restlessWords  = 30      // largest number of words in the differing part of an ignored passage; captchas and times have fewer
-	mostRestless   = 8       // largest number of ignored passages of a page; with more, the page counts as changed
-	mostCompared   = 1 << 20 // largest number of pairs of lines that are compared to find the passages of a page
-	restlessText   = 120     // largest number of bytes of a passage's text in the record
+	restlessWords  = 30      // maximum number of words in the differing part of an ignored passage; captchas and times have fewer
+	mostRestless   = 8       // maximum number of ignored passages of a page; with more, the page counts as changed
+	mostCompared   = 1 << 20 // maximum number of pairs of lines that are compared to find the passages of a page
+	restlessText   = 120     // maximum number of bytes of a passage's text in the record
 )
 
 // restlessIn returns the short passages in which a page's text differs from the kept text. The
-// second argument contains the passages that the last visit found. The second result is true if the
+// argument last contains the passages that the last visit found. The result only is true if the
 // texts do not differ otherwise, and if each passage has changed at each of the last restlessVisits
 // visits. If the text was not kept, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
@@ -76,7 +77,7 @@ func linesOf(text string) (lines []string) {
 }
 
 // passages returns the short passages in which two texts differ, in the wording of the second text.
-// The second result is true if there is no other difference.
+// The result all is true if there is no other difference.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {

@@ -19,8 +19,9 @@ import (
 //
 // A soft 404 is a page with status 200 that says that its URL does not exist. [softPages.match]
 // recognizes it because the host answers a URL that cannot exist with the same text. Package learn
-// chooses that URL (the probe), and decides when its answer counts. A soft 404 is recorded as an
-// error: it is not judged, leads no other page and is not exported. Its links are followed.
+// chooses that URL (the probe), and decides when the response to it (the answer) counts. A soft 404
+// is recorded as an error: it is not judged, leads no other page and is not exported. Its links are
+// followed.
 //
 // An answer counts only when several pages have its text, so the first such pages are stored as
 // pages. Later they are fetched again, and recorded as errors.
@@ -83,10 +84,10 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMat
 	return missing, m, nil
 }
 
-// meanwhile is called when a judgement is stored and its URL has ended. It checks the page again,
-// because the answer to the probe may have arrived after the page was read. A page with the text of
-// the answer may also be the one that makes the answer count. For such a page, meanwhile acquires
-// the locks of all clusters and calls putBack.
+// meanwhile is called when a judgement has been stored and its URL is recorded as finished in the
+// frontier. It checks the page again, because the answer to the probe may have arrived after the
+// page was read. A page with the text of the answer may also be the one that makes the answer
+// count. For such a page, meanwhile acquires the locks of all clusters and calls putBack.
 func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) error {
 	if j.kind == recorded || j.kind == touched {
 		return nil
@@ -100,10 +101,11 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 }
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
-// the pages for which the answer counts back into the frontier. If these pages make the answer
-// count, they include all pages that were found with its text before. The caller holds the locks of
-// all clusters. Otherwise, a page could become a leader at the same time. Its URL ends after its
-// record is written, and this would undo a put back in between.
+// the pages for which the answer counts back into the frontier. If the pages in said make the
+// answer count, putBack also puts back the pages that were found with its text earlier. The caller
+// holds the locks of all clusters. Otherwise, a page could become a leader at the same time. Its
+// URL is recorded as finished after its record is written, which would undo putting it back in
+// between.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
@@ -137,8 +139,8 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 	return nil
 }
 
-// mostMembers bounds the members of one leader that are compared with an answer. The others are
-// compared at their next visit.
+// mostMembers bounds the number of members of one leader that are compared with an answer. The
+// others are compared at their next visit.
 const mostMembers = 64
 
 // examine finds the stored pages of a pattern that have the text of its probe's answer, and calls
@@ -179,8 +181,8 @@ func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []st
 	return f.putBack(ctx, soft, said...)
 }
 
-// membersIn returns at most mostMembers members of a leader's cluster that have the pattern of a
-// URL.
+// membersIn returns at most mostMembers members of a leader's cluster whose URLs have the same
+// pattern as url.
 func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
 	for r, err := range f.store.Members(ctx, []dedup.Hash{leader}) {
 		if err != nil {

@@ -12,13 +12,13 @@ import (
 	"skink/store"
 )
 
-// # Comparing a page with the answer for a URL that cannot exist
+// # Comparing a page with the answer to a probe
 //
 // A page that wrongly counts as an error is lost, which is worse than an error that is kept. So the
-// texts must have the same words, not just a share of them: 35 words about a product in a template
-// of 400 words are a page. Many such answers repeat the URL. So the words of the page's URL and of
-// the probe are ignored in both texts. A page is then equal to the answer if its title has the same
-// words, and one of these is true:
+// texts must have the same words, not just a share of them: a page may have only 35 words about a
+// product in a template of 400 words. Many answers repeat the URL. So the words of the page's URL
+// and of the probe are ignored in both texts. A page is then equal to the answer if its title has
+// the same words, and one of these is true:
 //
 //   - The texts have the same words, in any order. A few words with digits may differ on either
 //     side, such as a time or a counter: at most mostOwn, and at most one in oneIn of the answer's
@@ -35,7 +35,7 @@ import (
 // answer with a time or a random text is not recognized on a site that has one title for all pages,
 // or if all known URLs of the pattern do not exist.
 const (
-	mostOwn     = 8  // largest number of words that may differ
+	mostOwn     = 8  // maximum number of words that may differ
 	oneIn       = 8  // number of words in the answer for each word that may differ
 	leastOthers = 3  // minimum number of known pages with other titles
 	leastShared = 16 // minimum number of runs of three words that the page shares with the answer
@@ -239,7 +239,7 @@ func wordsBeside(url, text string) []string {
 // An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswersKept is the size in bytes of the cache of answers.
+// softAnswersKept is the maximum size in bytes of the cache of answers.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }

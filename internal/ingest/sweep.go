@@ -16,10 +16,10 @@ import (
 // # Postponed URLs at the end of a crawl
 //
 // A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks
-// all postponed URLs, and queues some; see [learn.Sweep]. The crawl calls it again when these are
-// fetched, until nothing is queued. The evidence is written before Sweep returns, so a killed crawl
-// resumes at this point. If several workers share a store, each of them does this; a URL that is
-// queued twice is fetched once.
+// all postponed URLs, and queues some; see [learn.Sweep]. The crawl calls it again when these have
+// been fetched, until nothing is queued. The evidence is written before Sweep returns, so a killed
+// crawl resumes at this point. If several workers share a store, each of them does this; a URL that
+// is queued twice is fetched once.
 
 // sweepLater queues the postponed URLs that should be fetched now, and returns their number.
 func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued int, err error) {
@@ -103,7 +103,7 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// queuedAtOnce is the number of items that are queued with one call.
+// queuedAtOnce is the number of items that are queued in one call.
 const queuedAtOnce = 1000
 
 // queue puts the items back into the frontier.

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// syncEvery is the interval at which the store is synced to disk. A power cut can lose the work of
-// one interval.
+// syncEvery is the interval at which the store is synced to disk. A power failure can lose the
+// work of one interval.
 const syncEvery = 30 * time.Second
 
 // writeEvery is the interval at which learned evidence is written. The evidence about a large host
-// takes some 300 KB.
+// takes about 300 KB.
 const writeEvery = 10 * time.Second
 
-// upkeep does periodic work: it syncs commits to disk, marks pages that take long to read, writes
-// learned evidence, and counts the pages of other workers.
+// upkeep does periodic work: it syncs commits to disk, marks pages that take a long time to read,
+// writes learned evidence, and counts the pages of other workers.
 type upkeep struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
@@ -35,7 +35,7 @@ func (u *upkeep) start(p *Pipeline) {
 }
 
 func (u *upkeep) run(p *Pipeline) error {
-	ctx := context.Background() // the last writes come after the end of the crawl's context, and are short
+	ctx := context.Background() // the last writes happen after the crawl's context has ended, and are short
 	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTimer(countNear), time.NewTicker(writeEvery)
 	defer sync.Stop()
 	defer write.Stop()

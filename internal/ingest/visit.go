@@ -16,10 +16,10 @@ import (
 // # Visiting a page again
 //
 // A visit is compared with the stored record of the page. An unchanged page keeps its record, and
-// only the time of the visit is written. A page with other words gets a new record with a reference
-// to the earlier one, and so does a URL that is no page any more. If a page cannot be fetched, and
-// no answer shows that it is gone, it is kept until Options.GoneAfter visits in a row have failed.
-// Some visits count as failed although the server answered; see hour.go.
+// only the time of the visit is written. A page with different words gets a new record with a
+// reference to the earlier one, and so does a URL that is no longer a page. If a page cannot be
+// fetched, and no response shows that it is gone, it is kept until Options.GoneAfter visits in a
+// row have failed. Some visits count as failed although the server answered; see hour.go.
 //
 // Links are followed in each of these cases.
 
@@ -33,7 +33,7 @@ type visit struct {
 	soft   softMatch      // result of comparing the page with a soft 404
 
 	passedOn bool // the page has changed, and before it was a duplicate of the page at its canonical URL
-	renamed  bool // the page keeps its verdict, but has another canonical URL
+	renamed  bool // the page keeps its verdict, but its canonical URL has changed
 }
 
 type visitKind int
@@ -52,20 +52,19 @@ func (v *visit) wanted() bool {
 }
 
 // leavesMembers reports whether the page may have been the leader of a cluster before this visit.
-// Then the other pages of the cluster must be judged again.
+// If so, the other pages of the cluster must be judged again.
 func (v *visit) leavesMembers() bool {
 	b := v.before
 	switch v.kind {
 	case first, touched, carried:
 		return false
-	case recorded: // the crash may have been before the members were judged again
+	case recorded: // the crash may have happened before the members were judged again
 		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
 	}
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the stored record is from this visit, so that it was written before a
-// crash.
+// answers reports whether the stored record is from this visit, and so was written before a crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
@@ -142,9 +141,9 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns the visit of a page whose stored record is b. The third argument contains the
-// stored text and sketch. It is nil if needsContent returns false, or if the record was deleted in
-// the meantime. The function is pure.
+// classify returns the visit of a page whose stored record is b. The stored text and sketch are in
+// was, which is nil if needsContent returns false, or if the record was deleted in the meantime.
+// The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
@@ -242,7 +241,7 @@ func (v *visit) miss() {
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 }
 
-// alter handles a visit to a page whose words or whose noindex have changed.
+// alter handles a visit to a page whose words or noindex directive have changed.
 func (v *visit) alter(was *store.Content, opt *Options) error {
 	if looksSame(*v.before, v.draft) {
 		text, err := v.plainText()

@@ -15,16 +15,16 @@ import (
 // and superlatives.
 //
 // Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
-// spelling dictionary of 146,000 entries, each counted once. These forms were not used to make the
-// rule. It finds 93.5 % of the adjectives and participles. It mistakes 0.2 % of the other words for
-// adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
+// spelling dictionary of 146,000 entries, each counted once. These forms were not used to develop
+// the rule. It finds 93.5 % of the adjectives and participles. It mistakes 0.2 % of the other words
+// for adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
 // adjectives.
 //
 // The other languages use lists and suffixes; see adjectives_endings.go. They were measured with
 // the analysers of Apertium, on those words of Debian's spelling lists that Apertium analyses only
 // as adjectives. The table shows the share of adjectives that is recognised, and the share of other
 // words that is mistaken for an adjective. Each word counts once, so a common adjective weighs no
-// more than a rare one. German is not measured.
+// more than a rare one. German has not been measured.
 //
 //	pl  79 %   0.5 %
 //	uk  77 %   0.5 %
@@ -85,9 +85,9 @@ func isCompared(stem string, adjectives map[string]bool) bool {
 	return stem[last] == stem[last-1] && adjectives[stem[:last]] && isShort(stem[:last])
 }
 
-// isShort reports whether an adjective is compared with -er. It has one syllable, or two syllables
-// and the ending -y, -le or -ow. Other adjectives use "more" and "most". A word that looks like
-// their form in -er is a noun: foreigner, commoner.
+// isShort reports whether an adjective is compared with -er. Such an adjective has one syllable, or
+// two syllables and the ending -y, -le or -ow. Other adjectives use "more" and "most". A word that
+// looks like their form in -er is a noun: foreigner, commoner.
 func isShort(word string) bool {
 	syllables, inVowel := 0, false
 	for i := range len(word) {
@@ -98,7 +98,7 @@ func isShort(word string) bool {
 		inVowel = vowel
 	}
 	if strings.HasSuffix(word, "e") && !strings.HasSuffix(word, "le") && !strings.HasSuffix(word, "ee") {
-		syllables-- // a final e is silent, so it is no syllable
+		syllables-- // a final e is silent, so it does not form a syllable
 	}
 	return syllables <= 1 || syllables == 2 &&
 		(strings.HasSuffix(word, "y") || strings.HasSuffix(word, "le") || strings.HasSuffix(word, "ow"))

@@ -24,7 +24,7 @@ const notAdjectives = "no adjectives"
 type declined struct {
 	forms      map[string]bool   // all forms of the listed lemmas
 	suffixes   map[string]ending // the key is a suffix together with one of its endings
-	exceptions map[string]bool   // lemmas that have such a suffix and are not adjectives
+	exceptions map[string]bool   // lemmas that have such a suffix but are not adjectives
 	longest    int               // length of the longest key of suffixes, in bytes
 }
 

@@ -38,8 +38,9 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes lists the suffixes that make an adjective, each with the endings after it that
-// prove one. If a stem ends in several suffixes, the first of them in the list decides.
+// russianSuffixes lists the suffixes that make an adjective. Each has the endings that prove that
+// the word is an adjective if they follow the suffix. If a stem ends in several suffixes, the first
+// of them in the list decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной
@@ -51,7 +52,7 @@ var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"нут", hardSafe}, {"нят", hardSafe}, {"крыт", hardSafe},
 	{"лив", hardSafe}, {"чив", hardSafe}, // not adjectives, for example: оливой, заканчивая
 	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // not adjectives: головой, словом, Ивановым
-	{"ев", " ый ое ые ого ому ых ыми ую "},    // this is not an adjective, for example: одевая
+	{"ев", " ый ое ые ого ому ых ыми ую "},    // not an adjective, for example: одевая
 	{"оват", hardSafe}, {"еват", hardSafe}, {"чат", hardSafe}, {"ист", hardSafe},
 	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives, for example: стеной, планом
 }
@@ -107,8 +108,8 @@ func cutRussianEnding(word string) (stem, ending string) {
 }
 
 // agrees reports whether a listed stem can have an ending. After к, г, х, ж, ч, ш and щ the ending
-// has и and no ы. After other letters и makes a noun (занятие) or a verb (любим). Exceptions are
-// син- and the soft stems, which all end in н after a consonant.
+// has и and no ы. After other letters, и indicates a noun (занятие) or a verb (любим). Exceptions
+// are син- and the soft stems, which all end in н after a consonant.
 func agrees(stem, ending string) bool {
 	last, size := utf8.DecodeLastRuneInString(stem)
 	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])

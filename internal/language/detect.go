@@ -12,14 +12,14 @@ import (
 // Letters are counted by script. A script that only one language of the web uses identifies the
 // language: Hangul, kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, and
 // without kana it is Chinese. Letters of the Arabic script that Arabic itself does not use indicate
-// Persian or Urdu. Many languages use Latin and Cyrillic letters, so there function words are
-// counted. The score of a language is the number of words of the text that are in its list. A word
-// in several lists counts for each of them. The result is sure only if the best language has a fair
-// share of the text and a clear lead over the second.
+// Persian or Urdu. Many languages use Latin and Cyrillic letters, so for these scripts function
+// words are counted. The score of a language is the number of words of the text that are in its
+// list. A word in several lists counts for each of them. The result is sure only if the best
+// language has a fair share of the text and a clear lead over the second.
 //
 // Known weaknesses: a language without a list looks like its neighbour (Norwegian and Danish like
-// Swedish, Bulgarian like Russian). The lead and the share catch this mostly but not always. So a
-// declared language should override an unsure result.
+// Swedish, Bulgarian like Russian). Requiring a lead and a share catches this usually, but not
+// always. So a declared language should override an unsure result.
 
 const (
 	sampled   = 10000 // number of bytes of text that are examined; more would not change the result
@@ -52,7 +52,7 @@ func Detect(text string) (lang string, sure bool) {
 	return "", false
 }
 
-// counts holds the numbers of letters and words of a text.
+// counts holds the numbers of letters and words in a text.
 type counts struct {
 	scripts
 	words    int                 // number of words
@@ -226,7 +226,7 @@ func (c *counts) byWords(among langSet) (lang string, sure bool) {
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
-// letter in the lists becomes longer in UTF-8 when it is lowered.
+// letter in the lists becomes longer in UTF-8 when it is converted to lower case.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

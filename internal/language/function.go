@@ -44,7 +44,7 @@ var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 })
 
 // elided lists, by language, the letters that elision leaves of a function word before an
-// apostrophe, such as "l" of "l'homme". Each grammar has a fixed list of them.
+// apostrophe, such as "l" in "l'homme". Each grammar has a fixed list of them.
 var elided = map[string][]string{
 	"fr": {"l", "d", "qu", "j", "n", "s", "c", "m", "t", "jusqu", "lorsqu", "puisqu", "quoiqu"},
 	"it": {

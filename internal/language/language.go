@@ -1,7 +1,7 @@
 // Package language detects the language of a text. It does no I/O. Everything that the project knows
 // about individual languages is here.
 //
-// [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Dozens of
+// [Detect] looks at the script first: Greek letters mean Greek, and kana mean Japanese. Dozens of
 // languages use Latin and Cyrillic letters. For languages that share a script, the function words
 // decide, because every running text is full of them. Detect does not guess from a few words: a
 // heading has no language.

@@ -13,7 +13,7 @@ import (
 // an ending that stays, as does the word "lunes". A listed word wins over an ending, and the
 // longest ending decides.
 //
-// French, Portuguese and Spanish form nearly every plural with -s. There the rule reaches most
+// French, Portuguese and Spanish form nearly every plural with -s. There the rule covers most
 // nouns, and also verbs and adjectives that end in the same way. In German, Dutch, Swedish and
 // Italian the singular cannot be derived from the plural ("Wege", "Liege"; "libri", "cani"). So the
 // rule covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the commonest
@@ -23,8 +23,8 @@ import (
 //
 // The rules were measured with the analysers of Apertium, on those words of Debian's spelling lists
 // that can only be plural nouns. The columns are the share with the same result as the analyser,
-// the share left unchanged, and the share with another result. Most of the other results are
-// feminine words, which the analyser lists under the masculine.
+// the share left unchanged, and the share with a different result. Most of the different results
+// are feminine words, which the analyser lists under the masculine.
 //
 //	pt  94   1   5 %
 //	fr  93   3   4 %
@@ -35,7 +35,8 @@ import (
 //	sv  18  82   0 %
 //
 // The rules change 0 to 2 % of singulars. German, Russian and Spanish (whose list has no plurals)
-// are not measured. The rules were tuned by looking at these errors; they contain none of the data.
+// have not been measured. The rules were tuned by looking at these errors; they contain none of the
+// data.
 
 // A plurals holds the plural rules of one language.
 type plurals struct {
@@ -44,7 +45,7 @@ type plurals struct {
 	longest int               // length of the longest ending, in bytes
 }
 
-// leastSingular is the least number of letters of a singular that an ending rule may produce.
+// leastSingular is the minimum number of letters in a singular that an ending rule may produce.
 const leastSingular = 3
 
 var pluralRules = map[string]func() plurals{
