@@ -2,7 +2,7 @@
 //
 //	skink crawl [flags] SEED...     crawl sites and find duplicate pages
 //	skink dedup [flags] PATH...     find duplicates among files
-//	skink compare [flags] A B       compare two pages by every measure
+//	skink compare [flags] A B       compare two pages with all similarity measures
 //	skink extract [flags] PAGE...   print the main text of pages
 //	skink report [flags]            print the duplicates of a store, or the audit of its sites
 //	skink export [flags]            write the pages of a store, for a search index
@@ -19,8 +19,8 @@
 //	skink man DIR                   write the man pages
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //
-// A page is unique, exact (the same words as another page), near (it resembles another page at
-// least as much as --similarity says), or thin (too short to compare). The page that a duplicate
+// A page is unique, exact (the same words as another page), near (its resemblance to
+// another page is at least --similarity), or thin (too short to compare). The page that a duplicate
 // repeats is its leader.
 //
 // Data goes to standard output, everything else to standard error. The exit codes are:
@@ -33,8 +33,8 @@
 //	141  the program that reads the output has ended
 //
 // The first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at
-// once. In both cases, the same command continues the crawl. When its terminal or the pipe that
-// reads its output closes, skink ends as after Ctrl-C.
+// once. In both cases, the same command continues the crawl. If its terminal or output pipe is
+// closed, skink stops as after Ctrl-C.
 package main
 
 import "skink/internal/cli"
