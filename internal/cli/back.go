@@ -27,10 +27,10 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
 	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
-	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago, such as 36h or 7d; due means: revisit each page as often as it seems to change")
+	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago (such as 36h or 7d), or each page as often as it seems to change (due)")
 	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: wait at least this long between visits to a page")
 	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: wait at most this long between visits to a page")
-	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row; status 404 or 410 means that it is gone at once")
+	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row, or after a single response with status 404 or 410")
 	return f
 }
 

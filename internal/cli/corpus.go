@@ -26,12 +26,12 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, whatever their type (repeatable)")
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, including files of unknown types (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of skipping it")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop after more than N records that cannot be read; -1 means no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop if more than N records cannot be read; -1 means no limit")
 	return f
 }
 

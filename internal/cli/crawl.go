@@ -35,9 +35,8 @@ If a crawl is interrupted, run the same command again to continue.`,
 Without seeds, skink continues the crawl in the store. --add adds seeds to a finished crawl,
 --recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
 flags that decide how pages are compared. Give all other flags again; the last line of the
-summary shows the whole command. While a crawl is running, send
-it the signal USR1, or press Enter at a terminal, to see which hosts are slow and which get
-no requests.
+summary shows the whole command. While a crawl is running, send it the signal USR1, or press
+Enter at a terminal, to see which hosts are slow and which get no requests.
 
 Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
 page names another page of the cluster as its canonical URL, the other page is the leader.
@@ -101,14 +100,14 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "collect everything for a site audit: implies --budget off, --links on and --check-assets; also checks the #fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "collect everything for a site audit: implies --budget off, --links on and --check-assets; also checks #fragments in links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, standard output (-), or search index; s3://BUCKET/KEY is written when the crawl ends")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` during the crawl, write unique and thin pages to this file, search index or standard output (-); s3://BUCKET/KEY is written at the end")
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
@@ -116,7 +115,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: fetch at most this much data for these files from each host; 0 means no limit")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum size of all style sheets, scripts, pictures and fonts fetched from each host; 0 means no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the host of a seed (host), to its domain (domain), to URLs below its folder (prefix), or to any URL (any)")
@@ -149,7 +148,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
 	f.cookies = "off"
-	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies from sites that require them: never (off), for this run only (run), or for later runs too (store)")
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies from sites that require them: never (off), for this run only (run), or also for later runs (store)")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links even if the page has a robots meta tag with nofollow; use this only for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; use this only for your own sites")

@@ -59,7 +59,7 @@ type storeFlags struct {
 func setupStore(flags *pflag.FlagSet) runFunc {
 	f := &storeFlags{format: "text"}
 	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output of list and info in this format; json prints one object per store")
-	flags.BoolVar(&f.yes, "yes", false, "with skink store drop: confirm that the store is to be removed")
+	flags.BoolVar(&f.yes, "yes", false, "with skink store drop: confirm the removal of the store")
 	return f.run
 }
 

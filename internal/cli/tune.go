@@ -75,7 +75,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
 	flags.BoolVar(&f.all, "all", false, "print all combinations at all similarities, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
-	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme of skink crawl --scheme is to find two pages, by resemblance")
+	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme (crawl --scheme) is to find a pair of pages, by resemblance")
 	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
 	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart of precision, recall and F1 for each similarity to this file; with --curve: of the printed curves")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
