@@ -19,9 +19,9 @@
 //	skink man DIR                   write the man pages
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //
-// A page is unique, exact (the same words as another page), near (its resemblance to
-// another page is at least --similarity), or thin (too short to compare). The page that a duplicate
-// repeats is its leader.
+// A page is unique, exact (the same words as another page), near (it resembles another page at
+// least as much as --similarity requires), or thin (too short to compare). The page that a
+// duplicate repeats is its leader.
 //
 // Data goes to standard output, everything else to standard error. The exit codes are:
 //
@@ -33,8 +33,8 @@
 //	141  the program that reads the output has ended
 //
 // The first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at
-// once. In both cases, the same command continues the crawl. If its terminal or output pipe is
-// closed, skink stops as after Ctrl-C.
+// once. In both cases, the same command continues the crawl. If its terminal is closed, or the
+// program that reads its output ends, skink ends as it does after Ctrl-C.
 package main
 
 import "skink/internal/cli"
