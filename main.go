@@ -2,7 +2,7 @@
 //
 //	skink crawl [flags] SEED...     crawl sites and find duplicate pages
 //	skink dedup [flags] PATH...     find duplicates among files
-//	skink compare [flags] A B       compare two pages by every measure
+//	skink compare [flags] A B       compare two pages with all similarity measures
 //	skink extract [flags] PAGE...   print the main text of pages
 //	skink report [flags]            print the duplicates of a store, or the audit of its sites
 //	skink export [flags]            write the pages of a store, for a search index

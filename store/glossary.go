@@ -24,7 +24,7 @@ func Verdicts() []Term {
 	return []Term{
 		{string(dedup.Unique), "no earlier page has nearly the same text"},
 		{string(dedup.Exact), "the page has the same words as its leader"},
-		{string(dedup.Near), "the page resembles its leader by at least --similarity; with --rule containment, the leader contains enough of it"},
+		{string(dedup.Near), "the resemblance of the page to its leader is at least --similarity; with --rule containment, the leader contains enough of it"},
 		{string(dedup.Thin), "the page has fewer words than --min-words and is not compared"},
 	}
 }
@@ -34,11 +34,11 @@ func VisitResults() []Term {
 	return []Term{
 		{FirstVisit.String(), "the first visit that found a page"},
 		{string(NotModified), "the server answered that the page has not changed"},
-		{string(Same), "the text has the same words"},
-		{string(Altered), "the text has other words, or the page is now a redirect or a file"},
+		{string(Same), "the text still has the same words"},
+		{string(Altered), "the text has different words, or the page is now a redirect or a file"},
 		{"changed otherwise", "a redirect or a file has changed, or noindex was added to a page or removed from it"},
 		{string(Failed), "the visit failed, and the page counts as unchanged"},
-		{string(Vanished), "earlier visits found a page or a file, and this visit found none"},
+		{string(Vanished), "earlier visits found a page or a file, but this visit did not"},
 		{"still without a page", "neither this visit nor an earlier one found a page"},
 	}
 }

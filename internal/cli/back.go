@@ -25,12 +25,12 @@ const usualRetry = "failed,given-up"
 
 func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
-	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch again the URLs in these states, separated by commas: failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
+	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
-	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit again the pages whose last visit is older than AGE, such as 36h or 7d; with due, visit each page as often as it seems to change")
-	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: wait at least this long between two visits to a page")
-	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: wait at most this long between two visits to a page")
-	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row; a page with status 404 or 410 is gone at once")
+	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago (such as 36h or 7d), or each page as often as it seems to change (due)")
+	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: wait at least this long between visits to a page")
+	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: wait at most this long between visits to a page")
+	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row, or after a single response with status 404 or 410")
 	return f
 }
 

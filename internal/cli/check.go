@@ -22,7 +22,7 @@ Reads every file of a store, and prints which files are damaged and how much is 
 changes nothing. The exit code is 1 if a file is damaged. Stop a crawl before you check its
 store; afterwards, the same command continues the crawl.
 
-skink report and skink export leave out damaged pages, with a message. The next crawl into
+skink report and skink export skip damaged pages and print a message. The next crawl into
 the store fetches these pages again.
 
 This command checks a store, for example after its disk has reported errors:

@@ -24,7 +24,7 @@ import (
 var compareCommand = command{
 	name:  "compare",
 	args:  "[flags] A B",
-	short: "compare two pages by every measure",
+	short: "compare two pages with all similarity measures",
 	long: `
 Compares the main texts of two files or URLs; - is standard input. It prints every measure
 of their similarity, the verdict that a crawl would give, and the passages that both texts
@@ -39,7 +39,7 @@ published system, and prints only its score.
 texts of up to 7,000 characters, and runs of 10 words in longer texts.
 
 --store compares the stored texts with the settings of their crawl, unless flags change these
-settings. It works even while a crawl runs, or when the pages no longer exist on the web.`,
+settings. It works even while a crawl is running, or if the pages no longer exist on the web.`,
 	setup: setupCompare,
 }
 
@@ -63,7 +63,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
-	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts, with their common passages marked")
+	flags.StringVar(&f.html, "html", "", "`FILE` write an HTML page to this file that shows both texts and marks the passages they share")
 	f.private = addPrivateFlag(flags)
 	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare by the method of a published system, and print only its score: "+profileNames())
 	return f.run

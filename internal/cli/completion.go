@@ -28,8 +28,8 @@ func completionCommand() command {
 Prints a script that lets a shell complete commands, flags and values. SHELL is bash, zsh or
 fish.
 
-These commands load the completions into the running bash, install them for zsh, and install
-them for fish:
+These commands load the completions into the current bash session, install them for zsh, and
+install them for fish:
 
   source <(skink completion bash)
   skink completion zsh > "${fpath[1]}/_skink"

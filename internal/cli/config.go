@@ -44,7 +44,7 @@ func (c *configFlag) Set(name string) error {
 }
 
 func addConfigFlag(flags *pflag.FlagSet) {
-	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if there is one)")
+	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if it exists)")
 }
 
 // configOf returns the value of --config in flags. For a command without that flag, it returns an
@@ -256,10 +256,10 @@ func configCommand() command {
 		args:  "[flags] [COMMAND]",
 		short: "print the settings that a command would use",
 		long: `
-Prints the settings of a command as TOML; the default is skink crawl. They are the values of
-its flags and, for skink crawl, the settings of hosts. A comment names the source of each
-value: the command line, a line of the configuration file, or the default. Secrets are
-printed as ***. Write the flags of COMMAND after --.
+Prints the settings of a command (by default, of skink crawl) as TOML: the values of its
+flags and, for skink crawl, the settings of hosts. A comment names the source of each value:
+the command line, a line of the configuration file, or the default. Secrets are printed as
+***. Put the flags of COMMAND after --.
 
 These commands print the settings of a crawl, and the settings of a report with the flag --top:
 

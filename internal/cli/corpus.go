@@ -26,12 +26,12 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, whatever their kind (repeatable)")
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, including files of unknown types (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of skipping it")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop when more than N records cannot be read; -1 means no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop if more than N records cannot be read; -1 means no limit")
 	return f
 }
 
@@ -133,10 +133,10 @@ type corpusOutFlags struct {
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
-	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records to this file, unchanged and in order, compressed if it ends in .gz or .zst; - means standard output, without a report")
-	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; it may be the file of --unique")
-	flags.StringVar(&f.dir, "out-dir", "", "`DIR` create this folder, and write the kept records of each input file to a file of the same name in it")
-	flags.BoolVar(&f.annotate, "annotate", false, "also add the verdict, the leader and the resemblance to the kept records")
+	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order, to this file (compressed if it ends in .gz or .zst), or to standard output (-)")
+	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; the file may be the same as for --unique")
+	flags.StringVar(&f.dir, "out-dir", "", "`DIR` create this folder, and write the kept records of each input file to a file with the same name in it")
+	flags.BoolVar(&f.annotate, "annotate", false, "also add the verdict, the leader and the resemblance to each kept record")
 	return f
 }
 

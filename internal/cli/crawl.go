@@ -26,8 +26,8 @@ var crawlCommand = command{
 	args:  "[flags] SEED...",
 	short: "crawl sites and find duplicate pages",
 	long: `
-Crawls sites from the seeds, compares each page with the pages before it, and stores the
-result. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on standard input,
+Crawls sites starting at the seeds, compares each page with the earlier pages, and stores the
+results. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on standard input,
 or a folder of HTML files, which is crawled as http://FOLDER.localhost/.
 
 If a crawl is interrupted, run the same command again to continue.`,
@@ -35,8 +35,8 @@ If a crawl is interrupted, run the same command again to continue.`,
 Without seeds, skink continues the crawl in the store. --add adds seeds to a finished crawl,
 --recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
 flags that decide how pages are compared. Give all other flags again; the last line of the
-summary shows the whole command. While a crawl runs, the signal USR1, or Enter at a
-terminal, prints which hosts are slow and which get no requests.
+summary shows the whole command. While a crawl is running, send it the signal USR1, or press
+Enter at a terminal, to see which hosts are slow and which get no requests.
 
 Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
 page names another page of the cluster as its canonical URL, the other page is the leader.
@@ -44,7 +44,7 @@ Otherwise, the first of these criteria in which the pages differ chooses the lea
 of --prefer, the order of the seeds, an entry in a sitemap, the time at which skink first saw
 the text, https, a text in the declared language, and the shortest path.
 
---warc stores all answers in a web archive (WARC 1.1): pages, errors, redirects and
+--warc stores all responses in a web archive (WARC 1.1): pages, errors, redirects and
 robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
 web archives instead of fetching them; archives of other tools work, too. skink judges
 the pages in the order of the archives, and learns nothing about their sites. A page that the
@@ -54,7 +54,7 @@ archived crawl recognised as a soft 404 error remains an error.
 --markdown. The store needs about a fifth more disk space, and the crawl takes a quarter
 longer.
 
-If URLs of a pattern keep returning known texts, the crawl fetches only samples of the
+If the URLs of a pattern keep returning known texts, the crawl fetches only samples of the
 pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
 whose samples had new texts. The summary counts the URLs that remain postponed; --budget off
 fetches these URLs. skink status --learned HOST shows the evidence.`,
@@ -96,50 +96,50 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&o.Worker, "worker", "", "`NAME` give this worker a name; each worker that shares a store needs a different name (default: machine and process id)")
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine name and process ID)")
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings: sets --budget off, --links on and --check-assets; checks fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "collect everything for a site audit: implies --budget off, --links on and --check-assets; also checks #fragments in links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, to standard output (-) or to a search index; or, when the crawl ends, to s3://BUCKET/KEY")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` during the crawl, write unique and thin pages to this file, search index or standard output (-); s3://BUCKET/KEY is written at the end")
 
 	kept := &f.opt.Archive
-	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all answers in a web archive (WARC files) in this folder")
-	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: begin a new file when the current file has this size")
-	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute the digests of records with this algorithm")
+	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
+	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
+	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: fetch at most this much data of style sheets, scripts, pictures and fonts from each host; 0 means no limit")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum size of all style sheets, scripts, pictures and fonts fetched from each host; 0 means no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
-	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links only to the host of a seed (host), to its domain, to URLs below its folder (prefix), or to any URL")
+	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the host of a seed (host), to its domain (domain), to URLs below its folder (prefix), or to any URL (any)")
 	flags.Var(&f.include, "include", "`REGEXP` follow only links whose URL matches this regular expression (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match this regular expression (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
 	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the pictures, scripts, style sheets and other files of pages exist")
-	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to check that links to pages of other sites work")
-	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run the scripts of pages in Chromium or Chrome: never (off), only for pages that need scripts (auto), or always")
+	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to check that links to other sites work")
+	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run page scripts in Chromium or Chrome: never (off), only for pages that need scripts (auto), or always")
 	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "do not fetch pages that are more than this many links away from a seed; 0, the default, means no limit")
 
 	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store contains this many pages; 0, the default, means no limit")
-	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time; 0, the default, means no limit")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this long; 0, the default, means no limit")
 	flags.Var(size(&o.MaxBytes, 0, wantSize), "max-bytes", "stop this run when it has fetched this much data; 0, the default, means no limit")
 	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from each host; 0, the default, means no limit")
 	flags.Var(size(&o.HostBudget.Bytes, 0, wantSize), "max-host-bytes", "fetch at most this much data from each host; 0, the default, means no limit")
 
-	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process at most this many pages at the same time; the default is 128 if the store is on a server")
+	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process at most this many pages at the same time; if the store is on a server, the default is 128")
 	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at the same time, from all hosts together")
 	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "send at most this many requests to a host at the same time")
 	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "send at most this many requests at the same time to an IP address that several hosts share; 0 means no limit")
-	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between two requests to a host, and longer if the host answers slowly")
-	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow answers require more; 0 means no limit")
-	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request if its answer is not complete after this time")
+	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between requests to a host, and longer if the host responds slowly")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between requests to a host, even if robots.txt or slow responses call for more; 0 means no limit")
+	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request whose response is not complete after this time")
 	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "repeat a request this many times after a temporary error")
 	flags.Var(lasting(&o.Grace, 0, "0 or more"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for a search index to accept the last pages")
 	flags.Var(size(&o.MaxSize, 1, wantSize), "max-size", "do not read pages and files that are larger than this; they count as failed")
@@ -148,18 +148,18 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
 	f.cookies = "off"
-	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies from sites that show no page without them: never (off), during one run (run), or also in later runs (store)")
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies from sites that require them: never (off), for this run only (run), or also for later runs (store)")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
-	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of a page even if its robots meta tag contains nofollow; use this only for your own sites")
+	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links even if the page has a robots meta tag with nofollow; use this only for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; use this only for your own sites")
 	f.private = addPrivateFlag(flags)
 
 	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port without a host means 127.0.0.1")
-	flags.Var(&f.view, "view", "`ADDR` show the running crawl to a browser at this address, as skink view does")
+	flags.Var(&f.view, "view", "`ADDR` serve the running crawl to browsers at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
-	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
-	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its answer and verdict")
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write progress and summary as text or as JSON lines")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its status and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	return f
 }

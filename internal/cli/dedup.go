@@ -38,15 +38,15 @@ Parquet, web archives and plain text in UTF-8, also compressed with gzip or zstd
 standard input. --unique and --duplicates write the records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
-object with a text. skink finds the fields of the text and of the name by their usual names;
---text-field and --id-field name other fields.
+object with a text. skink looks for the text and the name of a record in fields with the
+usual names; --text-field and --id-field select other fields.
 
 In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
-such as *.txt and README. It skips hidden files, and counts files of other kinds;
---include reads them, too. skink counts files and records that cannot be read, and prints
-the names of the files. If two lines have the same name, the second line gets the name
-"NAME (FILE:LINE)". With --store, a text that the store already contains under its name
-counts as known; a different text with this name is a new visit to the page.
+such as *.txt and README. It skips hidden files. It only counts files of other types, unless
+--include matches them. skink counts files and records that cannot be read, and prints the
+names of the files. If two lines have the same name, the second line gets the name "NAME
+(FILE:LINE)". With --store, a text that the store already contains under the same name
+counts as known; a different text with this name counts as a new visit to the page.
 
 This command prints the pairs of texts with a resemblance of at least 0.9:
 

@@ -34,17 +34,18 @@ Elasticsearch or OpenSearch. It writes unique and thin pages without noindex; wi
 all, it writes every page that has a verdict. feed/SCHEMA.md describes the fields. With
 --cursor, it writes only the changes since the last export.`,
 	more: `
-An export during a crawl contains the pages at one moment. If there is nothing to write, an
-existing file stays as it is.
+An export during a crawl is a snapshot of the pages. If there is nothing to write, an
+existing file is left unchanged.
 
 With --complete, the verdicts are those of skink report --complete. --strip-repeated removes
 the text that a host repeats on many pages from the beginning and end of each text, and
 counts the removed blocks and words. A page that would keep fewer words than the crawl's
 --min-words keeps its whole text.
 
-With --since or --cursor, each line has a field "change" with the value new, changed or gone.
-To update an earlier export, apply the lines in order, by id. A page that became a duplicate is gone from
-an export of unique pages; a page whose leader disappeared is new.
+With --since or --cursor, each line has a field "change" with the value new, changed or
+gone. To update an earlier export, apply the lines in order, by id. In an export of unique
+pages, a page that has become a duplicate is gone, and a page whose leader has disappeared
+is new.
 
 --format wacz writes the web archive of crawl --warc as one file for replay tools: the
 archive files, their index, and the list of pages.
@@ -97,23 +98,23 @@ type exportFlags struct {
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{flags: flags, store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
-	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a web archive of texts (WET), the archive of crawl --warc (WACZ), or the links between pages")
-	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a text archive (WET), the archive made by crawl --warc (WACZ), or the links between pages")
+	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: the folder that the crawl used)")
 	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
-	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; the store must be created with skink crawl --markdown")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or also keep their URLs (absolute)")
-	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write some of the fields depth (links from a seed), inlinks (number of linking pages), outlinks (linked URLs), headings")
-	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of whole pages, as JSON Lines; a passage that occurs several times is written once")
+	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
+	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write these fields (comma-separated): depth (links from a seed), inlinks (linking pages), outlinks (linked URLs), headings")
+	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of whole pages, as JSON Lines; a passage that occurs more than once is written once")
 	flags.Var(whole(&f.most, feed.LeastPassageWords, fmt.Sprintf("%d or more", feed.LeastPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
-	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers of your configuration")
-	flags.StringSliceVar(&f.without, "without", nil, "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt gives this content signal (such as ai-train=no)")
+	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers from your configuration")
+	flags.StringSliceVar(&f.without, "without", nil, "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt contains this content signal (such as ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove the text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
-	flags.StringVar(&f.to, "to", "", "`URL` send pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
-	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, and do nothing else")
+	flags.StringVar(&f.to, "to", "", "`URL` send pages to this Elasticsearch or OpenSearch index: https://HOST:9200/INDEX")
+	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, and exit")
 	return f.run
 }
 

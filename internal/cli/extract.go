@@ -29,12 +29,12 @@ var extractCommand = command{
 	long: `
 Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
 it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
-compressed or not), the command prints the main text of every page. It prints the
-names of inputs without text to standard error, and then exits with code 1. A URL is fetched without
+compressed or not), the command prints the main text of every page. It prints the names of
+inputs without text to standard error, and then exits with code 1. A URL is fetched without
 reading robots.txt.
 
 --html prints the page without its styles: extracted text is green, and a red bar marks each
-element that a rule of the extraction excluded. The output is safe to open. --markdown prints
+element that an extraction rule excluded. The output contains no scripts. --markdown prints
 headings, lists, tables, code, links and emphasis as Markdown, with URLs as they appear in
 the page.
 
@@ -83,11 +83,11 @@ type extractFlags struct {
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
-	flags.BoolVar(&f.html, "html", false, "print one page as HTML with the extracted text marked; the output is safe to open")
-	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
+	flags.BoolVar(&f.html, "html", false, "print one page as HTML, without scripts, and mark the extracted text")
+	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
 	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); by default, URLs stay as in the page")
-	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alternative texts of the pictures")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")
+	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alt texts of pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run
 }

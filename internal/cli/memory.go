@@ -17,7 +17,7 @@ const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	m := int64(memory.Default)
-	flags.Var(size(&m, leastMemory, "64MB or more"), "memory", "use about this much memory; more pages are read only when enough of it is free")
+	flags.Var(size(&m, leastMemory, "64MB or more"), "memory", "use about this much memory; when it is used up, wait before reading more pages")
 	return &m
 }
 

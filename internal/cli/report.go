@@ -26,7 +26,7 @@ var reportCommand = command{
 Prints a report on duplicate pages: totals, the share of duplicates of each host, and the
 clusters with their leaders. --about audit prints the problems of the sites instead: broken
 links, redirects, canonical URLs, titles and more. --changes prints the pages that changed
-between visits. A report that is printed during a crawl shows the crawl at one moment.
+between visits. A report printed during a crawl is a snapshot.
 
 --complete compares all pages with all others after the crawl, so that the clusters do not
 depend on the order of the crawl. The comparison leaves out text that a host repeats on many
@@ -57,10 +57,10 @@ type reportFlags struct {
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
-	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits; the page whose text changed most comes first")
+	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
 	flags.StringVar(&f.about, "about", "", "`TOPIC` print the whole site audit (audit), one of its lists (such as broken), one of its findings (such as titles.missing), or all URLs (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
-	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with that of the previous crawl (LAST), or of the last crawl before a date (2026-11-24) or before 7 days ago (7d)")
+	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or older than an age (7d)")
 	return f.run
 }
 
@@ -272,7 +272,7 @@ type formFlags struct {
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	f := &formFlags{flags: flags, format: report.Text}
 	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "print the report in this format")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or this many rows of each finding of an audit (default: all in json and csv)")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows of each audit finding (default: all in json and csv, fewer in text and html)")
 	return f
 }
 
@@ -291,7 +291,7 @@ type completeFlags struct {
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
-	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others after the crawl, so that the order of the crawl does not matter")
+	flags.BoolVar(&c.complete, "complete", false, "compare every page with all others after the crawl, so that the order of the crawl does not matter")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare the text that a host repeats on many pages")
 	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
 	return c

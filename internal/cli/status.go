@@ -30,8 +30,8 @@ Counts the URLs of a store by state, or lists the URLs of some states with the r
 
 ` + termLines(store.URLStates()) + `
 
-During a crawl, the status shows the crawl at one moment. For a store that several workers share,
-it also lists the hosts and the speed of each worker.
+During a crawl, the output is a snapshot. For a store that several workers share, it also
+lists the hosts and the speed of each worker.
 
 This command lists the URLs that could not be fetched, with the reasons:
 

@@ -37,8 +37,8 @@ while a crawl runs.
 
 skink store copy STORE NEW copies a store from a folder or a server to a new folder or
 schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to a
-server that many machines share, or back. If a crawl runs, the copy contains the state at one
-moment. If copying is interrupted, no command accepts the incomplete copy; start again.
+server that many machines share, or back. If a crawl is running, the copy is a snapshot. If
+copying is interrupted, no command accepts the incomplete copy; start again.
 
 skink store drop --yes removes a store for good. It does not remove a store that is in use,
 and it keeps other files in the folder of a store.
@@ -59,7 +59,7 @@ type storeFlags struct {
 func setupStore(flags *pflag.FlagSet) runFunc {
 	f := &storeFlags{format: "text"}
 	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output of list and info in this format; json prints one object per store")
-	flags.BoolVar(&f.yes, "yes", false, "with skink store drop: confirm that you want to remove the store")
+	flags.BoolVar(&f.yes, "yes", false, "with skink store drop: confirm the removal of the store")
 	return f.run
 }
 

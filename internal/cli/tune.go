@@ -24,8 +24,8 @@ var tuneCommand = command{
 Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
 form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
-skink dedup by ten-fold cross-validation. Instead, --curve prints how likely each scheme is
-to find two pages of a given resemblance.
+skink dedup by ten-fold cross-validation. With --curve, it instead prints how likely each
+scheme is to find two pages, depending on their resemblance.
 
 This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
@@ -69,15 +69,15 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags, similarities: similarities{values: dedup.Thresholds()}}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this --form of skink crawl (repeatable)")
+	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this form, as in skink crawl --form (repeatable)")
 	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles of this unit (repeatable)")
 	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
-	flags.BoolVar(&f.all, "all", false, "print all combinations with all thresholds, not only the best combinations")
+	flags.BoolVar(&f.all, "all", false, "print all combinations at all similarities, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
-	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each --scheme is to find a pair of pages of a given resemblance")
-	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curve of this similarity (default: 0.8)")
-	flags.StringVar(&f.svg, "svg", "", "`FILE` write to this file an SVG picture that shows precision, recall and F1 for each similarity; with --curve: the printed curves")
+	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme (crawl --scheme) is to find a pair of pages, by resemblance")
+	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
+	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart of precision, recall and F1 for each similarity to this file; with --curve: of the printed curves")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }

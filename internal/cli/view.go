@@ -27,7 +27,7 @@ var viewCommand = command{
 Serves a store to a browser until Ctrl-C, and prints the address to open. You can search,
 filter and sort pages; see the links to a page and the pages most similar to it; compare
 two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
-web archive (--warc), a page is shown as the server sent it, with the extracted text marked.
+web archive (--warc), pages are shown as the server sent them, with the extracted text marked.
 
 skink view changes nothing, and works while a crawl runs. After a minute without requests it
 closes the store, so that a crawl can start. Lists show the first 4 million records of a
