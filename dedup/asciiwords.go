@@ -16,7 +16,7 @@ import (
 // lower-cased, stored and hashed in one register, without a loop or a branch on its length.
 
 // block is the number of bytes that asciiBlock classifies at once. slack is the number of readable
-// bytes that must follow a block, because eight bytes may be loaded from any position in the block.
+// bytes that must follow a block, because eight bytes may be loaded from any position in it.
 const (
 	block = 64
 	slack = 7
@@ -68,7 +68,7 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	}
 	ends := ^words & (words << 1) // the first byte after each word
 	starts := words &^ (words << 1)
-	stop := bits.TrailingZeros64(others) // the first byte that needs the full rules; 64 if there is none
+	stop := bits.TrailingZeros64(others)
 	ends &= 1<<stop - 1
 
 	// The canonical words of a block are at most as long as the block, plus one space before the first

@@ -93,7 +93,7 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 			pairs[p[1]]++
 		}
 	}
-	unit := map[int]int{} // maps a page to its unit
+	unit := map[int]int{}
 	number := func(page int) int {
 		u, ok := unit[page]
 		if !ok {
@@ -134,14 +134,12 @@ func decisions(units [][2]int, in func(i int) bool) int {
 	return min(pairs, len(seen))
 }
 
-// percentiles returns the interval that contains the middle 95 % of values. It sorts values.
 func percentiles(values []float64) Interval {
 	slices.Sort(values)
 	cut := len(values) / 40
 	return Interval{values[cut-1], values[len(values)-cut]}
 }
 
-// union returns the smallest interval that contains both intervals.
 func (in Interval) union(other Interval) Interval {
 	return Interval{min(in[0], other[0]), max(in[1], other[1])}
 }

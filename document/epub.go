@@ -22,7 +22,7 @@ const (
 	mostSpine   = 10_000   // maximum number of chapters that are read
 )
 
-// epubMain is the name of the part of an EPUB package that refers to the description of the book.
+// epubMain is the part that refers to the description of the book.
 const epubMain = "META-INF/container.xml"
 
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
@@ -81,8 +81,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer parses the part epubMain. The field root is the name of the part with the
-// description of the book.
+// An epubContainer parses the part epubMain. root is the name of the part with the description of
+// the book.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -98,10 +98,9 @@ func (c *epubContainer) err() error  { return nil }
 // An epubItem is one of the book's files, as listed in the description.
 type epubItem struct {
 	href string
-	page bool // the file is a chapter, and not a picture or a table of contents
+	page bool // the file is a chapter, not a picture or a table of contents
 }
 
-// An epubBook parses the description of the book.
 type epubBook struct {
 	fields
 	items    map[string]epubItem
@@ -142,8 +141,8 @@ func (b *epubBook) err() error {
 	return nil
 }
 
-// chapters returns the file names of the chapters in reading order, each once. The argument dir is
-// the folder of the description.
+// chapters returns the file names of the chapters in reading order, each once. dir is the folder of
+// the description.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {

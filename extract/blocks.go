@@ -6,7 +6,7 @@ import "skink/internal/language"
 // such as a PDF.
 type Block struct {
 	Text  string
-	Level int // level of a heading, from 1; 0 if the block is not a heading
+	Level int // heading level, from 1; 0 if the block is not a heading
 }
 
 // FromBlocks fills d with the text of a document that another package has read, such as a PDF. The

@@ -32,8 +32,8 @@ func (s *survey) finish() {
 	}
 }
 
-// share returns Document.Sure: the bytes of the main text, divided by the bytes of all text that
-// could be main text. Links, labels, repetitions and copyright notices that were left out are not
+// share returns Document.Sure: the size of the main text divided by the size of all text that could
+// be main text. Links, labels, repetitions and copyright notices that were left out are not
 // counted.
 func (s *survey) share() float64 {
 	taken, left := 0, 0
@@ -59,8 +59,8 @@ func (s *survey) share() float64 {
 	return float64(taken) / float64(max(taken+left, 1))
 }
 
-// lost returns the number of bytes outside links in a block that is not in the main text. It
-// returns 0 for labels and repetitions.
+// lost returns the number of bytes outside links in a block that is not in the main text, or 0 for
+// labels and repetitions.
 func (b *block) lost() int {
 	if b.again || b.words <= label {
 		return 0
@@ -68,8 +68,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports whether an element is in the main text. The innermost element around it that has
-// text must have a block in the main text.
+// inText reports whether an element is in the main text: the innermost element around it that has
+// text must have a block there.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent
@@ -86,7 +86,7 @@ func (s *survey) inText(e int32) bool {
 }
 
 // breadcrumbs returns the names in the first element whose class, id or label contains
-// "breadcrumb". It returns about 20 names at most.
+// "breadcrumb", but only about the first 20.
 func (s *survey) breadcrumbs() (names []string) {
 	for i := range s.elems {
 		e := &s.elems[i]

@@ -35,7 +35,7 @@ func (s *survey) keepFlow() {
 	for _, i := range boxes {
 		if e := &s.elems[i]; text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
-				s.elems[j].mark &^= markPlace // the class names of elements inside this element repeat its name
+				s.elems[j].mark &^= markPlace // the class names of inner elements repeat its name
 			}
 		}
 	}
@@ -52,8 +52,9 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// A boxKind identifies elements that a template treats alike. They have the same element name and
-// the same first class. Elements without a class have the zero boxKind, and are not alike.
+// A boxKind identifies elements that a template treats alike. Two elements are alike if they have
+// the same element name and the same first class. Elements without a class have the zero boxKind,
+// and are never alike.
 type boxKind struct {
 	name  atom.Atom
 	class string
@@ -70,12 +71,12 @@ func (s *survey) kindOfBox(i int32) boxKind {
 
 // stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // for each element in elems, its running text: that of the element itself, of its paragraphs and of its lists
-	kinds map[boxKind]*stretch // the running text in all elements of a kind
+	boxes []stretch            // for each element, its running text: that of the element itself, of its paragraphs and of its lines
+	kinds map[boxKind]*stretch // running text in all elements of a kind
 }
 
-// A stretch is the range blocks[first:end] from the first block of running text to the last. end is
-// 0 if there is no running text.
+// A stretch is the range blocks[first:end] from the first to the last block of running text. end is
+// 0 if there is none.
 type stretch struct{ first, end int32 }
 
 func (t *stretch) extend(block int32) {

@@ -20,8 +20,7 @@ const (
 	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
 )
 
-// dropLabels drops the labels in blocks[first:last]. It expects that most of these blocks are
-// running text.
+// dropLabels drops the labels in blocks[first:last], most of which should be running text.
 func (s *survey) dropLabels(first, last int32) {
 	alike, text := s.shapes(first, last), s.stretches()
 	s.dropDates(first, last)
@@ -43,7 +42,6 @@ func (s *survey) dropLabels(first, last int32) {
 	}
 }
 
-// isLabel reports whether block b looks like a label.
 func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
 	if s.isArticle() && (isTagLine(b) || isPointer(b)) {
@@ -60,9 +58,9 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// A shape identifies blocks with the same markup: the boxKind of the block's element and that of
-// the parent element. If the parent has no class, the field in identifies the parent itself, by its
-// index in elems plus one.
+// A shape identifies blocks with the same markup: the boxKinds of the block's element and of its
+// parent. If the parent has no class, in identifies the parent itself: it is its index in elems
+// plus one.
 type shape struct {
 	box, around boxKind
 	in          int32
@@ -82,8 +80,8 @@ func (s *survey) shapeOf(b *block) shape {
 	return of
 }
 
-// shapes returns a number for each shape that a block in blocks[first:last] has. It is the number of
-// blocks of this shape that are not labels, minus the number of those that are.
+// shapes returns, for each shape in blocks[first:last], the number of blocks that are not labels
+// minus the number of those that are.
 func (s *survey) shapes(first, last int32) map[shape]int {
 	alike := make(map[shape]int)
 	for i := first; i < last; i++ {
@@ -122,8 +120,7 @@ func (s *survey) isTitle(i int32, text *stretches) bool {
 	return false
 }
 
-// isAddress reports whether b is a short line that shows a URL. Such lines occur in texts, but not
-// in menus.
+// isAddress reports whether b is a short line that shows a URL, as texts do, but not menus.
 func (s *survey) isAddress(b *block) bool {
 	return b.words <= label && bytes.Contains(s.text[b.start:b.end], []byte("://"))
 }

@@ -7,11 +7,11 @@ import "github.com/tetratelabs/wazero/experimental"
 // growing to a limit of 128 MB in many small steps took 500 MB.
 type memory struct {
 	most int64
-	buf  []byte // the allocated memory; all zeros after the bytes that the instance has used
-	used int    // number of bytes that the instance has used
+	buf  []byte // the allocated memory, all zeros after the bytes in use
+	used int    // number of bytes in use by the instance
 }
 
-// small is the number of bytes that is enough for most files.
+// enough for most files, in bytes
 const small = 32 << 20
 
 // Allocate implements [experimental.MemoryAllocator].
@@ -35,7 +35,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 // so reset frees the memory later.
 func (m *memory) Free() {}
 
-// reset makes the memory ready for the next instance. No instance may be running.
+// reset prepares the memory for the next instance. No instance may be running.
 func (m *memory) reset() {
 	if len(m.buf) > small {
 		m.buf = nil

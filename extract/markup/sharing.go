@@ -7,14 +7,13 @@ import "strings"
 type sharing struct {
 	open     bool    // whether the page has Open Graph data
 	has      [4]bool // whether the page has each property in ogRequired
-	relative string  // name and value of a property whose address is not absolute; "" means that there is no such property
+	relative string  // name and value of a property whose address is not absolute; "" if there is none
 	card     string
 }
 
-// ogRequired are the properties that the Open Graph protocol requires of every page.
+// ogRequired lists the properties that the Open Graph protocol requires of every page.
 var ogRequired = [4]string{"og:title", "og:type", "og:image", "og:url"}
 
-// cards contains the types of cards.
 var cards = []string{"summary", "summary_large_image", "app", "player"}
 
 func (s *sharing) read(name, content string) {
