@@ -25,8 +25,8 @@ const (
 // Each constant repeats one byte eight times, for arithmetic on eight bytes in one 64-bit word.
 const (
 	each  = 0x0101010101010101
-	highs = 0x80 * each // the highest bit of each byte
-	lows  = 0x7F * each // the seven lower bits of each byte
+	highs = 0x80 * each
+	lows  = 0x7F * each
 	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter; it is set in every ASCII digit
 )
 
@@ -66,7 +66,7 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 			others |= pack(other) << i
 		}
 	}
-	ends := ^words & (words << 1) // the first byte after each word
+	ends := ^words & (words << 1)
 	starts := words &^ (words << 1)
 	stop := bits.TrailingZeros64(others)
 	ends &= 1<<stop - 1

@@ -63,7 +63,6 @@ func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	return dst
 }
 
-// sampling returns the share of all runs that are sampled.
 func (r Rule) sampling() float64 {
 	shared := float64(max(r.MinWords, DefaultMinWords)-sampledRun+1) * r.survival()
 	return -math.Expm1(math.Log(unsampled) / shared)

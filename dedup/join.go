@@ -134,7 +134,7 @@ type Join struct {
 	starts []uint32  // list i is lists[starts[i]:starts[i+1]]
 	met    []int32   // for each set, the number of the last search that considered it
 	round  int32
-	read   int // number of postings that all searches have read
+	read   int
 }
 
 type joined struct {
@@ -300,7 +300,7 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 	x.round++
 	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway // minimum size of a similar set
+	least := from[at]*size - leeway
 	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {

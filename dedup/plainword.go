@@ -11,12 +11,12 @@ import (
 
 // These are the classes of a byte at the beginning of a word or character.
 const (
-	other  = iota // anything that needs the full rules
-	gap           // an ASCII byte that is not part of a word
-	letter        // an ASCII letter
-	digit         // an ASCII digit
-	lead          // the first byte of a two-byte character
-	quote         // the ASCII apostrophe, which joins two letters or two digits in one word
+	other = iota // anything that needs the full rules
+	gap          // an ASCII byte that is not part of a word
+	letter
+	digit
+	lead  // the first byte of a two-byte character
+	quote // the ASCII apostrophe, which joins two letters or two digits in one word
 )
 
 var class = func() (c [256]byte) {

@@ -99,7 +99,7 @@ func Assess(pairs []Scored, threshold float64) Quality {
 	return count(pairs, threshold).quality()
 }
 
-// cross-validation divides the pairs into this many parts
+// Cross-validation divides the pairs into this many parts.
 const folds = 10
 
 // CrossValidate returns the cross-validated quality of a measure. For each tenth of the pairs, the

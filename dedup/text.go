@@ -211,7 +211,6 @@ func isWord(segment []byte) bool {
 	return false
 }
 
-// word appends the tokens of one word by the full rules.
 func (t *Text) word(word []byte) {
 	if !norm.NFKC.IsNormal(word) {
 		t.norm = norm.NFKC.Append(t.norm[:0], word...)

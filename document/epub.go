@@ -95,7 +95,6 @@ func (c *epubContainer) end(string)  {}
 func (c *epubContainer) text([]byte) {}
 func (c *epubContainer) err() error  { return nil }
 
-// An epubItem is one of the book's files, as listed in the description.
 type epubItem struct {
 	href string
 	page bool // the file is a chapter, not a picture or a table of contents

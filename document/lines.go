@@ -159,7 +159,7 @@ const full = 0.7
 const brokenHyphen = "\x02"
 
 type joiner struct {
-	words  map[string]bool // words of the document, in lower case
+	words  map[string]bool
 	blocks []extract.Block
 	now    strings.Builder
 	broken string // first part of a word that was broken at the end of the last line; "" if none

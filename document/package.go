@@ -22,7 +22,7 @@ import (
 const (
 	mostUnpacked = 32 << 20 // maximum number of decompressed bytes of a document; a book of a thousand pages needs a third of that
 	mostDepth    = 256      // maximum depth of nested XML elements; LibreOffice has the same limit
-	mostParts    = 10_000   // maximum number of entries in the ZIP file
+	mostParts    = 10_000
 )
 
 type pack struct {
@@ -123,7 +123,6 @@ func (p *pack) bytes(name string) ([]byte, error) {
 	return b, unreadable(name, err)
 }
 
-// unreadable returns the error for a part that cannot be read to its end.
 func unreadable(name string, err error) error {
 	if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEncrypted) {
 		return err

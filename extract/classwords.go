@@ -9,7 +9,6 @@ import "strings"
 // common content management systems, frameworks and forums. A word is only a hint: prune and
 // clearSections decide whether an element is dropped.
 
-// classLists lists the words, grouped by the marks that they give an element.
 var classLists = []struct {
 	mark  mark
 	words string
@@ -84,7 +83,7 @@ func classMark(value string) mark {
 	return m
 }
 
-// in bytes: "ad", "no"
+// The shortest words are "ad" and "no".
 const shortestWord = 2
 
 func nameMark(name string) mark {

@@ -69,7 +69,6 @@ func (s *survey) embedRequisites(n *html.Node) {
 	}
 }
 
-// embedStyle adds the files that a style sheet or style attribute in the page names.
 func (s *survey) embedStyle(sheet string) {
 	if !strings.Contains(sheet, "(") && !strings.Contains(sheet, "@") {
 		return // the value has no url(), image-set() or @import
@@ -79,7 +78,6 @@ func (s *survey) embedStyle(sheet string) {
 	}
 }
 
-// preloadedBy returns the kind of a preloaded file. as is the as attribute of its <link>.
 func preloadedBy(as string) By {
 	switch strings.ToLower(as) {
 	case "script":

@@ -30,7 +30,7 @@ func feed(body []byte) *Document {
 	dec.CharsetReader = charset.NewReaderLabel
 	depth, entry := 0, 0 // depths of the current element and of the open entry; entry is 0 if none is open
 	root := ""
-	link := false // the current element is a <link> of RSS
+	link := false
 	add := func(href string) {
 		if l := (Link{Href: cleanHref(href), By: ByAnchor}); leadsSomewhere(l.Href) && !seen[l] {
 			seen[l] = true

@@ -13,7 +13,6 @@ import (
 
 const enough = 400 // labels are dropped only on pages with at least this many bytes of running text
 
-// findText sets the fields of d that hold the main text.
 func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"

@@ -8,7 +8,6 @@ import (
 	"skink/extract/node"
 )
 
-// finish sets the fields of Document that depend on the main text or on data from the whole page.
 func (s *survey) finish() {
 	d := s.doc
 	setOnce(&d.Author, s.schema.author)
@@ -115,8 +114,6 @@ func isBreadcrumb(n *html.Node) bool {
 	return false
 }
 
-// isArrow reports whether r is a character that templates put between breadcrumbs, as in "Home >
-// Shop".
 func isArrow(r rune) bool {
 	switch r {
 	case '>', '›', '»', '/', '|', '→', '⟩', '❯', '·':

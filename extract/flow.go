@@ -14,7 +14,6 @@ import "golang.org/x/net/html/atom"
 // Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
 // paragraphs of its own can clear them; see clearSections.
 
-// keepFlow clears markAside and markSidebar of elements whose parent has running text of its own.
 func (s *survey) keepFlow() {
 	if s.thread {
 		return
@@ -71,8 +70,8 @@ func (s *survey) kindOfBox(i int32) boxKind {
 
 // stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // for each element, its running text: that of the element itself, of its paragraphs and of its lines
-	kinds map[boxKind]*stretch // running text in all elements of a kind
+	boxes []stretch // for each element, its running text: that of the element itself, of its paragraphs and of its lines
+	kinds map[boxKind]*stretch
 }
 
 // A stretch is the range blocks[first:end] from the first to the last block of running text. end is
@@ -86,7 +85,6 @@ func (t *stretch) extend(block int32) {
 	t.end = block + 1
 }
 
-// isIn reports whether element i has running text of its own; see stretches.
 func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
 
 // around returns the stretch of the parent of element i, extended to all elements of the parent's

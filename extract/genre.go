@@ -81,7 +81,6 @@ func (g *genre) note(n *html.Node) {
 	}
 }
 
-// schema sets the kinds whose schema.org types occur in text.
 func (g *genre) schema(text string) {
 	g.thread = g.thread || containsAny(text, threadTypes)
 	g.article = g.article || containsAny(text, articleTypes)

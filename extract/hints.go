@@ -126,7 +126,6 @@ func isNote(n *html.Node) bool {
 	return role == "note" || strings.HasPrefix(role, "doc-")
 }
 
-// roleHints returns the hints that a landmark role of WAI-ARIA gives.
 func roleHints(role string) (mark, rootHint) {
 	switch strings.ToLower(strings.TrimSpace(role)) {
 	case "main":

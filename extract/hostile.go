@@ -222,7 +222,6 @@ func (g *growth) noneActive() bool {
 	return true
 }
 
-// weightOf returns the size in bytes of a copied element.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
 // separators returns an upper bound on the number of attributes in a piece: the number of bytes
@@ -290,7 +289,7 @@ func (s *tagsSeen) count(text []byte, i int) int {
 // does not open a formatting element, and 0 if another kind of element begins inside the element.
 // cut reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
-	var open [8][]byte // names of the open elements
+	var open [8][]byte
 	for at, depth := 0, 0; at < len(text); {
 		name, closing, rest := tagName(text[at:])
 		if depth == 0 && (closing || len(rest) > 0 && !formatting(name)) {
@@ -369,7 +368,6 @@ func (g *growth) firstTag(pending, end int) int {
 	}
 }
 
-// add counts a tag if it is that of a formatting element.
 func (s *tagsSeen) add(tag []byte) {
 	name, closing, rest := tagName(tag)
 	if len(rest) > 0 && !formatting(name) {
@@ -389,8 +387,6 @@ func (s *tagsSeen) add(tag []byte) {
 	s.weight, s.largest = s.weight+w, max(s.largest, w)
 }
 
-// formatting reports whether the HTML standard has a formatting element of this name, such as a, b
-// or font.
 func formatting(name []byte) bool {
 	var lower [8]byte
 	for i, c := range name {

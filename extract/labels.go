@@ -20,14 +20,13 @@ const (
 	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
 )
 
-// dropLabels drops the labels in blocks[first:last], most of which should be running text.
 func (s *survey) dropLabels(first, last int32) {
 	alike, text := s.shapes(first, last), s.stretches()
 	s.dropDates(first, last)
 	if s.isArticle() {
 		s.dropLinkLists(first, last)
 	}
-	below := false // the previous block was running text
+	below := false
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped {

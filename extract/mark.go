@@ -10,7 +10,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-// marked holds the parsed page and its survey for WriteHTML and Markdown.
 type marked struct {
 	root   *html.Node
 	survey *survey

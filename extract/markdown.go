@@ -104,7 +104,6 @@ type markdown struct {
 	delimiters map[*html.Node]int // for each list, 0 for "-" and ".", or 1 for "*" and ")"
 }
 
-// shown returns the text nodes and pictures of the main text in order.
 func (m *markdown) shown() (nodes []placed) {
 	seen := map[string]bool{}
 	for _, p := range m.survey.placed {
@@ -172,7 +171,7 @@ func source(img *html.Node) string {
 }
 
 func (m *markdown) page(nodes []placed) {
-	data := map[*html.Node]bool{} // results of isData
+	data := map[*html.Node]bool{}
 	for i := 0; i < len(nodes); {
 		j := i + 1
 		box, row := m.fence(&nodes[i]), dataRow(nodes[i].node, data)

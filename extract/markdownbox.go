@@ -62,7 +62,6 @@ func (m *markdown) code(box *html.Node, nodes []placed) {
 	m.put(containers(box), marks+codeLanguage(box)+"\n"+body+"\n"+marks, false)
 }
 
-// codeRune removes controls and invisible characters, and turns other white space into spaces.
 func codeRune(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':
@@ -207,7 +206,6 @@ func (m *markdown) table(nodes []placed) {
 	m.put(stack, strings.TrimSuffix(out.String(), "\n"), false)
 }
 
-// isHead reports whether a row contains column names: it is in <thead>, or has no <td>.
 func isHead(row *html.Node) bool {
 	if row.Parent != nil && row.Parent.DataAtom == atom.Thead {
 		return true

@@ -18,14 +18,13 @@ type emphasis struct{ strong, em, del bool }
 // Link, code and emphasis do not change within a span.
 type span struct {
 	text   []byte
-	spaced bool       // a space precedes the span
+	spaced bool
 	link   *html.Node // the <a> with an address around the span, or nil
 	code   *html.Node // the <code> or similar element around the span, or nil
 	image  *html.Node // the <img> if the span is a picture, which has no text; otherwise nil
 	emphasis
 }
 
-// inline returns one line as Markdown.
 func (m *markdown) inline(nodes []placed) string {
 	var spans []span
 	for _, p := range nodes {
@@ -129,7 +128,6 @@ type opened struct {
 	link       *html.Node
 }
 
-// marks returns the link and the emphasis of a span, outermost first.
 func (m *markdown) marks(sp *span) (all []opened) {
 	if sp.link != nil {
 		all = append(all, opened{"[", "](" + m.destination(address(node.Attr(sp.link, "href"))) + ")", sp.link})

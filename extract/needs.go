@@ -51,7 +51,6 @@ var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nux
 
 func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[node.Attr(n, "id")] }
 
-// A needing collects evidence that a page needs scripts.
 type needing struct {
 	script bool // the page has a script that a browser runs
 	root   bool // the page has an element for the output of a framework; see appRoots

@@ -16,9 +16,9 @@ import "bytes"
 // A guard is a rule that drops elements with certain marks, together with its limits.
 type guard struct {
 	mark  mark
-	part  float64           // an element is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64           // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
-	holds func(*genre) bool // reports whether the rule applies to this kind of page
+	part  float64 // an element is dropped if its share of the page's weight is at most this, 0 to 1
+	whole float64 // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
+	holds func(*genre) bool
 }
 
 // guards lists the rules in the order of application, the most reliable first.
@@ -141,7 +141,6 @@ func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
 
-// suspects returns the outermost elements that a guard would drop, and their total.
 func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
 	for i := int32(0); i < int32(len(s.elems)); {

@@ -98,8 +98,6 @@ func (s *survey) hasParagraphs(i int32) bool {
 	return n >= fewParagraphs
 }
 
-// isProse reports whether element i is inside a declared element, and has running text, few links,
-// no form fields, and no request for consent.
 func (s *survey) isProse(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	return e.kind == group && in.runs > 0 && in.link*4 <= in.size && e.controls == 0 && s.isInDeclared(e.parent) && !s.asksConsent(e)

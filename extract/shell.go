@@ -51,7 +51,6 @@ func (s *survey) frame() int {
 	return words
 }
 
-// isIn reports whether element i or any element around it has the given name.
 func (s *survey) isIn(i int32, name atom.Atom) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].node.DataAtom == name {

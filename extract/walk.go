@@ -34,10 +34,10 @@ type survey struct {
 	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
 
 	opt    Options
-	embeds map[string]bool // hrefs in doc.Embeds
-	schema schema          // metadata from JSON-LD
-	images []image         // pictures with alt texts; only with Options.Images
-	placed []placed        // position of each text node and picture in the text; only with Options.Page
+	embeds map[string]bool
+	schema schema
+	images []image  // pictures with alt texts; only with Options.Images
+	placed []placed // position of each text node and picture in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the date of publication
 	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
@@ -225,7 +225,6 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	return true
 }
 
-// leave handles the end of an element for which enter returned true.
 func (s *survey) leave(n *html.Node) {
 	if n.Type != html.ElementNode {
 		return
@@ -370,7 +369,6 @@ func (s *survey) writeNode(n *html.Node) {
 	s.placed = append(s.placed, placed{n, before, len(s.blocks), from, len(s.text), s.elem})
 }
 
-// image records the position of a picture for Options.Page and its alt text for Options.Images.
 func (s *survey) image(n *html.Node) {
 	if s.opt.Page && s.mute == 0 {
 		at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}

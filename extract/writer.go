@@ -47,7 +47,6 @@ type writer struct {
 	code  int   // number of open <code> elements
 }
 
-// write adds the text of an HTML text node to the open block.
 func (w *writer) write(s string) {
 	for i := 0; i < len(s); {
 		c := s[i]

@@ -8,10 +8,10 @@ import "github.com/tetratelabs/wazero/experimental"
 type memory struct {
 	most int64
 	buf  []byte // the allocated memory, all zeros after the bytes in use
-	used int    // number of bytes in use by the instance
+	used int
 }
 
-// enough for most files, in bytes
+// small is enough for most files. It is in bytes.
 const small = 32 << 20
 
 // Allocate implements [experimental.MemoryAllocator].
@@ -44,7 +44,6 @@ func (m *memory) reset() {
 	m.used = 0
 }
 
-// sizeFor returns the number of bytes to allocate for an instance that needs size bytes.
 func (m *memory) sizeFor(size uint64) int64 {
 	if size <= small {
 		return min(small, m.most)

@@ -99,7 +99,7 @@ func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 // A sandbox reads one file after another, each in a new instance.
 type sandbox struct {
 	pool   pdfium.Pool // creates instances; nil if the sandbox is not started
-	cancel func()      // stops the instance and the pool
+	cancel func()
 	memory memory
 }
 
@@ -174,7 +174,6 @@ func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error)
 	return file, err
 }
 
-// readIn reads a file in a new instance of a sandbox, and then stops the instance.
 func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) (*File, error) {
 	defer s.memory.reset()
 	instance, err := s.pool.GetInstanceWithContext(ctx)
@@ -260,7 +259,7 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 	return all, err
 }
 
-// describe reads the metadata of a file. Any of it may be missing.
+// Any part of the metadata may be missing.
 func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) {
 	meta, err := p.GetMetaData(&requests.GetMetaData{Document: doc})
 	if err != nil {

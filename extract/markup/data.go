@@ -9,8 +9,8 @@ import (
 
 // data collects the page's structured data in JSON-LD. Objects with the same @id are one object.
 type data struct {
-	texts []string // contents of the JSON-LD scripts
-	typed bool     // a script mentions one of the types in required
+	texts []string
+	typed bool // a script mentions one of the types in required
 	all   []map[string]any
 	byID  map[string]map[string]any
 }

@@ -97,7 +97,6 @@ func named(n *html.Node) bool {
 	return node.Attr(n, "aria-label") != "" || node.Attr(n, "aria-labelledby") != "" || node.Attr(n, "title") != ""
 }
 
-// isDecoration reports whether an element is hidden from readers who cannot see it.
 func isDecoration(n *html.Node) bool {
 	role := node.Attr(n, "role")
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
@@ -115,7 +114,7 @@ var vague = func() map[string]bool {
 	return all
 }()
 
-// in bytes
+// longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
 
 func isVague(text string) bool {
@@ -207,7 +206,6 @@ func scripted(n *html.Node) bool {
 	return false
 }
 
-// isLocal reports whether an address is on the visitor's own machine.
 func isLocal(href string) bool {
 	if len(href) < 6 || href[0] != 'h' && href[0] != 'f' {
 		return false
@@ -247,8 +245,6 @@ func hasSession(href string) bool {
 // mostRead is the maximum number of nodes visited to collect the text of an element.
 const mostRead = 100
 
-// textOf returns the text of an element on one line, including the alternative texts of its
-// pictures.
 func textOf(root *html.Node) string {
 	if c := root.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		return oneLine(c.Data, mostExample)
@@ -316,7 +312,6 @@ func (r *reader) script(n *html.Node) {
 	}
 }
 
-// field checks a form field that readers fill in.
 func (r *reader) field(n *html.Node) {
 	if n.DataAtom == atom.Input {
 		switch strings.ToLower(node.Attr(n, "type")) {

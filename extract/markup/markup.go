@@ -128,7 +128,7 @@ func (f *Facts) Drop(all ...Fault) {
 	})
 }
 
-// found records a fault with an example, which may be "".
+// found records a fault. The example may be "".
 func (r *reader) found(f Fault, example string) {
 	r.facts.Faults.Add(f)
 	if r.shown[f] == mostExamples {

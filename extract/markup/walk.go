@@ -12,14 +12,13 @@ import (
 	"skink/extract/node"
 )
 
-// A reader collects the facts of one document in one walk through its tree.
 type reader struct {
 	facts   Facts
 	shown   [64]uint8 // number of examples collected for each fault
 	anchors bool
 
 	ids       []string // values of id attributes, and of the name attributes of <a> elements
-	fragments []string // fragments in links within the page, as written in the HTML
+	fragments []string
 
 	titles, descriptions int
 	level                int // level of the last heading; 0 if there was none

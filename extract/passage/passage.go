@@ -141,7 +141,6 @@ func newSection(blocks []Block) *section {
 	return s
 }
 
-// text returns the word with index i.
 func (s *section) text(i int) string {
 	w := s.words[i]
 	return s.blocks[w.block].Text[w.start:w.end]

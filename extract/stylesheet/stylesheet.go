@@ -39,14 +39,12 @@ func References(sheet []byte) iter.Seq[string] {
 	}
 }
 
-// A reader keeps the state that decides whether a string is a reference.
 type reader struct {
 	rule  string // name of the at-rule whose prelude is being read, such as "@import"; "" if none
-	depth int    // number of open parentheses
-	set   int    // value of depth inside the innermost image-set(); 0 outside
+	depth int
+	set   int // value of depth inside the innermost image-set(); 0 outside
 }
 
-// reference returns the reference in a token, or "" if there is none.
 func (r *reader) reference(kind css.TokenType, token []byte) string {
 	switch kind {
 	case css.AtKeywordToken:
@@ -80,7 +78,6 @@ func (r *reader) reference(kind css.TokenType, token []byte) string {
 
 const space = " \t\n\r\f"
 
-// address returns the argument of a URL token, such as url(a.png) or url( "a.png" ).
 func address(token string) string {
 	_, argument, _ := strings.Cut(token, "(")
 	argument = strings.Trim(strings.TrimSuffix(argument, ")"), space)
