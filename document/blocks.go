@@ -11,11 +11,11 @@ import (
 // another one, for example in a footnote or a text box. The inner paragraph then becomes a separate
 // block after the outer one.
 type blocks struct {
-	all  []extract.Block
-	open []*openBlock
-	size int // bytes of text collected so far
-	most int
-	mute int // number of open elements whose text is dropped, such as deleted text; if 0, text is collected
+	all     []extract.Block
+	open    []*openBlock
+	size    int // bytes of text collected so far
+	maxText int
+	mute    int // number of open elements whose text is dropped, such as deleted text; if 0, text is collected
 }
 
 type openBlock struct {
@@ -63,18 +63,18 @@ func (b *blocks) write(s string) {
 	}
 	o := b.open[len(b.open)-1]
 	b.size += len(s)
-	if b.size <= b.most && !o.isRow {
+	if b.size <= b.maxText && !o.isRow {
 		o.text.WriteString(s)
 	}
 }
 
 func (b *blocks) err() error {
-	if b.size > b.most {
-		return tooMuch(b.most)
+	if b.size > b.maxText {
+		return tooMuch(b.maxText)
 	}
 	return nil
 }
 
-func tooMuch(most int) error {
-	return fmt.Errorf("%w: more than %d KB for a file of its size", ErrTooLarge, most>>10)
+func tooMuch(maxText int) error {
+	return fmt.Errorf("%w: more than %d KB for a file of its size", ErrTooLarge, maxText>>10)
 }

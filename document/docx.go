@@ -34,7 +34,7 @@ func (p *pack) docx() (*extract.Document, error) {
 	if d.Lang = core["language"]; d.Lang == "" {
 		d.Lang = styles.lang
 	}
-	text := &wordText{styles: &styles, blocks: blocks{most: p.most}}
+	text := &wordText{styles: &styles, blocks: blocks{maxText: p.maxText}}
 	for _, part := range []string{wordMain, "word/footnotes.xml", "word/endnotes.xml"} {
 		if err := p.walk(part, text); err != nil && (part == wordMain || !errors.Is(err, errMissing)) {
 			return nil, err
@@ -179,18 +179,18 @@ func (w *wordText) text(s []byte) {
 // name. If several elements have the same name, the first one that is not empty is used. If the
 // package has no such part, the map is empty.
 func (p *pack) fields(name string) (map[string]string, error) {
-	f := &fields{of: map[string]string{}}
+	f := &fields{values: map[string]string{}}
 	err := p.walk(name, f)
 	if errors.Is(err, errMissing) {
 		err = nil
 	}
-	return f.of, err
+	return f.values, err
 }
 
 type fields struct {
-	of   map[string]string
-	name string
-	now  strings.Builder
+	values map[string]string
+	name   string
+	now    strings.Builder
 }
 
 func (f *fields) begin(name string, _ []xml.Attr) {
@@ -199,8 +199,8 @@ func (f *fields) begin(name string, _ []xml.Attr) {
 }
 
 func (f *fields) end(name string) {
-	if s := strings.TrimSpace(f.now.String()); name == f.name && s != "" && f.of[name] == "" {
-		f.of[name] = s
+	if s := strings.TrimSpace(f.now.String()); name == f.name && s != "" && f.values[name] == "" {
+		f.values[name] = s
 	}
 	f.name = ""
 }

@@ -30,7 +30,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	if err := p.walk(epubMain, &container); err != nil {
 		return nil, err
 	}
-	book := &epubBook{items: map[string]epubItem{}, fields: fields{of: map[string]string{}}}
+	book := &epubBook{items: map[string]epubItem{}, fields: fields{values: map[string]string{}}}
 	if err := p.walk(container.root, book); err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	if err := p.walk("META-INF/encryption.xml", &locked); err != nil && !errors.Is(err, errMissing) {
 		return nil, err
 	}
-	of := book.of
+	values := book.values
 	d := &extract.Document{
-		Title: of["title"], Author: of["creator"], Description: of["description"], Lang: of["language"],
-		Published: of["date"], Modified: book.modified,
+		Title: values["title"], Author: values["creator"], Description: values["description"], Lang: values["language"],
+		Published: values["date"], Modified: book.modified,
 	}
 	ask.Page, ask.Embeds, ask.Images, ask.Tree = false, false, false, chapterTree
 	var all []extract.Block
@@ -62,8 +62,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 		if err != nil { // the chapter is not an HTML page
 			continue
 		}
-		if size += len(chapter.Text) + len(chapter.Left); size > p.most {
-			return nil, tooMuch(p.most)
+		if size += len(chapter.Text) + len(chapter.Left); size > p.maxText {
+			return nil, tooMuch(p.maxText)
 		}
 		if chapter.Left != "" {
 			left = append(left, chapter.Left)

@@ -40,7 +40,7 @@ func (p *pack) odt() (*extract.Document, error) {
 		}
 		d.Lang = styles.lang
 	}
-	text := &openText{blocks: blocks{most: p.most}}
+	text := &openText{blocks: blocks{maxText: p.maxText}}
 	if err := p.walk("content.xml", text); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (o *openText) begin(name string, attrs []xml.Attr) {
 	case "note":
 		if o.depth++; o.depth == 1 {
 			outer := o.blocks
-			o.outer, o.blocks = &outer, blocks{size: outer.size, most: outer.most, mute: outer.mute}
+			o.outer, o.blocks = &outer, blocks{size: outer.size, maxText: outer.maxText, mute: outer.mute}
 		}
 	default:
 		if openMuted[name] {

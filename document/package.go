@@ -26,9 +26,9 @@ const (
 )
 
 type pack struct {
-	parts map[string]*zip.File
-	left  int64 // number of bytes that may still be decompressed
-	most  int   // maximum number of bytes of text in the document
+	parts   map[string]*zip.File
+	left    int64 // number of bytes that may still be decompressed
+	maxText int   // maximum number of bytes of text in the document
 }
 
 // packageType returns the media type of a DOCX, ODT or EPUB file, or "" for any other ZIP file. ODT
@@ -68,7 +68,7 @@ func openPackage(body []byte) (*pack, error) {
 	if len(z.File) > mostParts {
 		return nil, fmt.Errorf("%w: %d parts", ErrTooLarge, len(z.File))
 	}
-	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, most: MostText(len(body))}
+	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, maxText: MostText(len(body))}
 	for _, f := range z.File {
 		p.parts[f.Name] = f
 	}

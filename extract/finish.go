@@ -13,7 +13,7 @@ func (s *survey) finish() {
 	setOnce(&d.Author, s.schema.author)
 	setOnce(&d.Published, s.schema.published)
 	setOnce(&d.Published, s.published)
-	setOnce(&d.Published, s.besides)
+	setOnce(&d.Published, s.nearH1)
 	setOnce(&d.Modified, s.schema.modified)
 	if d.Breadcrumbs = s.schema.crumbs; d.Breadcrumbs == nil {
 		d.Breadcrumbs = s.breadcrumbs()

@@ -87,7 +87,7 @@ type growth struct {
 	tokenizer **html.Tokenizer
 	raw       *string // name of the element, such as script, whose text the tokenizer is reading
 
-	watch func(most int64) // receives the largest possible size of the tree, in tests; may be nil
+	watch func(size int64) // receives the largest possible size of the tree, in tests; may be nil
 }
 
 // mostTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
@@ -138,17 +138,17 @@ func (g *growth) Read(p []byte) (int, error) {
 	// The tokenizer moves the unfinished token in memory at each read. To bound this work, the pieces
 	// grow with the token.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
-	n, most := g.most(pending, n)
-	for most > g.limit/8 && n > pieceLeast {
-		n, most = g.most(pending, n/2)
+	n, bound := g.nextPiece(pending, n)
+	for bound > g.limit/8 && n > pieceLeast {
+		n, bound = g.nextPiece(pending, n/2)
 	}
-	if g.since+most > g.limit-g.weighed {
+	if g.since+bound > g.limit-g.weighed {
 		g.weighed, g.since = weigh(*g.doc), g.unfinished(pending)
 		if g.nodes += g.weighed / nodeBytes; g.nodes > weighings*int64(len(g.text))+free {
 			return 0, errTangled
 		}
 	}
-	if g.since += most; g.since > g.limit-g.weighed || len(*g.active) > activeMost {
+	if g.since += bound; g.since > g.limit-g.weighed || len(*g.active) > activeMost {
 		return 0, errOutgrown
 	}
 	if g.watch != nil {
@@ -195,10 +195,10 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// most returns the length of the next piece, and the maximum number of bytes that the piece can add
-// to the tree. The length is at most n, and smaller if the piece has to end before an unfinished
-// element. pending is the number of bytes in the unfinished token before the piece.
-func (g *growth) most(pending, n int) (int, int64) {
+// nextPiece returns the length of the next piece, and the maximum number of bytes that the piece
+// can add to the tree. The length is at most n, and smaller if the piece has to end before an
+// unfinished element. pending is the number of bytes in the unfinished token before the piece.
+func (g *growth) nextPiece(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
 	n = now.end - g.at
 	all, largest := now.weight, now.largest
@@ -233,7 +233,7 @@ func separators(piece []byte) (n int) {
 	return n
 }
 
-// tagsSeen holds counts of the tags in a piece, from which the method most computes its estimate.
+// tagsSeen holds counts of the tags in a piece, from which nextPiece computes its estimate.
 type tagsSeen struct {
 	half, end  int  // text offsets of the middle and the end of the piece
 	quiet      bool // no formatting element can be active
@@ -377,13 +377,13 @@ func (s *tagsSeen) add(tag []byte) {
 	if closing {
 		return
 	}
-	most := (len(name) + len(rest)) / 2 // upper bound: an attribute needs at least a letter and a separator
+	bound := (len(name) + len(rest)) / 2 // upper bound: an attribute needs at least a letter and a separator
 	if s.scan > 0 {
 		n, read := attributes(rest)
 		s.scan -= read
-		most = n
+		bound = n
 	}
-	w := weightOf(most)
+	w := weightOf(bound)
 	s.weight, s.largest = s.weight+w, max(s.largest, w)
 }
 

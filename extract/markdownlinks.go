@@ -40,7 +40,7 @@ func RewriteLinks(markdown string, keep Links) string {
 				continue
 			}
 			if text != rest {
-				line = prefix + guardHeld(rest, text)
+				line = prefix + guardUnlinked(rest, text)
 			}
 			if rest == "" && len(out) > 0 && strings.Trim(out[len(out)-1], "> ") == "" {
 				continue // the line between the two empty lines was removed
@@ -54,10 +54,10 @@ func RewriteLinks(markdown string, keep Links) string {
 // containerMarks matches the marks of quotations and list items at the beginning of a line.
 var containerMarks = regexp.MustCompile(`^(?:> ?| |[-*] |[0-9]{1,9}[.)] )*`)
 
-// guardHeld escapes the start of a line from which a link was removed. Without the link, the first
-// character could be read as Markdown.
-func guardHeld(was, text string) string {
-	if strings.HasPrefix(was, "[") {
+// guardUnlinked escapes the start of a line from which a link was removed. Without the link, the
+// first character could be read as Markdown.
+func guardUnlinked(old, text string) string {
+	if strings.HasPrefix(old, "[") {
 		return guardStart(text)
 	}
 	return text

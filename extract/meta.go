@@ -74,8 +74,8 @@ const nearHeadline = 4
 // time records the datetime of a <time> that is marked as the date of publication or is right below
 // the <h1>.
 func (s *survey) time(n *html.Node) {
-	if s.besides == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
-		s.besides = oneSpace(node.Attr(n, "datetime"))
+	if s.nearH1 == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
+		s.nearH1 = oneSpace(node.Attr(n, "datetime"))
 	}
 	if s.published == "" && (node.HasToken(node.Attr(n, "itemprop"), "datePublished") || node.HasAttr(n, "pubdate") || node.HasToken(node.Attr(n, "class"), "published")) {
 		s.published = oneSpace(node.Attr(n, "datetime"))

@@ -23,13 +23,13 @@ const (
 // says returns the text of an element on one line, including text that is not displayed, cut to at
 // most limit bytes. If there is no text, it returns the alt text of a picture in the element, or
 // else the element's aria-label or title.
-func says(n *html.Node, most int) string {
+func says(n *html.Node, limit int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
-		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= most && isLine(s) && s != "" {
+		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= limit && isLine(s) && s != "" {
 			return s // fast path for most links, without a copy
 		}
 	}
-	l := line{most: most}
+	l := line{limit: limit}
 	alt := l.read(n)
 	for _, s := range []string{alt, node.Attr(n, "aria-label"), node.Attr(n, "title")} {
 		if len(l.text) > 0 {
@@ -41,11 +41,11 @@ func says(n *html.Node, most int) string {
 }
 
 // oneLineOf returns s on one line, cut to at most limit bytes.
-func oneLineOf(s string, most int) string {
-	if short := strings.Trim(s, " \t\r\n"); len(short) <= most && isLine(short) {
+func oneLineOf(s string, limit int) string {
+	if short := strings.Trim(s, " \t\r\n"); len(short) <= limit && isLine(short) {
 		return short
 	}
-	l := line{most: most}
+	l := line{limit: limit}
 	l.add(s)
 	return string(l.text)
 }
@@ -63,7 +63,7 @@ func isLine(s string) bool {
 
 type line struct {
 	text  []byte
-	most  int
+	limit int
 	space bool // the next character needs a space before it
 	full  bool
 }
@@ -134,7 +134,7 @@ func (l *line) add(s string) {
 		if l.space && len(l.text) > 0 {
 			size++
 		}
-		if l.full = len(l.text)+size > l.most; l.full {
+		if l.full = len(l.text)+size > l.limit; l.full {
 			return
 		}
 		if l.space && len(l.text) > 0 {

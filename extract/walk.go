@@ -40,7 +40,7 @@ type survey struct {
 	placed []placed // position of each text node and picture in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the date of publication
-	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
+	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
 // An image is the alt text of a picture, together with the element around the picture.

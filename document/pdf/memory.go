@@ -6,9 +6,9 @@ import "github.com/tetratelabs/wazero/experimental"
 // its limit in one step. A growing instance leaves its old memory to the garbage collector, so
 // growing to a limit of 128 MB in many small steps took 500 MB.
 type memory struct {
-	most int64
-	buf  []byte // the allocated memory, all zeros after the bytes in use
-	used int
+	limit int64
+	buf   []byte // the allocated memory, all zeros after the bytes in use
+	used  int
 }
 
 // small is enough for most files. It is in bytes.
@@ -19,7 +19,7 @@ func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
 // Reallocate implements [experimental.LinearMemory].
 func (m *memory) Reallocate(size uint64) []byte {
-	if size > uint64(m.most) {
+	if size > uint64(m.limit) {
 		return nil
 	}
 	if size > uint64(len(m.buf)) {
@@ -46,7 +46,7 @@ func (m *memory) reset() {
 
 func (m *memory) sizeFor(size uint64) int64 {
 	if size <= small {
-		return min(small, m.most)
+		return min(small, m.limit)
 	}
-	return m.most
+	return m.limit
 }

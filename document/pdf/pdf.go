@@ -85,13 +85,13 @@ func New(opt Options) (*Engine, error) {
 
 func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 	e := &Engine{opt: opt, cache: cache, free: make(chan *sandbox, opt.Instances)}
-	first := &sandbox{memory: memory{most: opt.Memory}}
+	first := &sandbox{memory: memory{limit: opt.Memory}}
 	if err := e.start(first); err != nil {
 		return nil, err
 	}
 	e.free <- first
 	for range opt.Instances - 1 {
-		e.free <- &sandbox{memory: memory{most: opt.Memory}}
+		e.free <- &sandbox{memory: memory{limit: opt.Memory}}
 	}
 	return e, nil
 }
@@ -148,10 +148,10 @@ func (e *Engine) Close() error {
 	return errors.Join(append(all, e.cache.Close(context.Background()))...)
 }
 
-// Read reads a file. It fails if the text is longer than the given number of bytes. It first waits
-// for a free sandbox; the wait does not count towards Options.Timeout. The error is that of ctx, or
-// wraps one of the reasons above.
-func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error) {
+// Read reads a file. It fails if the text is longer than limit bytes. It first waits for a free
+// sandbox; the wait does not count towards Options.Timeout. The error is that of ctx, or wraps one
+// of the reasons above.
+func (e *Engine) Read(ctx context.Context, body []byte, limit int) (*File, error) {
 	var s *sandbox
 	select {
 	case s = <-e.free:
@@ -167,24 +167,24 @@ func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error)
 	limited, cancel := context.WithTimeoutCause(ctx, e.opt.Timeout, ErrTooSlow)
 	defer cancel()
 	stop := context.AfterFunc(limited, s.cancel)
-	file, err := e.readIn(limited, s, body, most)
+	file, err := e.readIn(limited, s, body, limit)
 	if !stop() {
 		return nil, errors.Join(context.Cause(limited), s.stop()) // the next file starts the sandbox again
 	}
 	return file, err
 }
 
-func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) (*File, error) {
+func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, limit int) (*File, error) {
 	defer s.memory.reset()
 	instance, err := s.pool.GetInstanceWithContext(ctx)
 	if err != nil {
 		return nil, e.broken()
 	}
 	defer instance.Kill() // Close would call PDFium, which may be broken
-	return e.read(ctx, instance, body, most)
+	return e.read(ctx, instance, body, limit)
 }
 
-func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most int) (*File, error) {
+func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, limit int) (*File, error) {
 	opened, err := p.OpenDocument(&requests.OpenDocument{File: &body})
 	switch {
 	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
@@ -213,7 +213,7 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 		case err != nil:
 			return nil, e.broken()
 		}
-		if size += len(text); size > most {
+		if size += len(text); size > limit {
 			return nil, ErrTooLarge
 		}
 		file.Pages = append(file.Pages, text)

@@ -330,5 +330,5 @@ func (r *reader) field(n *html.Node) {
 		}
 	}
 	r.fields = append(r.fields, node.Attr(n, "id"))
-	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+cmp.Or(node.Attr(n, "name"), node.Attr(n, "id"))))
+	r.fieldNames = append(r.fieldNames, strings.TrimSpace(n.Data+" "+cmp.Or(node.Attr(n, "name"), node.Attr(n, "id"))))
 }

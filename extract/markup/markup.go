@@ -105,11 +105,11 @@ type Facts struct {
 }
 
 // Examples returns the examples of one kind of fault in f.
-func (f *Facts) Examples(of Fault) []string { return Examples(f.Shown, of) }
+func (f *Facts) Examples(fault Fault) []string { return Examples(f.Shown, fault) }
 
 // Examples returns the examples of one kind of fault in the field Shown of a [Facts].
-func Examples(shown []string, of Fault) (all []string) {
-	prefix := strconv.Itoa(int(of)) + " "
+func Examples(shown []string, fault Fault) (all []string) {
+	prefix := strconv.Itoa(int(fault)) + " "
 	for _, s := range shown {
 		if example, ok := strings.CutPrefix(s, prefix); ok {
 			all = append(all, example)
@@ -145,20 +145,20 @@ func (r *reader) found(f Fault, example string) {
 }
 
 // oneLine returns s as one line with single spaces, cut to at most limit bytes.
-func oneLine(s string, most int) string {
-	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= most && isLine(s) {
+func oneLine(s string, limit int) string {
+	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= limit && isLine(s) {
 		return s // fast path for most texts, without a copy
 	}
-	if len(s) > 4*most { // a data: URL may be megabytes long
-		s = s[:4*most]
+	if len(s) > 4*limit { // a data: URL may be megabytes long
+		s = s[:4*limit]
 	}
-	if s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "); len(s) <= most {
+	if s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "); len(s) <= limit {
 		return s
 	}
 	const dots = "…"
-	for most -= len(dots); !utf8.RuneStart(s[most]); most-- {
+	for limit -= len(dots); !utf8.RuneStart(s[limit]); limit-- {
 	}
-	return s[:most] + dots
+	return s[:limit] + dots
 }
 
 func isLine(s string) bool {

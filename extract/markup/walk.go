@@ -29,7 +29,7 @@ type reader struct {
 	sharing              sharing
 	data                 data
 	labels, fields       []string // values of the for attributes of labels, and ids of fields that are not inside a label
-	lonely               []string // HTML of these fields, in the same order
+	fieldNames           []string // element and name or id of each of these fields, such as "input email"
 }
 
 var readers = sync.Pool{New: func() any { return &reader{} }}
@@ -163,7 +163,7 @@ func (r *reader) conclude() {
 	}
 	for i, id := range r.fields {
 		if id == "" || !slices.Contains(r.labels, id) {
-			r.found(FieldLabel, r.lonely[i])
+			r.found(FieldLabel, r.fieldNames[i])
 		}
 	}
 	r.sharing.conclude(r)

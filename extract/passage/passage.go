@@ -76,8 +76,8 @@ const (
 
 // Split divides a text into passages of at most limit words, in order. A limit below [LeastMost] is
 // raised to LeastMost. Blocks without words are left out.
-func Split(blocks []Block, most int) (all []Passage) {
-	most = max(most, LeastMost)
+func Split(blocks []Block, limit int) (all []Passage) {
+	limit = max(limit, LeastMost)
 	var path []Block
 	for i := 0; i < len(blocks); {
 		j := i
@@ -87,7 +87,7 @@ func Split(blocks []Block, most int) (all []Passage) {
 		for ; j < len(blocks) && blocks[j].Level == 0; j++ {
 		}
 		s := newSection(blocks[i:j])
-		cuts := s.divide(most)
+		cuts := s.divide(limit)
 		for k := 1; k < len(cuts); k++ {
 			p := s.passage(cuts[k-1], cuts[k])
 			p.Path, p.Fragment = names(path), fragment(path)
@@ -174,7 +174,7 @@ type place struct {
 
 // divide returns the index of the first word of each piece, followed by the number of words. No
 // piece has more than limit words.
-func (s *section) divide(most int) []int {
+func (s *section) divide(limit int) []int {
 	if len(s.words) == 0 {
 		return nil
 	}
@@ -182,11 +182,11 @@ func (s *section) divide(most int) []int {
 	for _, begins := range []func(i int) bool{s.beginsBlock, s.beginsSentence, func(int) bool { return true }} {
 		var places []place
 		for k := 1; k < len(cuts); k++ {
-			if cuts[k]-cuts[k-1] > most {
+			if cuts[k]-cuts[k-1] > limit {
 				places = s.appendPlaces(places, cuts[k-1], cuts[k], begins)
 			}
 		}
-		cuts = cutAt(cuts, places, most)
+		cuts = cutAt(cuts, places, limit)
 	}
 	return cuts
 }
@@ -194,14 +194,14 @@ func (s *section) divide(most int) []int {
 // cutAt adds places to cuts, those with the lowest priority first. It skips places where no cut is
 // needed or permitted. Pieces only become shorter, so a place that was skipped once would also be
 // skipped later. One pass therefore gives the same cuts as cutting each half again.
-func cutAt(cuts []int, places []place, most int) []int {
+func cutAt(cuts []int, places []place, limit int) []int {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(slices.Compare(a.priority[:], b.priority[:]), cmp.Compare(a.at, b.at))
 	})
-	least := most / share
+	least := limit / share
 	for _, p := range places {
 		k, found := slices.BinarySearch(cuts, p.at)
-		if found || cuts[k]-cuts[k-1] <= most || p.at-cuts[k-1] < least || cuts[k]-p.at < least {
+		if found || cuts[k]-cuts[k-1] <= limit || p.at-cuts[k-1] < least || cuts[k]-p.at < least {
 			continue
 		}
 		cuts = slices.Insert(cuts, k, p.at)
