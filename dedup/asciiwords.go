@@ -53,10 +53,9 @@ func (t *Text) asciiWords(text []byte, i int) int {
 	return min(i, len(text))
 }
 
-// asciiBlock appends to t the words that end in a block. The argument place is the block's byte
-// offset in the text. The first result is the number of bytes that were processed. The second
-// result is true if asciiBlock can continue after them, and false if the full rules must read the
-// next bytes.
+// asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
+// text. read is the number of bytes that were processed. more is true if asciiBlock can continue
+// after them, and false if the full rules must read the next bytes.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {

@@ -84,7 +84,7 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 
 // unitsOf returns the one or two units of each pair, and the number of all units. A pair with only
 // one unit lists it twice. A unit is a page that is in several pairs, or a pair without such a
-// page. The last result is the number of pages that are in several pairs.
+// page. shared is the number of pages that are in several pairs.
 func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	pairs := map[int]int{} // number of pairs that contain each page
 	for _, p := range pages {
@@ -121,8 +121,8 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	return units, n, shared
 }
 
-// decisions returns the number of independent decisions among the pairs that the function in
-// selects: the number of their units, but at most the number of these pairs.
+// decisions returns the number of independent decisions among the pairs for which in returns true:
+// the number of their units, but at most the number of these pairs.
 func decisions(units [][2]int, in func(i int) bool) int {
 	pairs, seen := 0, map[int]bool{}
 	for i, u := range units {

@@ -77,7 +77,7 @@ func Type(body []byte) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
 		return packageType(body)
-	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // an encrypted DOCX file is inside an OLE file
+	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // encrypted DOCX files are inside OLE files
 		if bytes.Contains(body, encryptedPackage) {
 			return DOCX
 		}

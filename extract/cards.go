@@ -21,7 +21,7 @@ const (
 )
 
 // dropCards drops the rows of cards below an article, from the last to the first, so that lower
-// rows no longer count as text that follows.
+// rows no longer count as text below.
 func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return

@@ -235,9 +235,9 @@ func metaCharset(z *html.Tokenizer, more bool) string {
 	return canonicalName(charset)
 }
 
-// An evidence counts the valid UTF-8 sequences of two or more bytes in a body (whole), and the
-// bytes outside any valid sequence (broken). A character that is cut off at the end of the body is
-// not counted.
+// evidence counts the valid UTF-8 sequences of two or more bytes in a body (whole), and the bytes
+// outside any valid sequence (broken). A character that is cut off at the end of the body is not
+// counted.
 type evidence struct{ whole, broken int }
 
 func utf8Evidence(body []byte) (e evidence) {

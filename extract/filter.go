@@ -59,8 +59,8 @@ func (s *survey) headlineAbove(first int32) int32 {
 	return s.h1Block
 }
 
-// take marks the headline and the blocks of blocks[first:last] that were not dropped as main text,
-// and returns their text.
+// take marks as main text the headline and all blocks in blocks[first:last] that were not dropped.
+// It returns their text.
 func (s *survey) take(first, last int32) string {
 	for i := range s.blocks {
 		b := &s.blocks[i]

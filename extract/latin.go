@@ -43,7 +43,8 @@ func latin(sample []byte) string {
 	return "windows-1252"
 }
 
-// spelled returns how many of the letters beyond ASCII in text the best-fitting alphabet contains.
+// spelled returns the number of letters beyond ASCII in text that belong to the best-fitting
+// alphabet.
 func spelled(text []byte, alphabets []string) int {
 	counts := make(map[rune]int)
 	for _, r := range strings.ToLower(string(text)) {

@@ -54,7 +54,7 @@ func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[node
 type needing struct {
 	script bool // the page has a script that a browser runs
 	root   bool // the page has an element for the output of a framework; see appRoots
-	drawn  bool // this element has content
+	drawn  bool // that element has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain returns the Document of a plain text. Each line is a block. There is no title and no links,
-// because a URL in plain text is not a link.
+// plain returns the Document of a plain text. Each line is a block. The Document has no title, and
+// it has no links, because a URL in plain text is not a link.
 func plain(text []byte, media, charset string) *Document {
 	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
 	if d.Text == "" {

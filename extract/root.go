@@ -157,9 +157,9 @@ func (s *survey) isRowOfPosts(i int32) bool {
 	return class != "" && posts >= fewPosts && weight*4 >= s.within(i).weight*3
 }
 
-// foremost returns the heaviest outermost element with a hint, if each other such element has less
-// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but does
-// not pick one post of a thread.
+// foremost returns the heaviest outermost element with the given hint, if every other such element
+// has less than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards,
+// but does not pick one post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -307,9 +307,9 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether replacing element i with its child would lose some of the text. This is so
+// leaves reports whether replacing element i with its child would lose some of the text. It would
 // if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It is also so if element i is the declared article or main part of
+// child (see leavesHeadline). It would also if element i is the declared article or main part of
 // the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
@@ -430,7 +430,7 @@ func (s *survey) isSection(i, root int32) bool {
 	return false
 }
 
-// Dropped blocks are ignored.
+// isHeaded ignores dropped blocks.
 func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
 
 // headOf returns the index of the heading with which an element begins, or -1 if it begins with

@@ -2,9 +2,9 @@ package pdf
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// A memory holds the memory of a sandbox's instances, which run one after the other. It grows to
-// its limit in one step. A growing instance leaves its old memory to the garbage collector, so
-// growing to a limit of 128 MB in many small steps took 500 MB.
+// A memory is the memory of a sandbox's instances, which run one after the other. It grows to its
+// limit in one step. A growing instance leaves its old memory to the garbage collector, so growing
+// to a limit of 128 MB in many small steps took 500 MB.
 type memory struct {
 	limit int64
 	buf   []byte // the allocated memory, all zeros after the bytes in use

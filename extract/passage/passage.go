@@ -24,9 +24,10 @@
 // priorities only. A cut that would leave a piece of less than a quarter of the limit is skipped.
 //
 // The priority of a block is the lowest hash among the hashes of its words, as in the min-wise
-// hashing of Broder (1997). An edit changes it only if it adds or removes the word with the lowest
-// hash. If two blocks share that word, the next lowest hashes decide. So most edits of a paragraph
-// move no cut. Of 1,000 random edits of a paragraph in a long section, about 20 to 50 move one.
+// hashing of Broder (1997). An edit changes the priority only if it adds or removes the word with
+// the lowest hash. If two blocks share that word, the next lowest hashes decide. So most edits of a
+// paragraph move no cut. Of 1,000 random edits of a paragraph in a long section, about 20 to 50
+// move one.
 //
 // If a piece has no permitted cut between blocks, because a block is too long, it is cut between
 // sentences, or as a last resort between words.
