@@ -95,7 +95,7 @@ func (f Form) Without(lang string) Form {
 }
 
 // ReadForm reads text into t as [Text.Read] does, and then removes or changes words according to
-// form. The argument lang is the primary subtag of the text's language, such as "en".
+// form. lang is the primary subtag of the text's language, such as "en".
 func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.Read(text)
 	if form == Plain {

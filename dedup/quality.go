@@ -8,7 +8,7 @@ import (
 // A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
 	Score     float64 // 0 to 1
-	Duplicate bool    // the label
+	Duplicate bool    // the pair's label
 }
 
 // A Quality rates decisions about labelled pairs. Each pair was declared a duplicate or not.

@@ -217,7 +217,7 @@ func (t *Text) word(word []byte) {
 		word = t.norm
 	}
 	t.low = t.low[:0]
-	alone := false // t.low contains a character that is a token by itself; see perCharacter
+	alone := false // whether t.low contains a character that is a token by itself
 	for i := 0; i < len(word); {
 		r, n := utf8.DecodeRune(word[i:])
 		i += n

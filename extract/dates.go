@@ -104,7 +104,7 @@ func (s *survey) dropLinkLists(first, last int32) {
 func (s *survey) isLinkList(e *elem) bool {
 	n := 0
 	if e.last-e.first > 8*fewLinks {
-		return false // too long even if the dropped blocks were not counted
+		return false // the list is too long even without its dropped blocks
 	}
 	for _, b := range s.blocks[e.first:e.last] {
 		switch {

@@ -28,8 +28,8 @@ func plainText(text []byte) string {
 	var out strings.Builder
 	out.Grow(len(text))
 	var space []byte // white space to write if another character of the line follows
-	begun := false   // a character of the line has been written
-	wraps := false   // one more space must be written after the bytes in space
+	begun := false   // whether a character of the line has been written
+	wraps := false   // whether one more space must be written after the bytes in space
 	write := func(b []byte) {
 		if !begun && out.Len() > 0 {
 			out.WriteByte('\n')

@@ -228,8 +228,6 @@ func (s *survey) longChild(i int32, whole sum) int32 {
 	return -1
 }
 
-// oneOfMany reports whether a child of i has a sibling with text, and with the same name and first
-// class.
 func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
@@ -396,7 +394,6 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 	return box > i && (child < box || child >= s.elems[box].end) && s.within(box).runs > 0
 }
 
-// isDeclared reports whether e is an <article>, a <main>, or an element with such a role.
 func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
 func (s *survey) isInDeclared(i int32) bool {
@@ -430,7 +427,6 @@ func (s *survey) isSection(i, root int32) bool {
 	return false
 }
 
-// isHeaded ignores dropped blocks.
 func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
 
 // headOf returns the index of the heading with which an element begins, or -1 if it begins with

@@ -11,7 +11,7 @@ type memory struct {
 	used  int
 }
 
-// small is enough for most files. It is in bytes.
+// small is a size in bytes that is enough for most files.
 const small = 32 << 20
 
 // Allocate implements [experimental.MemoryAllocator].
