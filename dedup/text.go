@@ -43,10 +43,10 @@ type Text struct {
 	canon  []byte // the tokens, joined by one space
 	ends   []int
 	tokens []uint64
-	runes  []uint64 // memory of chars
+	runes  []uint64 // reused by chars
 
-	shingles []uint64 // memory that Set reuses
-	text     []byte   // memory that copied reuses
+	shingles []uint64 // reused by Set
+	text     []byte   // reused by copied
 
 	places    []Span // position of each token in the text, if locate is set
 	locate    bool   // Read records positions; see Locate

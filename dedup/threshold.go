@@ -26,7 +26,7 @@ type sweep struct {
 	pairs      []Scored
 	thresholds []float64
 	reached    []int     // number of thresholds that the score of each pair reaches
-	sums       []counted // memory that best reuses
+	sums       []counted // reused by best
 }
 
 func newSweep(pairs []Scored, thresholds []float64) *sweep {

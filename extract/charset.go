@@ -262,10 +262,8 @@ func utf8Evidence(body []byte) (e evidence) {
 // have eight valid sequences and no broken byte.
 func (e evidence) proves() bool { return e.broken == 0 && e.whole >= 8 }
 
-// likely reports whether the body is probably UTF-8, with at most a few damaged characters.
 func (e evidence) likely() bool { return e.broken*10 <= e.whole }
 
-// refutes reports whether the body cannot be UTF-8, even if it declares UTF-8.
 func (e evidence) refutes() bool { return e.broken > e.whole }
 
 // guess returns the most probable encoding by letter frequencies whose decoded text passes

@@ -129,7 +129,6 @@ func field[T any](of reflect.Value, name string) *T {
 	return (*T)(f.Addr().UnsafePointer())
 }
 
-// Read implements [io.Reader].
 func (g *growth) Read(p []byte) (int, error) {
 	pending := len((*g.tokenizer).Raw())
 	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {

@@ -58,8 +58,8 @@ func (s *survey) isLabel(b *block) bool {
 }
 
 // A shape identifies blocks with the same markup: the boxKinds of the block's element and of its
-// parent. If the parent has no class, in identifies the parent itself: it is its index in elems
-// plus one.
+// parent. If the parent has no class, the field in identifies the parent itself, by its index in
+// elems plus one.
 type shape struct {
 	box, around boxKind
 	in          int32

@@ -224,7 +224,6 @@ func headingLine(level int, text string) string {
 
 const deepest = 16 // maximum depth of lists and quotations; deeper blocks are written at this depth
 
-// containers returns the list items and quotations around a node, outermost first.
 func containers(n *html.Node) (all []*html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if isItem(a) || a.DataAtom == atom.Blockquote {
