@@ -16,7 +16,7 @@ import (
 // lower-cased, stored and hashed in one register, without a loop or a branch on its length.
 
 // block is the number of bytes that asciiBlock classifies at once. slack is the number of readable
-// bytes that must follow a block, because eight bytes may be loaded from any position in the block.
+// bytes that must follow a block, because eight bytes may be loaded from any position in it.
 const (
 	block = 64
 	slack = 7
@@ -25,8 +25,8 @@ const (
 // Each constant repeats one byte eight times, for arithmetic on eight bytes in one 64-bit word.
 const (
 	each  = 0x0101010101010101
-	highs = 0x80 * each // the highest bit of each byte
-	lows  = 0x7F * each // the seven lower bits of each byte
+	highs = 0x80 * each
+	lows  = 0x7F * each
 	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter; it is set in every ASCII digit
 )
 
@@ -53,10 +53,9 @@ func (t *Text) asciiWords(text []byte, i int) int {
 	return min(i, len(text))
 }
 
-// asciiBlock appends to t the words that end in a block. The argument place is the block's byte
-// offset in the text. The first result is the number of bytes that were processed. The second
-// result is true if asciiBlock can continue after them, and false if the full rules must read the
-// next bytes.
+// asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
+// text. read is the number of bytes that were processed. more is true if asciiBlock can continue
+// after them, and false if the full rules must read the next bytes.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {
@@ -66,9 +65,9 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 			others |= pack(other) << i
 		}
 	}
-	ends := ^words & (words << 1) // the first byte after each word
+	ends := ^words & (words << 1)
 	starts := words &^ (words << 1)
-	stop := bits.TrailingZeros64(others) // the first byte that needs the full rules; 64 if there is none
+	stop := bits.TrailingZeros64(others)
 	ends &= 1<<stop - 1
 
 	// The canonical words of a block are at most as long as the block, plus one space before the first

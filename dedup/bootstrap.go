@@ -84,7 +84,7 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 
 // unitsOf returns the one or two units of each pair, and the number of all units. A pair with only
 // one unit lists it twice. A unit is a page that is in several pairs, or a pair without such a
-// page. The last result is the number of pages that are in several pairs.
+// page. shared is the number of pages that are in several pairs.
 func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	pairs := map[int]int{} // number of pairs that contain each page
 	for _, p := range pages {
@@ -93,7 +93,7 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 			pairs[p[1]]++
 		}
 	}
-	unit := map[int]int{} // maps a page to its unit
+	unit := map[int]int{}
 	number := func(page int) int {
 		u, ok := unit[page]
 		if !ok {
@@ -121,8 +121,8 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	return units, n, shared
 }
 
-// decisions returns the number of independent decisions among the pairs that the function in
-// selects: the number of their units, but at most the number of these pairs.
+// decisions returns the number of independent decisions among the pairs for which in returns true:
+// the number of their units, but at most the number of these pairs.
 func decisions(units [][2]int, in func(i int) bool) int {
 	pairs, seen := 0, map[int]bool{}
 	for i, u := range units {
@@ -134,14 +134,12 @@ func decisions(units [][2]int, in func(i int) bool) int {
 	return min(pairs, len(seen))
 }
 
-// percentiles returns the interval that contains the middle 95 % of values. It sorts values.
 func percentiles(values []float64) Interval {
 	slices.Sort(values)
 	cut := len(values) / 40
 	return Interval{values[cut-1], values[len(values)-cut]}
 }
 
-// union returns the smallest interval that contains both intervals.
 func (in Interval) union(other Interval) Interval {
 	return Interval{min(in[0], other[0]), max(in[1], other[1])}
 }

@@ -26,11 +26,11 @@ type Place struct {
 // all resemble each other equally, the result has n-1 pairs instead of n(n-1)/2.
 
 // Taken is the result of [Clusters]: the clusters of the texts at each similarity. A pair (i, j)
-// means that text j belongs to the cluster that text i leads.
+// means that text j is in the cluster that text i leads.
 type Taken struct {
 	similarities []float64
 	texts        int
-	pairs        []Take // the pairs are in ascending order of their leaders
+	pairs        []Take // in ascending order of their leaders
 }
 
 // A Take records that Text is in the cluster that Leader leads, at one or more similarities up to
@@ -93,7 +93,6 @@ func checkSimilarities(similarities []float64) error {
 	return nil
 }
 
-// upTo returns a set of bits. Bit i is set if t.similarities[i] is at most resemblance.
 func (t *Taken) upTo(resemblance float64) uint64 {
 	n, equal := slices.BinarySearch(t.similarities, resemblance)
 	if equal {

@@ -46,8 +46,6 @@ func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
 	}
 }
 
-// agree returns the number of indexes i at which a[i] equals b[i]. Both lists must have the same
-// length.
 func agree(a, b []uint64) (n int) {
 	for i := range a {
 		if a[i] == b[i] {

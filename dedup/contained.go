@@ -35,10 +35,10 @@ import (
 // [mostSamples] samples, so short excerpts from it are found less often. If more than [MaxPosting]
 // leaders have the same sample, the latest of them are not read; see [Met].
 const (
-	sampledRun   = 2 * containedRun // number of words in a sampled run
-	unsampled    = 0.005            // probability that the shortest page shares no sample with its source
-	askedSamples = 32               // of the samples by which a page is looked up, the number that its source is expected to have
-	mostSamples  = 1 << 13          // maximum number of samples under which a text is stored
+	sampledRun   = 2 * containedRun
+	unsampled    = 0.005   // probability that the shortest page shares no sample with its source
+	askedSamples = 32      // number of looked-up samples that a source is expected to have
+	mostSamples  = 1 << 13 // maximum number of samples under which a text is stored
 )
 
 // Keys appends to dst the keys under which an index stores the text of a leader. sketch is the
@@ -58,22 +58,21 @@ func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	}
 	samples = NewSet(samples)
 	for _, x := range samples[:min(len(samples), mostSamples)] {
-		dst = append(dst, mix(x)) // spreads the keys over all 64-bit numbers, as an index expects
+		dst = append(dst, mix(x)) // spread the keys over all 64-bit numbers, as an index expects
 	}
 	return dst
 }
 
-// sampling returns the share of all runs that are sampled.
 func (r Rule) sampling() float64 {
 	shared := float64(max(r.MinWords, DefaultMinWords)-sampledRun+1) * r.survival()
 	return -math.Expm1(math.Log(unsampled) / shared)
 }
 
-// survival returns the expected share of a page's runs of six words that its source has.
+// survival returns the expected share of a page's runs of six words that its source also has.
 func (r Rule) survival() float64 { return r.Contained * r.Contained }
 
-// Asked returns those of a page's keys by which the page is looked up, and how many of them a
-// leader must have to become a candidate. keys are the result of [Rule.Keys].
+// Asked returns the keys by which a page is looked up, and how many of them a leader must have to
+// become a candidate. keys is the result of [Rule.Keys] for the page.
 func (r Rule) Asked(keys []uint64) (asked []uint64, meet int) {
 	if r.Contained == 0 {
 		return keys, r.Scheme.Meet()

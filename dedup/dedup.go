@@ -1,7 +1,7 @@
 // Package dedup decides whether texts are duplicates or near-duplicates of each other. It is pure:
 // it uses no network, disk, clock or log.
 //
-// To judge texts as they come, each against those before it:
+// To judge each text against those before it:
 //
 //	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
 //	...

@@ -32,19 +32,17 @@ type Excerpts struct {
 	order *Occurrences
 	texts []indexed
 
-	posts  []post   // the indexed runs of all texts, in ascending order of their runs once starts is set
+	posts  []post   // sorted by run once starts is set
 	starts []uint32 // posts[starts[i]] is the first post whose run has i in its upper bits
 	shift  int      // number of lower bits of a run's upper half that starts ignores
-	met    []int32  // texts that the current search has met
+	met    []int32
 }
 
-// An indexed is the data about one text that an Excerpts keeps.
 type indexed struct {
 	need  int32 // number of the text's indexed runs that a source must have; 0 means that the text is not indexed
-	found int32 // number of them that the current search has found
+	found int32 // number of these runs that the current search has found
 }
 
-// A post records that a text has a run.
 type post struct {
 	run  uint32 // upper half of the run
 	text int32
@@ -62,8 +60,8 @@ func NewExcerpts(least float64, n int, o *Occurrences) *Excerpts {
 	return &Excerpts{least: least, order: o, texts: make([]indexed, n)}
 }
 
-// Add stores the runs of the text with index at, counted from 0. It may be called once for each
-// index, in any order, and not after [Excerpts.Of]. An empty text is not an excerpt.
+// Add stores the runs of the text with the given index, counted from 0. It may be called once for
+// each index, in any order, and not after [Excerpts.Of]. An empty text is not an excerpt.
 func (x *Excerpts) Add(at int, runs Set) {
 	size := len(runs)
 	if size == 0 {
@@ -74,7 +72,7 @@ func (x *Excerpts) Add(at int, runs Set) {
 		count uint16
 		run   uint32
 	}
-	others := make([]counted, 0, size) // the runs that also occur in other texts
+	others := make([]counted, 0, size)
 	for _, run := range runs {
 		if x.order.returns(run) {
 			others = append(others, counted{x.order.counts[run>>x.order.shift], uint32(run >> 32)})
@@ -92,9 +90,8 @@ func (x *Excerpts) Add(at int, runs Set) {
 	x.texts[at].need = int32(need)
 }
 
-// index sorts x.posts and computes x.starts.
 func (x *Excerpts) index() {
-	x.order = nil // frees memory, because no text can be added any more
+	x.order = nil // frees memory: no text can be added any more
 	slices.SortFunc(x.posts, func(a, b post) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.text, b.text)) })
 	width := 1
 	for 1<<width < len(x.posts) && width < 28 {

@@ -95,7 +95,7 @@ func (f Form) Without(lang string) Form {
 }
 
 // ReadForm reads text into t as [Text.Read] does, and then removes or changes words according to
-// form. The argument lang is the primary subtag of the text's language, such as "en".
+// form. lang is the primary subtag of the text's language, such as "en".
 func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.Read(text)
 	if form == Plain {
@@ -103,7 +103,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	}
 	plain, ends, places := t.canon, t.ends, t.places
 	t.canon, t.ends, t.tokens = t.other[:0], t.otherEnds[:0], t.tokens[:0]
-	t.places = t.places[:0] // overwrites the array of places while it is read; safe, because fewer places are written than were read
+	t.places = t.places[:0] // reuses the array while it is read, which is safe because writing never overtakes reading
 	words := string(plain)  // one conversion for all words is cheaper than one for each
 	start := 0
 	for i, end := range ends {
@@ -120,7 +120,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.other, t.otherEnds = plain, ends
 }
 
-// of applies f to the token word of a text in language lang. It returns "" if f removes the token.
+// of applies f to the word of a token. It returns "" if f removes the token.
 func (f Form) of(word, lang string) string {
 	if f&NoFunction != 0 {
 		word = language.Elide(lang, word)

@@ -18,13 +18,13 @@ import (
 // index on disk.
 type Index struct {
 	rule  Rule
-	canon sync.Pool // contains *Text values
+	canon sync.Pool
 
 	mu       sync.RWMutex
-	added    uint64               // guarded by mu: the number of texts that were added, which is also the number of the last one
+	added    uint64               // guarded by mu: number of texts added so far, which is also the number of the last one
 	leaders  []*leader            // guarded by mu: the texts that duplicate no earlier one, in the order in which they were added
-	copies   map[Hash]first       // guarded by mu: for each canonical text, the first text that has it
-	postings map[uint64][]*leader // guarded by mu: for each key, the leaders that have it, in the order in which they were added
+	copies   map[Hash]first       // guarded by mu: the first text with each canonical form
+	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order in which they were added
 }
 
 // A first is the earliest added text with a certain canonical form. Later texts with the same form
@@ -39,7 +39,7 @@ type first struct {
 // with it.
 type leader struct {
 	num    uint64
-	place  uint64 // index of the text in Index.leaders
+	place  uint64
 	id     string
 	sketch Sketch
 	set    Set
@@ -72,7 +72,6 @@ func (x *Index) Match(text string) Verdict {
 	return x.judge(&s)
 }
 
-// A subject is a text prepared for judgement: its hash, sketch, shingles and index keys.
 type subject struct {
 	tokens int
 	hash   Hash
@@ -82,9 +81,8 @@ type subject struct {
 	keys   []uint64
 }
 
-// read computes the subject of a text. It takes much longer than judge, so callers should not hold
-// x.mu. If the rule's form is not Plain, read detects the language of the text, because the effect
-// of the form depends on it.
+// read takes much longer than judge, so callers should not hold x.mu. If the rule's form is not
+// Plain, read detects the language of the text, because the effect of the form depends on it.
 func (x *Index) read(text string) (s subject) {
 	canon := x.canon.Get().(*Text)
 	defer x.canon.Put(canon)
@@ -105,7 +103,7 @@ func (x *Index) read(text string) (s subject) {
 	return s
 }
 
-// judge compares a subject with the texts that have been added. The caller must hold x.mu.
+// The caller must hold x.mu.
 func (x *Index) judge(s *subject) Verdict {
 	if s.tokens == 0 {
 		return Verdict{Kind: Thin}
@@ -130,7 +128,7 @@ func (x *Index) contained(s *subject, short []Candidate) Verdict {
 		at, _ := slices.BinarySearchFunc(x.leaders, c.Num, func(l *leader, num uint64) int { return cmp.Compare(l.num, num) })
 		return x.leaders[at].runs, nil
 	}
-	c, share, ok, _ := x.rule.Source(s.runs, short, runsOf) // runsOf returns no error
+	c, share, ok, _ := x.rule.Source(s.runs, short, runsOf) // runsOf never fails
 	if !ok {
 		return Verdict{Kind: Unique}
 	}
@@ -140,7 +138,7 @@ func (x *Index) contained(s *subject, short []Candidate) Verdict {
 // candidates returns the leaders that share enough keys with the subject. The caller must hold
 // x.mu.
 func (x *Index) candidates(s *subject) (all []Candidate) {
-	shared := map[uint64]int{} // maps the index of a leader to the number of keys that it shares with the subject
+	shared := map[uint64]int{} // number of shared keys by index of the leader
 	asked, meet := x.rule.Asked(s.keys)
 	for _, key := range asked {
 		list := x.postings[key]
@@ -161,8 +159,8 @@ func (x *Index) candidates(s *subject) (all []Candidate) {
 	return all
 }
 
-// keep adds a subject with its verdict v to the index, so that later texts are compared with it.
-// The caller must hold x.mu for writing.
+// keep adds s to the index, so that later texts are compared with it. The caller must hold x.mu for
+// writing.
 func (x *Index) keep(id string, s *subject, v Verdict) {
 	x.added++
 	if _, known := x.copies[s.hash]; !known && s.tokens > 0 {

@@ -85,8 +85,8 @@ const (
 	metMost       = 31 // at most 2^31 entries of two bits in met
 )
 
-// NewOccurrences returns an empty table. The argument shingles is the expected sum of the sizes of
-// all sets. It determines the size of the table.
+// NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets. It
+// determines the size of the table.
 func NewOccurrences(shingles int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), countersLeast)
 	met := min(size+2, metMost)
@@ -94,7 +94,6 @@ func NewOccurrences(shingles int) *Occurrences {
 	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 
-// Count adds 1 to the count of each shingle of s.
 func (o *Occurrences) Count(s Set) {
 	for _, x := range s {
 		if n := &o.counts[x>>o.shift]; *n < math.MaxUint16 {
@@ -112,7 +111,7 @@ func (o *Occurrences) place(x uint64) (word *uint64, at int) {
 }
 
 // returns reports whether shingle x occurs in more than one of the counted sets. A true result may
-// be wrong, because other shingles can share the bits of x. A false result is always correct.
+// be wrong, because other shingles can share the bits of x. A false result is always right.
 func (o *Occurrences) returns(x uint64) bool {
 	word, at := o.place(x)
 	return *word>>at&3 == 2
@@ -127,22 +126,21 @@ type Join struct {
 	order *Occurrences
 	sets  []joined
 
-	posted int          // sum of len(keys) over all sets
-	keys   room[uint32] // memory for joined.keys
-	bits   room[uint64] // memory for joined.bitmap
+	posted int
+	keys   room[uint32]
+	bits   room[uint64]
 
 	lists  []posting // all lists of postings, one after the other; nil before the first search
 	starts []uint32  // list i is lists[starts[i]:starts[i+1]]
 	met    []int32   // for each set, the number of the last search that considered it
-	round  int32     // number of searches so far
-	read   int       // number of postings that all searches have read
+	round  int32
+	read   int
 }
 
-// A joined is the data that the join keeps about one set.
 type joined struct {
-	size, alone int32    // number of all shingles, and number of the shingles that no other set has, which come first in the order
+	size, alone int32    // number of all shingles, and of those that no other set has, which come first in the order
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
-	bitmap      []uint64 // the set's bitmap for the second test; see the essay above
+	bitmap      []uint64 // for the second test; see the essay above
 }
 
 // A room allocates small slices from large blocks, which is cheaper than many small allocations. An
@@ -153,7 +151,6 @@ type room[T any] struct{ left []T }
 // block of its own length.
 const roomSize = 1 << 16
 
-// take returns a slice of n zeros.
 func (r *room[T]) take(n int) []T {
 	if n > len(r.left) {
 		r.left = make([]T, max(n, roomSize))
@@ -163,10 +160,10 @@ func (r *room[T]) take(n int) []T {
 	return s
 }
 
-// A posting records that a set has a certain shingle. All postings of one shingle are in one list.
+// All postings of one shingle are in one list.
 type posting struct {
 	set   int32
-	reach float32 // reach of the shingle in the set; see Join.reach; rounding to float32 must not make it smaller
+	reach float32 // see Join.reach; rounding to float32 must not make it smaller
 }
 
 // leeway loosens every bound of the join, so that a rounding error never excludes a pair. It is a
@@ -174,14 +171,14 @@ type posting struct {
 // leeway becomes a candidate.
 const leeway = 1e-3
 
-// NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. The argument o must
-// already have counted all n sets. Each set is empty until [Join.Add] stores it.
+// NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. o must already have
+// counted all n sets. Each set is empty until [Join.Add] stores it.
 func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
 
-// Add stores s as the set with index at, counted from 0. It may be called once for each index, in
-// any order. An empty set resembles no other.
+// Add stores s as the set with the given index, counted from 0. It may be called once for each
+// index, in any order. An empty set resembles no other.
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
 	n.size = int32(len(s))
@@ -189,8 +186,8 @@ func (x *Join) Add(at int, s Set) {
 	x.draw(n, s)
 }
 
-// post fills n.keys and n.alone from the set s. The keys are those of the first shingles of s,
-// rarest first: as many as a search may need. Shingles with equal counts stay in ascending order.
+// post fills n.keys and n.alone from s. The keys are those of the first shingles of s, rarest
+// first, as many as a search may need. Shingles with equal counts stay in ascending order.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -211,7 +208,7 @@ func (x *Join) post(n *joined, s Set) {
 	}
 }
 
-// draw fills n.bitmap from the set s. Each shingle flips one bit, which its low bits select.
+// draw fills n.bitmap. Each shingle flips one bit, which its low bits select.
 func (x *Join) draw(n *joined, s Set) {
 	words := 1 << bits.Len(uint(bitsPerShingle*(1-x.t)/(1+x.t)*float64(len(s)))/64)
 	n.bitmap = x.bits.take(words)
@@ -220,10 +217,10 @@ func (x *Join) draw(n *joined, s Set) {
 	}
 }
 
-// bitsPerShingle times (1-t)/(1+t) is the minimum number of bits of a bitmap for each shingle. With
+// bitsPerShingle times (1-t)/(1+t) is the minimum number of bits in a bitmap for each shingle. With
 // so many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a pair
-// of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and at .3
-// those of .23 and below.
+// of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and at
+// .3 those of .23 and below.
 const bitsPerShingle = 16
 
 // apart reports whether the bitmaps of two sets prove that their resemblance is less than
@@ -256,7 +253,7 @@ func (x *Join) reach(set, place int) float64 {
 // of its list. There are at least half as many lists as postings, so that few lists contain
 // postings of several shingles.
 func (x *Join) index() {
-	x.order = nil // frees memory, because no set can be added any more
+	x.order = nil // frees memory: no set can be added any more
 	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
 	x.starts = make([]uint32, 1<<(32-shift)+1)
 	for set := range x.sets {
@@ -292,10 +289,10 @@ const keyFactor = 0x9E3779B1
 
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
-// After yields the indexes of the sets that come after the set with index at and may resemble it.
-// These are all sets that resemble it, and some that do not. Each is yielded once, in no particular
-// order. from[i] is the lowest resemblance that matters for set i. It is at least the threshold of
-// the join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
+// After yields the indexes of the later sets that may resemble the set with index at. These are all
+// sets that resemble it, and some that do not. Each is yielded once, in no particular order.
+// from[i] is the lowest resemblance that matters for set i. It is at least the threshold of the
+// join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
 // sets. The function yield may change from[other]. [Join.Add] must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
@@ -303,7 +300,7 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 	x.round++
 	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway // minimum number of shingles of a similar set
+	least := from[at]*size - leeway
 	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {
@@ -330,10 +327,10 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 }
 
-// reaches reports whether two sets may have resemblance t. The argument size is the number of
-// shingles of the first set, and place is the position, from 0, of its first shingle that the other
-// set shares. The argument p is the posting of that shingle in the other set. The argument p does
-// not store the position in that set, but its reach was computed from the position and x.t.
+// reaches reports whether two sets may have resemblance t. size is the number of shingles of the
+// first set, and place is the position, from 0, of its first shingle that the other set shares. p
+// is the posting of that shingle in the other set. A posting does not store the shingle's position,
+// but its reach was computed from the position and x.t.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
 	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway

@@ -2,7 +2,6 @@ package dedup
 
 import "golang.org/x/sys/cpu"
 
-// vectors reports whether this processor has AVX2, which leastAVX2 needs.
 var vectors = cpu.X86.HasAVX2
 
 //go:noescape

@@ -7,9 +7,9 @@ import (
 
 // A Passage is a run of tokens that two texts have in common.
 type Passage struct {
-	A      int `json:"a"`      // index of the passage's first token in text A, from 0
-	B      int `json:"b"`      // index of the passage's first token in text B, from 0
-	Tokens int `json:"tokens"` // number of tokens
+	A      int `json:"a"` // index of the passage's first token in text A, from 0
+	B      int `json:"b"` // index of the passage's first token in text B, from 0
+	Tokens int `json:"tokens"`
 }
 
 // mostPlaces is the maximum number of positions of one shingle in B that Passages tries. Without
@@ -22,7 +22,7 @@ const mostPlaces = 64
 func Passages(a, b *Text, k int) []Passage {
 	x, y := a.Shingles(nil, k), b.Shingles(nil, k)
 	if len(x) == 0 || len(y) == 0 || min(a.Len(), k) != min(b.Len(), k) {
-		return nil // the texts have nothing in common if one has no words, or if only one is shorter than k words
+		return nil // the texts have nothing in common if either has no words, or if only one is shorter than k words
 	}
 	k = min(k, a.Len())
 	places := map[uint64][]int{}
@@ -45,9 +45,8 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest compares x with y from each of places, which are indexes in y. It returns the one from
-// which the most shingles agree, and the number of these shingles. The number is 0 if places is
-// empty.
+// longest compares x with y from each of the given indexes in y. It returns the index from which
+// the most shingles agree, and the number of these shingles. The number is 0 if places is empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

@@ -9,17 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// These are the classes of a byte at the beginning of a word or character; see the table class.
+// These are the classes of a byte at the beginning of a word or character.
 const (
-	other  = iota // anything that needs the full rules
-	gap           // an ASCII byte that is not part of a word
-	letter        // an ASCII letter
-	digit         // an ASCII digit
-	lead          // the first byte of a two-byte character
-	quote         // the ASCII apostrophe, which joins two letters or two digits in one word
+	other = iota // anything that needs the full rules
+	gap          // an ASCII byte that is not part of a word
+	letter
+	digit
+	lead  // the first byte of a two-byte character
+	quote // the ASCII apostrophe, which joins two letters or two digits in one word
 )
 
-// class maps each byte to its class: other, gap, letter, digit, lead or quote.
 var class = func() (c [256]byte) {
 	for b := range 128 {
 		c[b] = gap
@@ -70,7 +69,7 @@ var fold = func() (f [256]byte) {
 // ends.
 func (t *Text) plainWord(text []byte) int {
 	canon := t.separated()
-	last := gap // class of the last letter or digit
+	last := gap
 	i := 0
 	for i < len(text) {
 		b := text[i]
@@ -100,7 +99,7 @@ func (t *Text) plainWord(text []byte) int {
 		i += n
 	}
 	if last == gap {
-		return 0 // the text does not begin with a word
+		return 0
 	}
 	start := len(t.canon)
 	t.canon = canon
@@ -108,8 +107,8 @@ func (t *Text) plainWord(text []byte) int {
 	return i
 }
 
-// lowerOf returns the entry of the table lower for the character at the beginning of text. It
-// returns 0 if that is not a valid two-byte character.
+// lowerOf returns the entry in lower for the character at the beginning of text, or 0 if that is
+// not a valid two-byte character.
 func lowerOf(text []byte) uint16 {
 	if len(text) < 2 || class[text[0]] != lead || text[1]&0xC0 != 0x80 {
 		return 0
@@ -117,11 +116,10 @@ func lowerOf(text []byte) uint16 {
 	return lower[int(text[0]&0x1F)<<6|int(text[1]&0x3F)]
 }
 
-// joint decides whether a word continues. The argument text is the text after the characters that
-// were read so far, and last is the class of the last of them. The result n is the length in bytes
-// of an apostrophe that joins the word with the next character, or 0 if the word has ended. The
-// second result is false if the tables of this file cannot decide. Then the full rules must read
-// the word.
+// joint decides whether a word continues. text is the text after the characters read so far, and
+// last is the class of the last of them. n is the length in bytes of an apostrophe that joins the
+// word with the next character, or 0 if the word has ended. plain is false if the tables of this
+// file cannot decide. Then the full rules must read the word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -143,8 +141,8 @@ func joint(text []byte, last int) (n int, plain bool) {
 	return 0, true
 }
 
-// nextClass returns the class of the character at the beginning of text: letter, digit or gap. The
-// second result is false if the tables of this file do not cover the character.
+// nextClass returns the class of the character at the beginning of text: letter, digit or gap.
+// plain is false if the tables of this file do not cover the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:
@@ -160,9 +158,9 @@ func nextClass(text []byte) (c int, plain bool) {
 	return gap, true
 }
 
-// plainGap returns the length of the character at the beginning of text, if it is a common
-// character beyond ASCII that always ends a word: the no-break space, quotation marks, dashes, the
-// ellipsis. Otherwise it returns 0.
+// plainGap returns the length of the character at the beginning of text if it is a common character
+// beyond ASCII that always ends a word: the no-break space, quotation marks, dashes, the ellipsis.
+// Otherwise it returns 0.
 func plainGap(text []byte) int {
 	r, n := utf8.DecodeRune(text)
 	switch r {

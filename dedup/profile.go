@@ -28,14 +28,14 @@ type ProfileInput struct {
 // A ProfileResult is the result of a profile for two texts.
 type ProfileResult struct {
 	Profile string  `json:"profile"`
-	Score   float64 `json:"score"` // score, in the unit that the system uses
+	Score   float64 `json:"score"` // in the unit that the system uses
 	Unit    string  `json:"unit"`  // "share", 0 to 1, or "percent", 0 to 100
 	A       int     `json:"shingles_a"`
 	B       int     `json:"shingles_b"`
 	Common  int     `json:"common"`
 	Super   *int    `json:"super_shingles,omitempty"` // number of equal super-shingles, 0 to 6; nil if the system has none
 	Mega    *int    `json:"mega_shingles,omitempty"`  // number of equal mega-shingles, 0 to 15; nil if the system has none
-	Without string  `json:"form_without,omitempty"`   // the parts of the system's form for which there are no rules in a text's language
+	Without string  `json:"form_without,omitempty"`   // parts of the system's form for which a text's language has no rules
 }
 
 // Profiles returns all profiles.
@@ -87,7 +87,7 @@ func zelenkovSegalovich(a, b string, in ProfileInput) ProfileResult {
 	return r
 }
 
-// These are the words and marks that the elementary algorithm removes, as published.
+// The elementary algorithm removes these words and marks, as published.
 var (
 	elementaryWords = setOfWords("это как так в на над к ко до за то с со для о ну же ж что он она б бы ли и у")
 	elementaryMarks = strings.NewReplacer(",", "", ".", "", "!", "", "?", "", "(", "", ")", "", "-", "", "—", "", ":", "", ";", "", `"`, "")

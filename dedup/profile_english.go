@@ -23,9 +23,9 @@ import (
 // in a text and in its copy. Only one rule looks at the previous word: a word ending in -s that
 // follows a word in beforeVerbs is a verb and keeps its -s.
 
-// treebankWords lists words of closed classes that the Penn Treebank's guidelines (Santorini, 1990)
-// give one of the tags above. Its adjectives are ordinals, words of quantity, and comparatives and
-// superlatives that WordNet lists elsewhere.
+// treebankWords lists words of closed classes to which the Penn Treebank's guidelines (Santorini,
+// 1990) give one of the tags above. Its adjectives are ordinals, words of quantity, and
+// comparatives and superlatives that WordNet lists elsewhere.
 var treebankWords = setOfWords(`
 	a an the this that these those all another any both each either every neither no some
 	and but or nor yet plus minus so &
@@ -43,7 +43,6 @@ var treebankWords = setOfWords(`
 // noun.
 var beforeVerbs = setOfWords("he she it who which")
 
-// englishMarks lists the characters that the published system removes from the text.
 const englishMarks = "”“\",.:$#()\r\n"
 
 func englishPOS(a, b string, _ ProfileInput) ProfileResult {

@@ -7,14 +7,14 @@ import (
 
 // A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
-	Score     float64 // score of the pair, 0 to 1
-	Duplicate bool    // the label of the pair
+	Score     float64 // 0 to 1
+	Duplicate bool    // the pair's label
 }
 
 // A Quality rates decisions about labelled pairs. Each pair was declared a duplicate or not.
 type Quality struct {
-	Precision  float64  `json:"precision"` // share of the pairs declared duplicates that are duplicates; 1 if no pair was declared a duplicate
-	Recall     float64  `json:"recall"`    // share of the duplicates that were declared duplicates; 1 if there are no duplicates
+	Precision  float64  `json:"precision"` // share of the pairs declared duplicates that are duplicates; 1 if there are none
+	Recall     float64  `json:"recall"`    // share of the duplicates that were declared duplicates; 1 if there are none
 	F1         float64  `json:"f1"`        // harmonic mean of precision and recall
 	PrecisionI Interval `json:"precision_interval"`
 	RecallI    Interval `json:"recall_interval"`
@@ -24,9 +24,9 @@ type Quality struct {
 // An Interval is a 95 % confidence interval: its lower and its upper end.
 type Interval [2]float64
 
-// counted contains counts of decisions about pairs. The field right is the number of duplicates
-// that were declared duplicates, and missed is the number of the other duplicates. The field wrong
-// is the number of other pairs that were declared duplicates.
+// counted contains counts of decisions about pairs: duplicates that were declared duplicates
+// (right), duplicates that were not (missed), and other pairs that were declared duplicates
+// (wrong).
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
@@ -47,10 +47,9 @@ func (c counted) portions() (precision, recall, decided portion) {
 
 func f1(decided float64) float64 { return 2 * decided / (1 + decided) }
 
-// A portion is the fraction n/of.
 type portion struct{ n, of int }
 
-// share returns the fraction as a number, or 1 if its denominator is 0.
+// share returns 1 if the denominator is 0.
 func (c portion) share() float64 {
 	if c.of == 0 {
 		return 1
@@ -58,12 +57,12 @@ func (c portion) share() float64 {
 	return float64(c.n) / float64(c.of)
 }
 
-// wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid even for a small
+// wilson returns the 95 % score interval of the share (Wilson, 1927). It is valid even for a small
 // number of pairs. For 20 of 20 the interval is .84 to 1, where resampling the pairs would give
 // exactly 1.
 func (c portion) wilson() Interval { return wilson(c.share(), c.of) }
 
-// wilson returns the 95 % score interval for a share that was observed in the given number of
+// wilson returns the 95 % score interval of a share that was observed in the given number of
 // independent decisions.
 func wilson(share float64, decisions int) Interval {
 	const z = 1.959964 // 95 % of a normal distribution is within z standard deviations of the mean
@@ -76,7 +75,6 @@ func wilson(share float64, decisions int) Interval {
 	return Interval{min(p, max(0, middle-half)), max(p, min(1, middle+half))} // rounding errors could otherwise exclude p if it is 0 or 1
 }
 
-// add counts a decision about a pair the given number of times.
 func (c *counted) add(duplicate, declared bool, times int) {
 	switch {
 	case duplicate && declared:
@@ -101,7 +99,7 @@ func Assess(pairs []Scored, threshold float64) Quality {
 	return count(pairs, threshold).quality()
 }
 
-// folds is the number of parts into which cross-validation divides the pairs.
+// Cross-validation divides the pairs into this many parts.
 const folds = 10
 
 // CrossValidate returns the cross-validated quality of a measure. For each tenth of the pairs, the

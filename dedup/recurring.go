@@ -24,7 +24,7 @@ import (
 // of these pages repeat a table of 40 words and have 15 words of their own. A bound that is a share
 // of the host misses blocks that recur in one section only: at one page in ten, the resemblance of
 // these pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to
-// 0. 142 of the 146 pages that resemble their other version by .8 or more still do. The other four
+// 0. Of the 146 pages that resemble their other version by .8 or more, 142 still do. The other four
 // are short and consist largely of a licence. Their resemblance fell to between .71 and .79. With a
 // bound of thirty pages, the resemblance of long pages of different classes rose, because some
 // recurring blocks were text in which the pages differ.
@@ -54,12 +54,12 @@ const (
 // then call Count once for every page.
 type Recurring struct {
 	least  uint8
-	table  []uint8        // number of blocks in each bucket in the first reading; counting stops at the value of the field least
-	counts map[uint64]int // maps a block to the number of pages that have it, counted in the second reading
+	table  []uint8        // number of blocks in each bucket in the first reading; counting stops at Recurring.least
+	counts map[uint64]int // number of pages with each block, counted in the second reading
 }
 
-// NewRecurring returns a Recurring for a host with the given number of pages. The number determines
-// the minimum number of pages on which a block must be to count as recurring.
+// NewRecurring returns a Recurring for a host with the given number of pages. This number
+// determines on how many pages a block must be to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))
@@ -71,8 +71,8 @@ func NewRecurring(pages int) *Recurring {
 
 func (r *Recurring) bucket(block uint64) *uint8 { return &r.table[block%uint64(len(r.table))] }
 
-// Read reads the blocks of one page for the first time. The argument blocks contains the numbers of
-// the page's blocks as [Rule.Block] returns them, without repeats.
+// Read reads the blocks of one page for the first time. blocks contains the numbers of the page's
+// blocks as [Rule.Block] returns them, without repeats.
 func (r *Recurring) Read(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -84,8 +84,8 @@ func (r *Recurring) Read(blocks []uint64) {
 	}
 }
 
-// Count reads the blocks of one page for the second time, after [Recurring.Read] of all pages. The
-// argument blocks contains the numbers of the page's blocks, without repeats.
+// Count reads the blocks of one page for the second time, after [Recurring.Read] has read all
+// pages. blocks contains the numbers of the page's blocks, without repeats.
 func (r *Recurring) Count(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -97,16 +97,15 @@ func (r *Recurring) Count(blocks []uint64) {
 	}
 }
 
-// Blocks returns the recurring blocks. It maps the number of each block to the number of pages that
-// have it. Call it after [Recurring.Count] of all pages.
+// Blocks returns the number of pages with each recurring block, by the number of the block. Call it
+// after [Recurring.Count] has read all pages.
 func (r *Recurring) Blocks() map[uint64]int {
 	maps.DeleteFunc(r.counts, func(_ uint64, n int) bool { return n < int(r.least) })
 	return r.counts
 }
 
-// Block returns the number that identifies a block of text: the hash of its canonical form under
-// this rule. The argument lang is the language of the text. The result ok is false if the block has
-// no words. Block overwrites t.
+// Block returns the number that identifies a block of text in the language lang: the hash of its
+// canonical form under this rule. ok is false if the block has no words. Block overwrites t.
 func (r Rule) Block(t *Text, block, lang string) (number uint64, ok bool) {
 	r.Read(t, block, lang)
 	return xxh3.Hash(t.Bytes()), t.Len() > 0

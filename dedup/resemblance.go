@@ -1,6 +1,5 @@
 package dedup
 
-// common returns |A∩B|, the number of shingles that both sets have.
 func common(a, b Set) int {
 	n, _ := commonFrom(a, b, 0)
 	return n

@@ -14,7 +14,7 @@ const (
 // These constants bound the work for one page. Templates can flood an index: the documentation of
 // one API has 1.3 million pairs of pages with a resemblance of .7 to .8.
 const (
-	MaxPosting = 1000 // maximum number of leaders that are read for each key of the page; the earliest are read
+	MaxPosting = 1000 // maximum number of leaders read for each key of the page, earliest first
 	MaxMet     = 1000 // maximum number of leaders whose sketches are compared with the page's sketch
 	MaxVerify  = 32   // maximum number of candidates whose shingles are compared with the page's shingles
 
@@ -46,7 +46,7 @@ func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
 }
 
-// Read makes t the canonical form of a text in the language lang under this rule.
+// Read sets t to the canonical form of a text in the language lang under this rule.
 func (r Rule) Read(t *Text, text, lang string) { t.ReadForm(t.copied(text), r.Form, lang) }
 
 // Shingles returns the shingles of a text under this rule, in order and with repeats.
@@ -61,7 +61,6 @@ func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 // others.
 func (r Rule) Short(tokens int) bool { return tokens < r.leastWords() }
 
-// leastWords returns the number of words of the shortest text that is compared.
 func (r Rule) leastWords() int {
 	if r.Contained > 0 {
 		return max(r.MinWords, sampledRun)
@@ -84,10 +83,9 @@ func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 }
 
 // Source returns the first candidate that contains enough of a page, and the share that it
-// contains; see [Rule.Contains]. The argument page is the [Runs] of the page. The function runsOf
-// returns those of a candidate, or nil if the candidate no longer exists. Source stops reading
-// candidates after a total of [MaxVerifyWords] words. If there is no source, ok is false. The error
-// is that of runsOf.
+// contains; see [Rule.Contains]. page is the [Runs] of the page. runsOf returns those of a
+// candidate, or nil if the candidate no longer exists. Source stops after candidates with a total
+// of [MaxVerifyWords] words. If there is no source, ok is false. The error is that of runsOf.
 func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (Set, error)) (source Candidate, share float64, ok bool, err error) {
 	words := 0
 	for _, c := range candidates {
@@ -113,19 +111,19 @@ func Runs(t *Text, text string) Set {
 }
 
 // Met returns the numbers of the leaders whose sketches are compared with a page's sketch, in
-// ascending order. The argument shared maps a leader to the number of keys that it shares with the
-// page. Leaders that share fewer than meet keys are left out. If more than [MaxMet] leaders remain,
-// Met returns those that share the most keys, and the earliest of equals. The more keys two pages
-// share, the more they are expected to resemble each other. Keys are a sample, so a leader that is
-// left out may still resemble the page most. In that case the verdict differs from that of a
-// comparison with all leaders: it names another leader, or the page is unique. Such a page is
-// counted as capped. [Rule.Shortlist] can err in the same way.
+// ascending order. shared is the number of keys that each leader shares with the page. Leaders that
+// share fewer than meet keys are left out. If more than [MaxMet] leaders remain, Met returns those
+// that share the most keys, and the earliest of equals. The more keys two pages share, the more
+// they are expected to resemble each other. Keys are a sample, so a leader that is left out may
+// still resemble the page most. In that case the verdict differs from that of a comparison with all
+// leaders: it names another leader, or the page is unique. Such a page is counted as capped.
+// [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
 	var having [Minima + 1]int // having[k] is the number of leaders that share k keys with the page
 	for _, n := range shared {
 		having[min(n, Minima)]++
 	}
-	least, room := Minima+1, MaxMet // leaders that share at least this many keys are all returned; room is the number of others that may be returned
+	least, room := Minima+1, MaxMet // leaders that share at least this many keys are all returned; room is the maximum number of others
 	for least > max(meet, 1) && having[least-1] <= room {
 		least--
 		room -= having[least]
@@ -148,10 +146,10 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 
 // A Candidate is a leader that may resemble a page.
 type Candidate struct {
-	Num      uint64  // number of the leader; earlier leaders have lower numbers
-	Name     string  // URL or other name of the leader, which becomes Verdict.DuplicateOf
-	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
-	Set      Set     // shingles of the leader, which only Judge needs
+	Num      uint64  // earlier leaders have lower numbers
+	Name     string  // URL or other name, which becomes Verdict.DuplicateOf
+	Estimate float64 // estimated resemblance to the page from the sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
+	Set      Set     // shingles, which only Judge needs
 }
 
 // Shortlist selects, in place, the candidates that are worth an exact comparison with a page of the
@@ -161,7 +159,7 @@ type Candidate struct {
 // total. The result has at most that many candidates, but at least one and at most [MaxVerify]. It
 // may lack the page's best leader, if the estimate for that leader is too low or many others have
 // better estimates. With [Rule.Contained], no estimate is too low, and the length of the page says
-// nothing about the candidates. So the caller must stop after [MaxVerifyWords] words.
+// nothing about the candidates. Then the caller must stop after [MaxVerifyWords] words.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
 	most := min(max(MaxVerifyWords/max(words, 1), 1), MaxVerify)
@@ -171,7 +169,7 @@ func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	before := func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
 	}
-	short := all[:0] // the best candidates so far, the best first
+	short := all[:0] // best first
 	for _, c := range all {
 		if c.Estimate < least || len(short) == most && before(c, short[most-1]) > 0 {
 			continue
@@ -189,9 +187,9 @@ func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 type Verdict struct {
 	Kind        VerdictKind
 	Leader      uint64  // number of the leader that the page duplicates; 0 if none
-	DuplicateOf string  // name of that leader; "" if none
+	DuplicateOf string  // name of this leader; "" if none
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
-	Method      Method  // way in which the leader was found
+	Method      Method  // how the leader was found
 	Containment float64 // with [Rule.Contained]: share of the page's runs of three words that are in the leader; 0 if the page is not near
 }
 
@@ -208,8 +206,8 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	return best
 }
 
-// Better returns the verdict with the more similar leader. If both are equally similar, it returns
-// the verdict with the earlier leader.
+// Better returns the verdict with the more similar leader, or the earlier leader if both are
+// equally similar.
 func Better(a, b Verdict) Verdict {
 	switch {
 	case a.Leader == 0:

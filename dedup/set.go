@@ -19,8 +19,8 @@ type Set []uint64
 // Large buckets are sorted by [slices.Sort] first, so NewSet is never slower than a comparison sort
 // of the whole.
 
-// crowded is the minimum size of a bucket that NewSet sorts by slices.Sort, because insertion takes
-// quadratic time.
+// crowded is the minimum size of a bucket that NewSet sorts with slices.Sort, because insertion
+// takes quadratic time.
 const crowded = 32
 
 // NewSet returns the set of the given shingles, which may be in any order and have repeats. The
@@ -31,7 +31,7 @@ func NewSet(shingles []uint64) Set {
 	}
 	var few [512]uint32 // a table on the stack for texts of up to a thousand words
 	ends := few[:]
-	width := bits.Len(uint(len(shingles) / 2)) // number of bits in a bucket's number
+	width := bits.Len(uint(len(shingles) / 2))
 	if 1<<width > len(ends) {
 		ends = make([]uint32, 1<<width)
 	}

@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf is the inverse of [Sketch.Append]. The result ok is false if b has a different size.
+// SketchOf is the inverse of [Sketch.Append]. ok is false if b has the wrong size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false
@@ -130,9 +130,8 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	return s
 }
 
-// least returns the minimum of low and of one function's values for all elements of x. The
-// arguments flip and factor are the constants k_i and m_i of the function. leastAVX2 must return
-// the same result.
+// least returns the minimum of low and of one function's values for all elements of x. flip and
+// factor are the constants k_i and m_i of the function. leastAVX2 must return the same result.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor

@@ -40,18 +40,18 @@ import (
 // A Text is the canonical form of a text. Its zero value is empty and ready to use. Read may be
 // called again, and then reuses the memory.
 type Text struct {
-	canon  []byte   // the tokens, joined by one space
-	ends   []int    // end of each token in canon
-	tokens []uint64 // hash of each token
-	runes  []uint64 // result of chars: a hash of each character of canon
+	canon  []byte // the tokens, joined by one space
+	ends   []int
+	tokens []uint64
+	runes  []uint64 // reused by chars
 
-	shingles []uint64 // memory that Set reuses
-	text     []byte   // memory that copied reuses
+	shingles []uint64 // reused by Set
+	text     []byte   // reused by copied
 
 	places    []Span // position of each token in the text, if locate is set
 	locate    bool   // Read records positions; see Locate
 	other     []byte // second buffer for canon; ReadForm reads the words in one and writes the changed words to the other
-	otherEnds []int  // second buffer for ends, used in the same way as other
+	otherEnds []int  // second buffer for ends
 
 	iter *words.Iterator[[]byte]
 	norm []byte
@@ -95,14 +95,14 @@ func (t *Text) Read(text []byte) {
 	}
 }
 
-// copied returns text as bytes, in memory that the next call of copied overwrites.
+// copied returns text as bytes that the next call overwrites.
 func (t *Text) copied(text string) []byte {
 	t.text = append(t.text[:0], text...)
 	return t.text
 }
 
 // place records the bytes from start to end as the position of all tokens that have no position
-// yet. It does nothing if locate is false.
+// yet.
 func (t *Text) place(start, end int) {
 	if t.locate {
 		t.placeAll(start, end)
@@ -135,7 +135,8 @@ func (t *Text) Token(i int) string {
 	return string(t.canon[start:t.ends[i]])
 }
 
-// chars returns a hash for each character of the canonical text, valid until the next call.
+// chars returns a hash for each character of the canonical text. The result is valid until the next
+// call.
 func (t *Text) chars() []uint64 {
 	t.runes = t.runes[:0]
 	for _, r := range string(t.canon) {
@@ -148,8 +149,8 @@ func (t *Text) chars() []uint64 {
 // or markup have the same hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end records a new token: canon[start:]. Unless the token is the first one, the byte at start is
-// the space before the token and is not part of it.
+// end records canon[start:] as a new token. Unless it is the first one, the byte at start is the
+// space before the token and not part of it.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -158,8 +159,6 @@ func (t *Text) end(start int) {
 	t.tokens = append(t.tokens, hashToken(t.canon, start))
 }
 
-// separated returns canon with a space appended, or unchanged if there is no token yet. The caller
-// appends the next token.
 func (t *Text) separated() []byte {
 	if len(t.tokens) > 0 {
 		return append(t.canon, ' ')
@@ -167,9 +166,9 @@ func (t *Text) separated() []byte {
 	return t.canon
 }
 
-// hashToken returns the 64-bit hash of a token: canon[start:]. A token of up to eight bytes fits in
-// 64 bits, and mix is a permutation, so two different tokens of this kind never have the same hash.
-// Longer tokens are hashed by xxh3.
+// hashToken hashes canon[start:]. A token of up to eight bytes fits in 64 bits, and mix is a
+// permutation, so two different tokens of this kind never have the same hash. Longer tokens are
+// hashed by xxh3.
 func hashToken(canon []byte, start int) uint64 {
 	n := len(canon) - start
 	switch {
@@ -201,7 +200,6 @@ func (t *Text) segment(text []byte) int {
 	return n
 }
 
-// isWord reports whether a segment contains a letter or a number.
 func isWord(segment []byte) bool {
 	for i := 0; i < len(segment); {
 		r, n := utf8.DecodeRune(segment[i:])
@@ -213,14 +211,13 @@ func isWord(segment []byte) bool {
 	return false
 }
 
-// word appends the tokens of one word by the full rules.
 func (t *Text) word(word []byte) {
 	if !norm.NFKC.IsNormal(word) {
 		t.norm = norm.NFKC.Append(t.norm[:0], word...)
 		word = t.norm
 	}
 	t.low = t.low[:0]
-	alone := false // whether t.low contains a character that is a token by itself; see perCharacter
+	alone := false // whether t.low contains a character that is a token by itself
 	for i := 0; i < len(word); {
 		r, n := utf8.DecodeRune(word[i:])
 		i += n
@@ -261,7 +258,6 @@ func (t *Text) flush() {
 	t.low = t.low[:0]
 }
 
-// perCharacter reports whether each character of r's script is a token of its own, as in Han.
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
 		r == 'ー' // the long vowel mark is used with both kinds of kana, so neither of their tables contains it

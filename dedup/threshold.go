@@ -13,21 +13,20 @@ type Choice struct {
 	Tied      [2]float64 `json:"tied"` // lowest and highest threshold of that range
 }
 
-// BestThreshold returns the threshold with the highest F1. The elements of thresholds must be in
-// ascending order. Often neighbouring thresholds have the same F1, because no pair has a score
-// between them. Then BestThreshold returns the middle one, which is farthest from a mistake. If
-// there are several such ranges, it chooses the widest of them. If several are equally wide, it
-// chooses the one with the highest thresholds, which declare the fewest pairs duplicates.
+// BestThreshold returns the threshold with the highest F1. The thresholds must be in ascending
+// order. Often neighbouring thresholds have the same F1, because no pair has a score between them.
+// Then BestThreshold returns the middle one, which is farthest from a mistake. If there are several
+// such ranges, it chooses the widest of them. If several are equally wide, it chooses the one with
+// the highest thresholds, which declare the fewest pairs duplicates.
 func BestThreshold(pairs []Scored, thresholds []float64) Choice {
 	return newSweep(pairs, thresholds).best(func(int) int { return 1 })
 }
 
-// A sweep prepares pairs so that they can be assessed quickly at all thresholds.
 type sweep struct {
 	pairs      []Scored
 	thresholds []float64
-	reached    []int     // for each pair, the number of thresholds that its score reaches
-	sums       []counted // buffer for the method best
+	reached    []int     // number of thresholds that the score of each pair reaches
+	sums       []counted // reused by best
 }
 
 func newSweep(pairs []Scored, thresholds []float64) *sweep {

@@ -7,8 +7,8 @@ import (
 
 // # Choosing the shingle and the threshold
 //
-// The literature leaves open how long a shingle should be and at what resemblance two pages are
-// duplicates. Both depend on the pages and on the purpose. [Tune] compares different choices on
+// The literature does not say how long a shingle should be, or from what resemblance on two pages
+// are duplicates. Both depend on the pages and on the purpose. [Tune] compares different choices on
 // labelled pairs. Each measure gives each pair a score, each threshold turns scores into decisions,
 // and precision, recall and F1 rate the decisions.
 //
@@ -36,21 +36,21 @@ func Thresholds() []float64 {
 type Way struct {
 	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
-	Shingle int    `json:"shingle"` // number of units in a shingle
+	Shingle int    `json:"shingle"` // in units
 	Measure string `json:"measure"`
 }
 
 // A Tuned is the result of [Tune] for one [Way].
 type Tuned struct {
 	Way
-	Choice                 // threshold with the best F1 over all pairs
-	Quality                // quality of the decisions at Threshold, over all pairs
+	Choice                 // over all pairs
+	Quality                // of the decisions at Threshold, over all pairs
 	CrossValidated Quality `json:"cross_validated"`
 }
 
 // Tune sorts ways of measuring by their cross-validated F1, the best first. scores[i] are the
-// scores that ways[i] gives to the labelled pairs, which are the same for all ways. The argument
-// thresholds contains the thresholds to try, in ascending order.
+// scores that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds
+// contains the thresholds to try, in ascending order.
 //
 // If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
 // uses it by default. If ways are still equal, the way with the widest range of equally good

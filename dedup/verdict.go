@@ -16,16 +16,16 @@ const (
 	Thin   VerdictKind = "thin"   // the page has fewer words than Rule.MinWords; a copy of an earlier page is Exact even if it is short
 )
 
-// A Method is the way in which a leader was found.
+// A Method says how a leader was found.
 type Method string
 
 const (
 	ByText  Method = "text"  // page and leader have the same canonical text
-	ByBands Method = "bands" // the sketches of the page and its leader have at least one band of minima in common
-	BySuper Method = "super" // at least two of the six super-shingles of the page and its leader are equal
-	ByMega  Method = "mega"  // at least one of the fifteen mega-shingles of the page and its leader is equal
+	ByBands Method = "bands" // the sketches of page and leader have at least one band of minima in common
+	BySuper Method = "super" // at least two of the six super-shingles of page and leader are equal
+	ByMega  Method = "mega"  // at least one of the fifteen mega-shingles of page and leader is equal
 	ByRuns  Method = "runs"  // the leader has enough of the page's sampled runs of six words
-	ByPairs Method = "pairs" // the page and its leader were found by the search for all similar pairs after the crawl
+	ByPairs Method = "pairs" // page and leader were found by the search for all similar pairs after the crawl
 )
 
 // Explain returns the meaning of a verdict under this rule, in words for people who do not know

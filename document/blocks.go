@@ -8,29 +8,27 @@ import (
 )
 
 // blocks collects the paragraphs and table rows of an office document. A paragraph may be inside
-// another one, for example in a footnote or a text box. The inner paragraph becomes a separate
+// another one, for example in a footnote or a text box. The inner paragraph then becomes a separate
 // block after the outer one.
 type blocks struct {
-	all  []extract.Block
-	open []*openBlock
-	size int // number of bytes of text collected so far
-	most int
-	mute int // number of open elements whose text is dropped, such as deleted text; 0 means that text is collected
+	all     []extract.Block
+	open    []*openBlock
+	size    int // bytes of text collected so far
+	maxText int
+	mute    int // number of open elements whose text is dropped, such as deleted text; if 0, text is collected
 }
 
-// An openBlock is a paragraph or table row that has not ended yet.
 type openBlock struct {
 	text  strings.Builder
 	level int
-	inner []extract.Block // finished blocks inside this block
+	inner []extract.Block
 	isRow bool
-	skip  bool // drop the block's own text
+	skip  bool
 }
 
-// begin opens a paragraph. The argument level is the level of a heading, or 0.
+// begin opens a paragraph, or a heading if level is not 0.
 func (b *blocks) begin(level int) { b.open = append(b.open, &openBlock{level: level}) }
 
-// end closes the block that was opened last.
 func (b *blocks) end() {
 	last := len(b.open) - 1
 	if last < 0 {
@@ -55,29 +53,28 @@ func (b *blocks) end() {
 	}
 }
 
-// beginRow opens a row of a table.
 func (b *blocks) beginRow() { b.open = append(b.open, &openBlock{isRow: true}) }
 
-// write adds text to the innermost open block. It drops text outside all blocks: white space, or
-// text that is not part of the document.
+// write adds text to the innermost open block. Text outside all blocks is dropped: it is white
+// space, or not part of the document.
 func (b *blocks) write(s string) {
 	if b.mute > 0 || len(b.open) == 0 {
 		return
 	}
 	o := b.open[len(b.open)-1]
 	b.size += len(s)
-	if b.size <= b.most && !o.isRow {
+	if b.size <= b.maxText && !o.isRow {
 		o.text.WriteString(s)
 	}
 }
 
 func (b *blocks) err() error {
-	if b.size > b.most {
-		return tooMuch(b.most)
+	if b.size > b.maxText {
+		return tooMuch(b.maxText)
 	}
 	return nil
 }
 
-func tooMuch(most int) error {
-	return fmt.Errorf("%w: more than %d KB for a file of its size", ErrTooLarge, most>>10)
+func tooMuch(maxText int) error {
+	return fmt.Errorf("%w: more than %d KB for a file of its size", ErrTooLarge, maxText>>10)
 }

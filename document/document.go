@@ -51,7 +51,7 @@ const (
 
 var names = map[string]string{PDF: "PDF", DOCX: "DOCX", ODT: "ODT", EPUB: "EPUB"}
 
-// These are the reasons why the text of a document cannot be read.
+// These are the reasons why a document cannot be read.
 var (
 	ErrEncrypted = pdf.ErrEncrypted
 	ErrDamaged   = pdf.ErrDamaged
@@ -63,7 +63,7 @@ var (
 // An Error means that the text of a document cannot be read.
 type Error struct {
 	Type string // media type of the document
-	Err  error  // cause of the error, one of the errors above
+	Err  error  // one of the errors above
 }
 
 func (e *Error) Error() string {
@@ -71,13 +71,13 @@ func (e *Error) Error() string {
 }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Type returns the media type of a document, determined from its bytes. It returns "" if body is
-// not a PDF, DOCX, ODT or EPUB file.
+// Type returns the media type of a document as determined from its bytes, or "" if body is not a
+// PDF, DOCX, ODT or EPUB file.
 func Type(body []byte) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
 		return packageType(body)
-	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // an encrypted DOCX file is inside an OLE file
+	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // encrypted DOCX files are inside OLE files
 		if bytes.Contains(body, encryptedPackage) {
 			return DOCX
 		}
@@ -91,8 +91,8 @@ func Type(body []byte) string {
 // file.
 var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
 
-// TypeOfFile returns the media type of a file, determined from its name and its first bytes. It
-// returns "" if the file does not look like a document.
+// TypeOfFile returns the media type of a file as determined from its name and its first bytes, or
+// "" if the file does not look like a document.
 func TypeOfFile(name string, start []byte) string {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch {
@@ -113,8 +113,8 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MostText returns the maximum length, in bytes, of the text of a document whose file has the given
-// size in bytes.
+// MostText returns the maximum number of bytes of text for a document whose file has the given size
+// in bytes.
 func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
 
 // Options limit the resources that a [Reader] uses. The zero value selects the defaults.
@@ -124,7 +124,7 @@ type Options struct {
 	Cache   string        // folder for the compiled PDF engine; "" means skink/pdf in the user's cache folder
 }
 
-// These are sizes in bytes of the memory of one instance of the PDF engine.
+// These are memory sizes of one instance of the PDF engine, in bytes.
 const (
 	leastInstance  = 32 << 20  // enough for small files
 	enoughInstance = 128 << 20 // enough for nearly all files
@@ -138,7 +138,7 @@ type Reader struct {
 
 	once   sync.Once
 	engine *pdf.Engine // nil until the first PDF file is read
-	err    error       // reason why the PDF engine could not be started, or nil
+	err    error       // why the PDF engine could not be started, or nil
 }
 
 // NewReader returns a Reader, which the caller must close. The PDF engine starts with the first PDF
@@ -149,7 +149,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may be running then, or be called afterwards.
+// Close stops the PDF engine. No other method may be running, or be called afterwards.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil
@@ -157,8 +157,7 @@ func (r *Reader) Close() error {
 	return r.engine.Close()
 }
 
-// Reads reports whether Parse would read a body as a document. The argument contentType has the
-// same meaning as for Parse.
+// Reads reports whether Parse would read a body as a document. contentType is as for Parse.
 func (r *Reader) Reads(body []byte, contentType string) bool {
 	if r == nil || Type(body) == "" {
 		return false
@@ -167,7 +166,7 @@ func (r *Reader) Reads(body []byte, contentType string) bool {
 	return !strings.HasPrefix(media, "text/") && media != "application/xhtml+xml"
 }
 
-// Cost returns the bytes of memory needed to read a document, in addition to the memory for its
+// Cost returns the memory needed to read a document, in bytes, in addition to the memory for its
 // text.
 func (r *Reader) Cost(body []byte) int64 {
 	if Type(body) == PDF {
@@ -177,8 +176,8 @@ func (r *Reader) Cost(body []byte) int64 {
 	return chapterTree
 }
 
-// AtOnce returns the number of PDF files that can be read at the same time. Other files wait their
-// turn. It returns 0 for a nil Reader.
+// AtOnce returns the number of PDF files that can be read at the same time, or 0 for a nil Reader.
+// Other files wait their turn.
 func (r *Reader) AtOnce() int {
 	if r == nil {
 		return 0
@@ -187,16 +186,14 @@ func (r *Reader) AtOnce() int {
 	return int(n)
 }
 
-// instances returns the number n of PDF files that can be read at the same time, and the memory for
-// each in bytes.
 func (r *Reader) instances() (n, memory int64) {
 	n = min(max(1, r.opt.Memory/enoughInstance), int64(runtime.GOMAXPROCS(0)))
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
 }
 
-// Parse extracts the text of a page or a document. The argument contentType is the Content-Type
-// header as the server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot
-// be read, the error is an *[Error], or the error of ctx.
+// Parse extracts the text of a page or a document. contentType is the Content-Type header as the
+// server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot be read, the
+// error is an *[Error], or the error of ctx.
 func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, contentType string) (*extract.Document, error) {
 	doc, err := ask.Parse(body, contentType)
 	if r == nil || doc != nil || !errors.Is(err, extract.ErrNotText) {
@@ -209,7 +206,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, errMissing) { // the ZIP file is not a document, although it contains one
+	if errors.Is(err, errMissing) { // a ZIP file that is not a document, although it contains one
 		return nil, extract.ErrNotText
 	}
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 // two versions of a drawing, page headers, page footers and comments. Footnotes and endnotes come
 // after the text.
 
-// wordMain is the name of the part of a DOCX package that contains the text.
 const wordMain = "word/document.xml"
 
 func (p *pack) docx() (*extract.Document, error) {
@@ -35,7 +34,7 @@ func (p *pack) docx() (*extract.Document, error) {
 	if d.Lang = core["language"]; d.Lang == "" {
 		d.Lang = styles.lang
 	}
-	text := &wordText{styles: &styles, blocks: blocks{most: p.most}}
+	text := &wordText{styles: &styles, blocks: blocks{maxText: p.maxText}}
 	for _, part := range []string{wordMain, "word/footnotes.xml", "word/endnotes.xml"} {
 		if err := p.walk(part, text); err != nil && (part == wordMain || !errors.Is(err, errMissing)) {
 			return nil, err
@@ -45,13 +44,13 @@ func (p *pack) docx() (*extract.Document, error) {
 	return d, nil
 }
 
-// wordStyles holds the styles of a DOCX file that affect its text.
+// wordStyles holds the styles of a DOCX file that affect its text, by style id.
 type wordStyles struct {
-	levels   map[string]int    // maps the id of a heading style to its level
-	based    map[string]string // maps the id of a style to the id of the style from which it inherits
-	contents map[string]bool   // ids of the styles for lines of a table of contents
+	levels   map[string]int    // levels of the heading styles
+	based    map[string]string // the style from which each style inherits
+	contents map[string]bool   // the styles for lines of a table of contents
 	lang     string
-	id       string // id of the style that is being read
+	id       string // id of the style being read
 }
 
 func (s *wordStyles) begin(name string, attrs []xml.Attr) {
@@ -85,10 +84,10 @@ func (s *wordStyles) end(string)  {}
 func (s *wordStyles) text([]byte) {}
 func (s *wordStyles) err() error  { return nil }
 
-// level returns the heading level of paragraphs with the style id, from 1. It returns 0 if they are
-// not headings.
+// level returns the heading level of paragraphs with a style, from 1, or 0 if they are not
+// headings.
 func (s *wordStyles) level(id string) int {
-	for range 8 { // a limit, because damaged styles may inherit from each other in a cycle
+	for range 8 { // damaged styles may inherit from each other in a cycle
 		if level := s.levels[id]; level > 0 {
 			return level
 		}
@@ -106,15 +105,14 @@ func outlineLevel(val string) int {
 	return 0
 }
 
-// A wordText collects the text of a DOCX file.
 type wordText struct {
 	blocks
 	styles *wordStyles
 	inText bool
-	sdt    []bool // reports for each open content control (w:sdt element) whether the control contains a table of contents
+	sdt    []bool // for each open content control (w:sdt element), whether it contains a table of contents
 }
 
-// wordMuted lists the elements of DOCX whose text is left out, such as deleted text.
+// wordMuted lists the DOCX elements whose text is left out, such as deleted text.
 var wordMuted = map[string]bool{"del": true, "moveFrom": true, "Fallback": true, "rt": true}
 
 func (w *wordText) begin(name string, attrs []xml.Attr) {
@@ -177,22 +175,22 @@ func (w *wordText) text(s []byte) {
 	}
 }
 
-// fields returns the texts of all elements without child elements in the given part. The key is the
-// name of the element. If several elements have the same name, the first one that is not empty is
-// used. If the package has no such part, the map is empty.
+// fields returns the text of each element without child elements in the given part, by element
+// name. If several elements have the same name, the first one that is not empty is used. If the
+// package has no such part, the map is empty.
 func (p *pack) fields(name string) (map[string]string, error) {
-	f := &fields{of: map[string]string{}}
+	f := &fields{values: map[string]string{}}
 	err := p.walk(name, f)
 	if errors.Is(err, errMissing) {
 		err = nil
 	}
-	return f.of, err
+	return f.values, err
 }
 
 type fields struct {
-	of   map[string]string
-	name string
-	now  strings.Builder
+	values map[string]string
+	name   string
+	now    strings.Builder
 }
 
 func (f *fields) begin(name string, _ []xml.Attr) {
@@ -201,8 +199,8 @@ func (f *fields) begin(name string, _ []xml.Attr) {
 }
 
 func (f *fields) end(name string) {
-	if s := strings.TrimSpace(f.now.String()); name == f.name && s != "" && f.of[name] == "" {
-		f.of[name] = s
+	if s := strings.TrimSpace(f.now.String()); name == f.name && s != "" && f.values[name] == "" {
+		f.values[name] = s
 	}
 	f.name = ""
 }

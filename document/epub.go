@@ -22,7 +22,7 @@ const (
 	mostSpine   = 10_000   // maximum number of chapters that are read
 )
 
-// epubMain is the name of the part of an EPUB package that refers to the description of the book.
+// epubMain is the part that refers to the description of the book.
 const epubMain = "META-INF/container.xml"
 
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
@@ -30,7 +30,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	if err := p.walk(epubMain, &container); err != nil {
 		return nil, err
 	}
-	book := &epubBook{items: map[string]epubItem{}, fields: fields{of: map[string]string{}}}
+	book := &epubBook{items: map[string]epubItem{}, fields: fields{values: map[string]string{}}}
 	if err := p.walk(container.root, book); err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	if err := p.walk("META-INF/encryption.xml", &locked); err != nil && !errors.Is(err, errMissing) {
 		return nil, err
 	}
-	of := book.of
+	values := book.values
 	d := &extract.Document{
-		Title: of["title"], Author: of["creator"], Description: of["description"], Lang: of["language"],
-		Published: of["date"], Modified: book.modified,
+		Title: values["title"], Author: values["creator"], Description: values["description"], Lang: values["language"],
+		Published: values["date"], Modified: book.modified,
 	}
 	ask.Page, ask.Embeds, ask.Images, ask.Tree = false, false, false, chapterTree
 	var all []extract.Block
@@ -62,8 +62,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 		if err != nil { // the chapter is not an HTML page
 			continue
 		}
-		if size += len(chapter.Text) + len(chapter.Left); size > p.most {
-			return nil, tooMuch(p.most)
+		if size += len(chapter.Text) + len(chapter.Left); size > p.maxText {
+			return nil, tooMuch(p.maxText)
 		}
 		if chapter.Left != "" {
 			left = append(left, chapter.Left)
@@ -81,8 +81,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer parses the part epubMain. The field root is the name of the part with the
-// description of the book.
+// An epubContainer parses the part epubMain. root is the name of the part with the description of
+// the book.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -95,13 +95,11 @@ func (c *epubContainer) end(string)  {}
 func (c *epubContainer) text([]byte) {}
 func (c *epubContainer) err() error  { return nil }
 
-// An epubItem is one of the book's files, as listed in the description.
 type epubItem struct {
 	href string
-	page bool // the file is a chapter, and not a picture or a table of contents
+	page bool // the file is a chapter, not a picture or a table of contents
 }
 
-// An epubBook parses the description of the book.
 type epubBook struct {
 	fields
 	items    map[string]epubItem
@@ -142,8 +140,8 @@ func (b *epubBook) err() error {
 	return nil
 }
 
-// chapters returns the file names of the chapters in reading order, each once. The argument dir is
-// the folder of the description.
+// chapters returns the file names of the chapters in reading order, each once. dir is the folder of
+// the description.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {

@@ -31,7 +31,6 @@ import (
 // Known weaknesses: headings are not found, tables become rows of words, and the parts of a formula
 // are in the order in which they were drawn.
 
-// pdfDocument returns the document with the text and the metadata of a PDF file.
 func pdfDocument(f *pdf.File) *extract.Document {
 	d := &extract.Document{
 		Title: strings.TrimPrefix(f.Title, "Microsoft Word - "), Author: f.Author, Description: f.Subject, Lang: f.Lang,
@@ -60,10 +59,9 @@ func linesOf(pages []string) [][]string {
 
 const (
 	edge      = 2 // number of lines at the top and at the bottom of a page that may be page headers or footers
-	repeating = 3 // minimum number of pages that must have the same line at the edge for it to count as a page header or footer
+	repeating = 3 // minimum number of pages with the same line at the edge for it to count as a page header or footer
 )
 
-// dropRunning drops page headers and footers.
 func dropRunning(pages [][]string) [][]string {
 	for range edge {
 		for _, at := range []func(page []string) int{
@@ -91,8 +89,8 @@ func dropRunning(pages [][]string) [][]string {
 	return pages
 }
 
-// masked returns a line with each number replaced by #, so that "Page 3" and "Page 4" are equal. It
-// replaces Roman numerals too, because prefaces often have them.
+// masked replaces each number in a line with #, so that "Page 3" and "Page 4" become equal. It also
+// replaces Roman numerals, because prefaces often have them.
 func masked(line string) string {
 	var out strings.Builder
 	for word := range strings.FieldsSeq(line) {
@@ -116,13 +114,10 @@ func masked(line string) string {
 	return out.String()
 }
 
-// isRoman reports whether word looks like a Roman numeral in small letters, as used for the pages
-// of prefaces.
 func isRoman(word string) bool {
 	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
 }
 
-// paragraphs joins the lines of all pages of a PDF file into paragraphs.
 func paragraphs(pages [][]string) []extract.Block {
 	j := joiner{words: map[string]bool{}}
 	for _, page := range pages {
@@ -140,8 +135,8 @@ func paragraphs(pages [][]string) []extract.Block {
 	return j.blocks
 }
 
-// widthOf returns the width of a page's text in characters. A quarter of the page's lines are at
-// least that long.
+// widthOf returns the width of a page's text in characters: at least a quarter of the lines are
+// that long.
 func widthOf(page []string) int {
 	var counts [512]int
 	for _, line := range page {
@@ -156,23 +151,21 @@ func widthOf(page []string) int {
 	return 0
 }
 
-// full is the minimum length of a line that does not end its paragraph, as a share of the width of
-// the page. A shorter line is the last line of its paragraph.
+// full is the minimum length of a line that does not end its paragraph, as a share of the page
+// width.
 const full = 0.7
 
-// brokenHyphen is the character that PDFium returns for a hyphen at the end of a line.
+// brokenHyphen is what PDFium returns for a hyphen at the end of a line.
 const brokenHyphen = "\x02"
 
-// A joiner joins the lines of a PDF file into paragraphs.
 type joiner struct {
-	words  map[string]bool // the words of the document, in lower case
+	words  map[string]bool
 	blocks []extract.Block
 	now    strings.Builder
 	broken string // first part of a word that was broken at the end of the last line; "" if none
 	goesOn bool   // the paragraph may continue on the next line
 }
 
-// know adds the words of a line to j.words.
 func (j *joiner) know(line string) {
 	for word := range strings.FieldsSeq(line) {
 		if word = bare(word); word != "" && !strings.HasSuffix(word, "-") && !strings.Contains(word, brokenHyphen) {
@@ -181,15 +174,14 @@ func (j *joiner) know(line string) {
 	}
 }
 
-// bare returns a word in lower case without the punctuation around it.
 func bare(word string) string {
 	return strings.ToLower(strings.TrimFunc(word, func(r rune) bool {
 		return r != '-' && string(r) != brokenHyphen && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}))
 }
 
-// add adds a line to the current paragraph, or begins a new paragraph with the line. The argument
-// width is the width of the line's page in characters.
+// add adds a line to the current paragraph, or begins a new paragraph with it. width is the width
+// of the line's page in characters.
 func (j *joiner) add(line string, width int) {
 	if j.broken == "" && (!j.goesOn || beginsBlock(line)) {
 		j.flush()
@@ -211,7 +203,7 @@ func (j *joiner) add(line string, width int) {
 }
 
 // splitBroken splits a line that ends with a hyphen into the text before the last word, and that
-// word with its hyphen. The second result is "" if the line ends with a whole word.
+// word with its hyphen. word is "" if the line ends with a whole word.
 func splitBroken(line string) (rest, word string) {
 	head, marked := strings.CutSuffix(line, brokenHyphen)
 	if !marked {
@@ -227,14 +219,14 @@ func splitBroken(line string) (rest, word string) {
 	return head[:at], head[at:] + "-"
 }
 
-// joined joins the two parts of a word that was broken at the end of a line. The part first still
-// ends with the hyphen. The hyphen stays if second does not begin with a small letter, or if the
-// rest of the document has the word only with a hyphen.
+// joined joins the two parts of a word that was broken at the end of a line. first still ends with
+// the hyphen. The hyphen stays if second does not begin with a small letter, or if the rest of the
+// document has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
 	plain := strings.TrimSuffix(first, "-") + second
 	switch {
-	case !unicode.IsLower(start): // may be a name, a number, or two words
+	case !unicode.IsLower(start): // could be a name, a number, or two words
 		return first + second
 	case j.words[bare(first+second)] && !j.words[bare(plain)]:
 		return first + second
@@ -242,7 +234,6 @@ func (j *joiner) joined(first, second string) string {
 	return plain
 }
 
-// flush ends the paragraph.
 func (j *joiner) flush() {
 	j.now.WriteString(j.broken)
 	if j.now.Len() > 0 {
@@ -255,8 +246,7 @@ func (j *joiner) flush() {
 // section matches the beginning of a numbered heading, such as "2.1 Results".
 var section = regexp.MustCompile(`^([0-9]+|[A-Z])(\.[0-9]+)+\.? \pL`)
 
-// beginsBlock reports whether a line begins a list item or a numbered heading, and therefore a new
-// paragraph.
+// A list item or a numbered heading begins a new paragraph.
 func beginsBlock(line string) bool {
 	if section.MatchString(line) {
 		return true
@@ -265,8 +255,8 @@ func beginsBlock(line string) bool {
 	return strings.ContainsRune("•‣◦▪●○■□–—-*·", first) && strings.HasPrefix(line[size:], " ")
 }
 
-// pdfDate returns a date from a PDF, such as D:20260131120000+01'00', in the form of RFC 3339, or
-// as a day if it has no time. It returns "" for any other text.
+// pdfDate returns a date from a PDF file, such as D:20260131120000+01'00', as RFC 3339, or as a day
+// if it has no time. It returns "" for any other text.
 func pdfDate(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
 	digits := s
@@ -289,8 +279,8 @@ func pdfDate(s string) string {
 	return ""
 }
 
-// zoneOf returns the time zone of a date in the form of RFC 3339. A date without a time zone counts
-// as UTC.
+// zoneOf returns the time zone of a PDF date as in RFC 3339. A date without a time zone counts as
+// UTC.
 func zoneOf(s string) string {
 	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
 		return "Z"

@@ -40,7 +40,7 @@ func (p *pack) odt() (*extract.Document, error) {
 		}
 		d.Lang = styles.lang
 	}
-	text := &openText{blocks: blocks{most: p.most}}
+	text := &openText{blocks: blocks{maxText: p.maxText}}
 	if err := p.walk("content.xml", text); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (p *pack) odt() (*extract.Document, error) {
 	return d, nil
 }
 
-// openStyles parses the styles of an ODT file. lang is the first language in them.
+// openStyles parses the styles of an ODT file. lang is the first language they name.
 type openStyles struct{ lang string }
 
 func (s *openStyles) begin(_ string, attrs []xml.Attr) {
@@ -61,15 +61,14 @@ func (s *openStyles) end(string)  {}
 func (s *openStyles) text([]byte) {}
 func (s *openStyles) err() error  { return nil }
 
-// An openText collects the text of an ODT file.
 type openText struct {
 	blocks
 	notes []extract.Block // footnotes and endnotes
-	outer *blocks         // the blocks of the text around the open note; nil if no note is open
+	outer *blocks         // blocks of the text around the open note; nil if no note is open
 	depth int             // number of open notes, which may be nested
 }
 
-// openMuted lists the elements of ODT whose text is left out, such as deleted text and tables of
+// openMuted lists the ODT elements whose text is left out, such as deleted text and tables of
 // contents.
 var openMuted = map[string]bool{
 	"tracked-changes": true, "annotation": true, "note-citation": true, "ruby-text": true, "title": true, "desc": true,
@@ -90,7 +89,7 @@ func (o *openText) begin(name string, attrs []xml.Attr) {
 	case "note":
 		if o.depth++; o.depth == 1 {
 			outer := o.blocks
-			o.outer, o.blocks = &outer, blocks{size: outer.size, most: outer.most, mute: outer.mute}
+			o.outer, o.blocks = &outer, blocks{size: outer.size, maxText: outer.maxText, mute: outer.mute}
 		}
 	default:
 		if openMuted[name] {

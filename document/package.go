@@ -22,19 +22,18 @@ import (
 const (
 	mostUnpacked = 32 << 20 // maximum number of decompressed bytes of a document; a book of a thousand pages needs a third of that
 	mostDepth    = 256      // maximum depth of nested XML elements; LibreOffice has the same limit
-	mostParts    = 10_000   // maximum number of entries in the ZIP file
+	mostParts    = 10_000
 )
 
-// A pack is an open package, with limits for reading it.
 type pack struct {
-	parts map[string]*zip.File
-	left  int64 // number of bytes that may still be decompressed
-	most  int   // maximum number of bytes of text in the document
+	parts   map[string]*zip.File
+	left    int64 // number of bytes that may still be decompressed
+	maxText int   // maximum number of bytes of text in the document
 }
 
-// packageType returns the media type of a ZIP file that is a DOCX, ODT or EPUB file, and "" for any
-// other. ODT and EPUB files should begin with an entry that contains the media type. Otherwise the
-// name of an entry that only one type has determines the type.
+// packageType returns the media type of a DOCX, ODT or EPUB file, or "" for any other ZIP file. ODT
+// and EPUB files should begin with an entry that contains the media type. Otherwise the name of an
+// entry that only one type has determines the type.
 func packageType(body []byte) string {
 	const head = 30 // number of bytes in a ZIP entry before its name
 	if len(body) < head {
@@ -52,7 +51,7 @@ func packageType(body []byte) string {
 		}
 	case bytes.HasPrefix(content, []byte(EPUB)):
 		return EPUB
-	case bytes.HasPrefix(content, []byte(ODT)): // the media type of a template begins with this too, and templates are also read
+	case bytes.HasPrefix(content, []byte(ODT)): // also accept templates, whose media type begins in the same way
 		return ODT
 	}
 	return ""
@@ -69,7 +68,7 @@ func openPackage(body []byte) (*pack, error) {
 	if len(z.File) > mostParts {
 		return nil, fmt.Errorf("%w: %d parts", ErrTooLarge, len(z.File))
 	}
-	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, most: MostText(len(body))}
+	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, maxText: MostText(len(body))}
 	for _, f := range z.File {
 		p.parts[f.Name] = f
 	}
@@ -79,7 +78,7 @@ func openPackage(body []byte) (*pack, error) {
 // errMissing means that a ZIP file lacks an entry that all documents of its type have.
 var errMissing = errors.New("a part is missing")
 
-// open opens the entry with the given name. The caller must close it.
+// The caller must close the result.
 func (p *pack) open(name string) (io.ReadCloser, error) {
 	f := p.parts[path.Clean(strings.TrimPrefix(name, "/"))]
 	if f == nil {
@@ -98,7 +97,7 @@ func (p *pack) open(name string) (io.ReadCloser, error) {
 	}{&unpacking{r, &p.left}, r}, nil
 }
 
-// An unpacking reads an entry of a ZIP file. The number *left counts the bytes that may still be
+// An unpacking reads an entry of a ZIP file. *left is the number of bytes that may still be
 // decompressed in all entries of the package together. When it is 0, reading fails.
 type unpacking struct {
 	from io.Reader
@@ -114,7 +113,6 @@ func (u *unpacking) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// bytes returns the decompressed content of the entry with the given name.
 func (p *pack) bytes(name string) ([]byte, error) {
 	r, err := p.open(name)
 	if err != nil {
@@ -125,7 +123,6 @@ func (p *pack) bytes(name string) ([]byte, error) {
 	return b, unreadable(name, err)
 }
 
-// unreadable returns the error for a part that cannot be read to its end.
 func unreadable(name string, err error) error {
 	if err == nil || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEncrypted) {
 		return err
@@ -133,16 +130,15 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%w: %s: %v", ErrDamaged, name, err)
 }
 
-// A visitor receives the elements and texts of an XML entry from walk. Names of elements have no
+// A visitor receives the elements and text of an XML entry from walk. Element names have no
 // namespace prefix.
 type visitor interface {
 	begin(name string, attrs []xml.Attr)
 	end(name string)
 	text(s []byte)
-	err() error // walk stops if err returns an error
+	err() error // a non-nil error stops walk
 }
 
-// walk parses the XML entry with the given name, and passes each element and text in it to v.
 func (p *pack) walk(name string, v visitor) error {
 	r, err := p.open(name)
 	if err != nil {
@@ -178,8 +174,8 @@ func (p *pack) walk(name string, v visitor) error {
 	}
 }
 
-// attr returns the value of the attribute with the given name, whatever its namespace prefix. It
-// returns "" if there is none.
+// attr returns the value of the attribute with the given name, whatever its namespace prefix, or ""
+// if there is none.
 func attr(attrs []xml.Attr, name string) string {
 	for _, a := range attrs {
 		if a.Name.Local == name {

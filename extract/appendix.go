@@ -24,9 +24,9 @@ import (
 //
 // Weakness: the headings are a fixed list in some 13 languages. Other languages are not covered.
 
-// appendices lists headings of sections that are not part of an article, in lower case, grouped by
-// their first byte. A heading matches a line that is equal to it, or that begins with it and
-// continues with a character other than a letter.
+// appendices lists the headings of sections that are not part of an article, in lower case, grouped
+// by first byte. A heading matches a line that is equal to it, or that begins with it and continues
+// with a character other than a letter.
 var appendices = byFirst(`
 related articles
 related posts
@@ -153,16 +153,16 @@ func words(list string) map[string]bool {
 }
 
 const (
-	appendixHeading = 64 // maximum length of a heading, in bytes
-	appendixWords   = 10 // maximum number of words in a heading
-	appendixShare   = 3  // a dropped section weighs at most this many times as much as the text above it
+	appendixHeading = 64 // maximum length of a heading in bytes
+	appendixWords   = 10
+	appendixShare   = 3 // a dropped section weighs at most this many times as much as the text above it
 
 	fewBlocks = 6 // maximum number of blocks in a section about a company
-	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much
+	fewShare  = 4 // the text above a section about a company must weigh more than this many times its weight
 )
 
 // dropAppendices drops the sections in blocks[first:last] that have a heading from appendices or
-// remarks. It does nothing in threads, on product pages, or on pages with code.
+// remarks, except in threads, on product pages, and on pages with code.
 func (s *survey) dropAppendices(first, last int32) {
 	if s.thread || s.isProduct() || s.whole().code > 0 {
 		return
@@ -204,8 +204,7 @@ func (s *survey) dropAppendices(first, last int32) {
 	}
 }
 
-// abouts lists the beginnings of headings above a section in which a company describes itself, in
-// lower case.
+// abouts lists the beginnings of headings under which a company describes itself, in lower case.
 var abouts = []string{"about ", "über ", "à propos d", "acerca de ", "sobre ", "informazioni su ", "over "}
 
 func isAbout(text []byte) bool {
@@ -241,8 +240,7 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports whether a line is a heading from appendices. The argument text is the line in
-// lower case.
+// isAppendix reports whether a line, given in lower case, is a heading from appendices.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -256,9 +254,8 @@ func isAppendix(text []byte) bool {
 	return false
 }
 
-// isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)". It
-// has one word from remarks, and otherwise only digits and punctuation. The argument text is the
-// line in lower case.
+// isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)":
+// one word from remarks, and otherwise only digits and punctuation. The line must be in lower case.
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -270,14 +267,14 @@ func isRemarks(text []byte) bool {
 	return found
 }
 
-// belowLinks returns the block at which the article continues below a list of links. The section
+// belowLinks returns the block with which the article continues below a list of links. The section
 // with the list is blocks[i:end], and block i is its heading. The article continues at the first
 // running paragraph after the links that has the same parent as the heading or as the links.
 // Paragraphs inside the cards of a list have a different parent. If there is no such paragraph,
 // belowLinks returns end.
 func (s *survey) belowLinks(i, end int32) int32 {
-	above := s.elems[s.blocks[i].elem].parent // the parent of the heading's element
-	links := int32(-1)                        // the parent of the element with the links
+	above := s.elems[s.blocks[i].elem].parent // parent of the heading's element
+	links := int32(-1)                        // parent of the element with the links
 	for j := i + 1; j < end; j++ {
 		b := &s.blocks[j]
 		if b.dropped || b.elem < 0 {
@@ -328,7 +325,6 @@ func (s *survey) sectionEnd(i, last int32) int32 {
 	return end
 }
 
-// rank returns '1' to '6' for the headings <h1> to <h6>, and '7' for any other block.
 func (s *survey) rank(i int32) byte {
 	if s.blocks[i].kind != heading {
 		return '7'

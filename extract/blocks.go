@@ -6,7 +6,7 @@ import "skink/internal/language"
 // such as a PDF.
 type Block struct {
 	Text  string
-	Level int // level of a heading, from 1; 0 if the block is not a heading
+	Level int // heading level, from 1; 0 if the block is not a heading
 }
 
 // FromBlocks fills d with the text of a document that another package has read, such as a PDF. The
@@ -25,7 +25,7 @@ func FromBlocks(d *Document, blocks []Block) {
 			d.Headings = append(d.Headings, Heading{Line: before, Level: min(b.Level, 6)})
 		}
 		if b.Level == 1 && len(d.H1) < maxHeadings {
-			h := line{most: maxHeading}
+			h := line{limit: maxHeading}
 			h.add(b.Text)
 			d.H1 = append(d.H1, string(h.text))
 		}

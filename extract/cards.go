@@ -20,8 +20,8 @@ const (
 	cardShare  = 3              // a row weighs at most this many times as much as the text above it
 )
 
-// dropCards drops the rows of cards below an article. It begins with the last row, so that lower
-// rows no longer count as text that follows.
+// dropCards drops the rows of cards below an article, from the last to the first, so that lower
+// rows no longer count as text below.
 func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return
@@ -56,8 +56,7 @@ func (s *survey) dropCards() {
 	}
 }
 
-// columns returns for each element the number of its child paragraphs that are running text,
-// counted up to minRuns.
+// columns counts, for each element, the child paragraphs that are running text, up to minRuns.
 func (s *survey) columns() []uint8 {
 	runs := make([]uint8, len(s.elems))
 	for i := range s.elems {
@@ -69,8 +68,8 @@ func (s *survey) columns() []uint8 {
 	return runs
 }
 
-// inColumn reports whether any element around element i of s.elems has at least minRuns running
-// paragraphs as its children.
+// inColumn reports whether any ancestor of element i has at least minRuns running paragraphs as
+// children.
 func (s *survey) inColumn(i int32, columns []uint8) bool {
 	for p := s.elems[i].parent; p >= 0; p = s.elems[p].parent {
 		if columns[p] == minRuns {

@@ -18,9 +18,9 @@ import (
 // # Detecting the encoding
 //
 // The encoding of a page is determined in the order given by the WHATWG HTML standard, "determining
-// the character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
-// departs from the standard in three cases, because the user of a crawler cannot choose another
-// encoding for a page:
+// the character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The
+// detection departs from the standard in three cases, because the user of a crawler cannot choose
+// another encoding for a page:
 //
 //   - A body with at least eight valid UTF-8 sequences and no invalid byte is UTF-8, whatever it
 //     declares.
@@ -41,7 +41,7 @@ const (
 )
 
 // decode returns the page as UTF-8, and the WHATWG name of the original encoding. Valid UTF-8 is
-// returned without a copy.
+// not copied.
 func decode(body []byte, contentType string, markup bool) (text []byte, name string) {
 	name = encodingOf(body, contentType, markup)
 	if name == "utf-8" {
@@ -74,8 +74,8 @@ func lookup(name string) encoding.Encoding {
 }
 
 // canonicalName returns the WHATWG name of an encoding label: "windows-1252" for "latin1". It
-// returns "" for an unknown label. It also returns "" for "x-user-defined" and "replacement", which
-// cannot be used to decode text.
+// returns "" for an unknown label, and for "x-user-defined" and "replacement", which cannot be used
+// to decode text.
 func canonicalName(label string) string {
 	e := lookup(strings.TrimSpace(label))
 	if e == nil {
@@ -174,7 +174,7 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 }
 
 // declaredInside returns the encoding that the body declares in <meta charset>, <meta http-equiv>
-// or the XML declaration. It returns "" if there is no declaration.
+// or the XML declaration, or "" if there is none.
 func declaredInside(body []byte) string {
 	head := body[:min(len(body), prescanned)]
 	if trimmed := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("<?xml")) {
@@ -235,9 +235,9 @@ func metaCharset(z *html.Tokenizer, more bool) string {
 	return canonicalName(charset)
 }
 
-// An evidence counts the valid UTF-8 sequences of two or more bytes in a body (whole), and the
-// bytes outside any valid sequence (broken). A character that is cut off at the end of the body is
-// not counted.
+// evidence counts the valid UTF-8 sequences of two or more bytes in a body (whole), and the bytes
+// outside any valid sequence (broken). A character that is cut off at the end of the body is not
+// counted.
 type evidence struct{ whole, broken int }
 
 func utf8Evidence(body []byte) (e evidence) {
@@ -262,14 +262,12 @@ func utf8Evidence(body []byte) (e evidence) {
 // have eight valid sequences and no broken byte.
 func (e evidence) proves() bool { return e.broken == 0 && e.whole >= 8 }
 
-// likely reports whether the body is probably UTF-8, with a few damaged characters at most.
 func (e evidence) likely() bool { return e.broken*10 <= e.whole }
 
-// refutes reports whether the body cannot be UTF-8, even if it declares UTF-8.
 func (e evidence) refutes() bool { return e.broken > e.whole }
 
-// guess returns the most probable encoding by letter frequencies. The text decoded with it must
-// pass readsAsText. If no encoding passes, guess returns windows-1252.
+// guess returns the most probable encoding by letter frequencies whose decoded text passes
+// readsAsText. If there is none, guess returns windows-1252.
 func guess(body []byte, markup bool) string {
 	sample := body
 	if markup {
@@ -281,7 +279,7 @@ func guess(body []byte, markup bool) string {
 		return "windows-1252"
 	}
 	// chardet tries its encodings in parallel, so results of equal confidence come in a random order.
-	// Sort them to get the same result each time.
+	// Sorting them makes the result reproducible.
 	slices.SortFunc(results, func(a, b chardet.Result) int {
 		return cmp.Or(b.Confidence-a.Confidence, strings.Compare(a.Charset, b.Charset))
 	})
@@ -298,8 +296,8 @@ func guess(body []byte, markup bool) string {
 }
 
 // guessedName returns the WHATWG name of an encoding that chardet guessed. It returns "" for UTF-8,
-// UTF-16 and UTF-32, which earlier checks have excluded, and for encodings that are not used on the
-// web.
+// UTF-16 and UTF-32, which earlier checks have ruled out, and for encodings that are not used on
+// the web.
 func guessedName(r chardet.Result, sample []byte) string {
 	switch r.Charset {
 	case "UTF-8", "UTF-16BE", "UTF-16LE", "UTF-32BE", "UTF-32LE":
@@ -314,7 +312,7 @@ func guessedName(r chardet.Result, sample []byte) string {
 	return canonicalName(r.Charset)
 }
 
-// hasC1 reports whether a sample has bytes from 0x80 to 0x9f. They are control characters in the
+// hasC1 reports whether a sample has bytes from 0x80 to 0x9f, which are control characters in the
 // ISO encodings, but letters and punctuation in the Windows encodings.
 func hasC1(sample []byte) bool {
 	for _, c := range sample {
@@ -348,8 +346,8 @@ func readsAsText(sample []byte) bool {
 	return letters > 0 && wrong*20 <= letters
 }
 
-// untagged returns the text of a page without tags, scripts and styles, cut to about 32 KB (see
-// guessed). The encoding is not known yet, so only ASCII bytes are interpreted.
+// untagged returns the text of a page without tags, scripts and styles, cut to about guessed bytes.
+// The encoding is not known yet, so only ASCII bytes are interpreted.
 func untagged(body []byte) []byte {
 	var text []byte
 	z := html.NewTokenizer(bytes.NewReader(body))

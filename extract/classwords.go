@@ -9,7 +9,6 @@ import "strings"
 // common content management systems, frameworks and forums. A word is only a hint: prune and
 // clearSections decide whether an element is dropped.
 
-// classLists lists the words, grouped by the marks that an element with the word gets.
 var classLists = []struct {
 	mark  mark
 	words string
@@ -43,7 +42,7 @@ var classLists = []struct {
 	{markComments, "comment comments commentlist respond disqus"},
 	{markReviews, "review reviews testimonials questions answers ugc"},
 	{markUser, "pairs user userinfo poster postprofile profile avatar reputation badge badges rank votes vote voting stats extras pane notice notices"},
-	{markSpeech, "content body text"}, // the mark is for names such as "user-content"
+	{markSpeech, "content body text"}, // for names such as "user-content"
 }
 
 var classWords = func() map[string]mark {
@@ -56,8 +55,8 @@ var classWords = func() map[string]mark {
 	return all
 }()
 
-// classShapes maps the first letter of a word in classWords to a set of bits, one for each length
-// of such words. The check excludes most other words faster than a look-up in the map.
+// classShapes maps a first letter to a set of bits, one for each length of the words in classWords
+// that begin with it. The check excludes most other words faster than a look-up in the map.
 var classShapes = func() (shapes ['z' + 1]uint32) {
 	for word := range classWords {
 		shapes[word[0]] |= 1 << len(word)
@@ -84,7 +83,7 @@ func classMark(value string) mark {
 	return m
 }
 
-// shortestWord is the length in bytes of the shortest words in classLists: "ad", "no".
+// The shortest words are "ad" and "no".
 const shortestWord = 2
 
 func nameMark(name string) mark {

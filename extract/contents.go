@@ -40,7 +40,6 @@ func (s *survey) dropContents() {
 	}
 }
 
-// isContents reports whether e is a list that consists only of links to places on the same page.
 func (s *survey) isContents(e *elem) bool {
 	if e.last-e.first < fewHeadings {
 		return false

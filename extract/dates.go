@@ -7,19 +7,19 @@ package extract
 // of two to six sources that are links, at the end of an article, is dropped too.
 
 const (
-	datedWords = 16 // maximum number of words in a line with a date; the line may also name the author and the section
-	tagSpace   = 24 // maximum number of bytes before the links of a line, as in "Filed under: "
+	datedWords = 16 // maximum number of words in a line with a date, which may also name the author and the section
+	tagSpace   = 24 // maximum number of bytes before the links in a line, as in "Filed under: "
 	tagWords   = 5  // maximum average number of words in a tag
 
-	fewDates = 6 // maximum number of lines with dates that are dropped; on a page with more, the dates belong to the text
+	fewDates = 6 // maximum number of lines with dates that are dropped; if a page has more, the dates belong to the text
 
 	fewLinks = 6 // maximum number of links in a list that is dropped
-	fewLists = 3 // maximum number of lists of links that are dropped on a page; if there are more, they are the text
+	fewLists = 3 // maximum number of link lists that are dropped on a page; if there are more, they are the text
 	listPart = 5 // the text must be at least this many times as long as the dropped lists
 )
 
-// dropDates drops short lines with a date that are above the first or below the last running
-// paragraph. It does nothing in a thread, where each post has a date.
+// dropDates drops short lines with a date above the first or below the last running paragraph,
+// except in threads, where each post has a date.
 func (s *survey) dropDates(first, last int32) {
 	if s.thread {
 		return
@@ -64,7 +64,7 @@ func (s *survey) isDated(b *block) bool {
 	return year && day
 }
 
-// isTagLine reports whether b is a line of at least three short links, such as tags, with little
+// isTagLine reports whether b consists of at least three short links, such as tags, with little
 // text between them.
 func isTagLine(b *block) bool {
 	if b.kind != group && b.kind != para || b.links < 3 || b.words > tagWords*(b.links+1) {
@@ -74,15 +74,15 @@ func isTagLine(b *block) bool {
 	return 2*(b.links-1) <= between && between <= 3*b.links+tagSpace
 }
 
-// isPointer reports whether b is a line with one link and at most a few other words, such as "Read
+// isPointer reports whether b consists of one link and at most a few other words, such as "Read
 // also: ...".
 func isPointer(b *block) bool {
 	between := b.size() - b.link
 	return (b.kind == group || b.kind == para) && b.links == 1 && between <= tagSpace && 2*between < b.link
 }
 
-// dropLinkLists drops an article's short lists whose items are all links, unless such lists are a
-// large part of the article.
+// dropLinkLists drops an article's short lists whose items are all links, unless they are a large
+// part of the article.
 func (s *survey) dropLinkLists(first, last int32) {
 	var lists []*elem
 	size := 0
@@ -104,7 +104,7 @@ func (s *survey) dropLinkLists(first, last int32) {
 func (s *survey) isLinkList(e *elem) bool {
 	n := 0
 	if e.last-e.first > 8*fewLinks {
-		return false // the list would be too long even if its dropped blocks were not counted
+		return false // the list is too long even without its dropped blocks
 	}
 	for _, b := range s.blocks[e.first:e.last] {
 		switch {

@@ -12,8 +12,8 @@ import (
 )
 
 // embed adds to Document.Embeds the files that a browser fetches because of an element. A picture
-// is added in each of its sizes. Files that scripts load are not found, and neither are files that
-// a style sheet in another file names.
+// is added in each of its sizes. Files that are loaded by scripts or named in a separate style
+// sheet are not found.
 func (s *survey) embed(n *html.Node) {
 	if s.opt.Requisites {
 		s.embedRequisites(n)
@@ -69,7 +69,6 @@ func (s *survey) embedRequisites(n *html.Node) {
 	}
 }
 
-// embedStyle adds the files that a style sheet in the page, or a style attribute, names.
 func (s *survey) embedStyle(sheet string) {
 	if !strings.Contains(sheet, "(") && !strings.Contains(sheet, "@") {
 		return // the value has no url(), image-set() or @import
@@ -79,7 +78,6 @@ func (s *survey) embedStyle(sheet string) {
 	}
 }
 
-// preloadedBy returns the kind of a preloaded file, given the as attribute of its <link>.
 func preloadedBy(as string) By {
 	switch strings.ToLower(as) {
 	case "script":
@@ -105,8 +103,8 @@ func (s *survey) embedLink(n *html.Node) {
 	}
 }
 
-// addPicture adds a picture in each of its sizes (src and srcset). The argument alt is the name of
-// the attribute with the alternative text, or "".
+// addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
+// with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := node.Attr(n, alt)
 	s.addEmbed(node.Attr(n, "src"), ByImage, text)
@@ -132,7 +130,7 @@ func candidates(srcset string) iter.Seq[string] {
 			href := rest[:end]
 			rest = rest[end:]
 			if bare := strings.TrimRight(href, ","); bare != href {
-				href = bare // a comma directly after the address means that there is no descriptor
+				href = bare // no descriptor follows, because the comma is directly after the address
 			} else {
 				rest = behindComma(rest)
 			}

@@ -38,12 +38,12 @@ import (
 // Document holds the text, the metadata and the links of a page. Links and other lists are in the
 // order of the page.
 type Document struct {
-	Title       string // text of <title>; if it is missing, of og:title; if that is missing too, of the first <h1>
+	Title       string // <title>; if it is missing, og:title; if that is missing too, the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
-	SiteName    string // value of <meta> og:site_name or, if it is missing, of application-name
-	Description string // value of <meta> description or, if it is missing, of og:description
+	SiteName    string // <meta> og:site_name or, if it is missing, application-name
+	Description string // <meta> description or, if it is missing, og:description
 	SharedOnly  bool   // Description is from og:description, because the page has no <meta> description
-	Author      string // value of <meta> author or, if it is missing, the author in the page's schema.org data (JSON-LD)
+	Author      string // <meta> author or, if it is missing, the author in the page's schema.org data (JSON-LD)
 	Published   string // date of publication as written in the page, mostly ISO 8601; from <meta>, schema.org or <time>
 	Modified    string // date of the last change, in the same form; from <meta> or schema.org
 	Lang        string // language of the text as a primary subtag ("en"); "" if unknown
@@ -54,8 +54,8 @@ type Document struct {
 	Charset      string // WHATWG name of the encoding with which the page was decoded
 	MediaType    string // media type as which [Parse] read the page; see [MediaType]
 
-	NoIndex, NoFollow bool           // requests to every crawler in <meta name=robots>
-	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
+	NoIndex, NoFollow bool           // the page asks every crawler for this in <meta name=robots>
+	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>, by the crawler's name in lower case
 
 	H1         []string // texts of the <h1> elements, including empty ones; at most 8, each cut to 300 bytes
 	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
@@ -69,17 +69,17 @@ type Document struct {
 
 	Text string  // the main text, one line for each block
 	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root string  // rule by which the main text was found, one of the Root constants
+	Root string  // rule that found the main text, one of the Root constants
 	Sure float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
-	Bound string // reason why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
+	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
 
 	Headings []Heading // the headings in Text, in order
 
-	page *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
+	page *marked // for WriteHTML and Markdown; nil without Options.Page
 }
 
 // HasText reports whether the page has text that can be compared with other pages. It is false for
@@ -90,7 +90,7 @@ func (d *Document) HasText() bool { return d.Root != RootNone }
 // character counts as one.
 func (d *Document) Words() int { return countWords(d.Text) }
 
-// Hrefs yields the addresses to which the page leads, as written, and whether each has
+// Hrefs yields the addresses to which the page links, as written, and whether each has
 // rel=nofollow. These are its links, rel=prev and rel=next, and its versions in other languages.
 // Feeds in <link rel=alternate> are left out, because many sites have one for each page. Hrefs
 // yields nothing if the page asks all crawlers not to follow its links (NoFollow).
@@ -132,7 +132,7 @@ func (d *Document) AllLinks() iter.Seq[Link] {
 type Alternate struct {
 	Href     string `json:"href"`               // address as written
 	Type     string `json:"type,omitempty"`     // media type; "" for a web page
-	Hreflang string `json:"hreflang,omitempty"` // hreflang attribute: the language of the other page, or x-default
+	Hreflang string `json:"hreflang,omitempty"` // language of the other page, or x-default
 	Title    string `json:"title,omitempty"`
 }
 
@@ -140,14 +140,14 @@ type Alternate struct {
 // links.
 type Ask struct{ NoIndex, NoFollow bool }
 
-// Link is an address to which the page leads, in <a>, <area>, <iframe>, <frame> or <meta
+// Link is an address to which the page links, in <a>, <area>, <iframe>, <frame> or <meta
 // http-equiv=refresh>.
 type Link struct {
 	Href     string // address as written, without the white space that browsers ignore
 	Rel      string // rel attribute as written
 	NoFollow bool   // the rel attribute contains nofollow
 	By       By
-	Text     string // text of the link on one line, or else the alt of its picture, its aria-label or its title; at most 100 bytes
+	Text     string // text of the link on one line; if it has none, the alt of its picture, its aria-label or its title; at most 100 bytes
 }
 
 // By is the kind of element that contains an address.
@@ -162,7 +162,7 @@ const (
 
 	ByImage  By = "image"  // <img>, a poster, an icon
 	ByScript By = "script" // <script src>
-	ByStyle  By = "style"  // <link rel=stylesheet>; a file that a style in the page names
+	ByStyle  By = "style"  // <link rel=stylesheet>, or a file that a style in the page names
 	ByMedia  By = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 
@@ -189,7 +189,6 @@ const (
 	RootNone        = "none"        // the page has no text
 )
 
-// rootWords describes the Root constants for people who do not know the rules.
 var rootWords = map[string]string{
 	RootArticleBody: "the element marked as the text of the article",
 	RootArticle:     "the only article element",
@@ -216,8 +215,8 @@ const (
 // ErrNotText means that a body has no text to extract, for example because it is an image.
 var ErrNotText = errors.New("not a text page")
 
-// Options select the data that Parse collects in addition to the text, and limit its memory. The
-// zero value collects nothing else.
+// Options select the data that Parse collects in addition to the text, and limit the memory that it
+// uses. The zero value collects nothing else.
 type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
@@ -229,9 +228,9 @@ type Options struct {
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
-// Parse extracts the text, the metadata and the links of a page. The argument contentType is the
-// Content-Type header of the response, "" if there was none. The error is [ErrNotText] if the body
-// is not text.
+// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
+// header of the response, or "" if there was none. The error is [ErrNotText] if the body is not
+// text.
 //
 // For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
 // links to the entries. It does not extract the texts of the entries, because they are on the
@@ -240,7 +239,7 @@ func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }
 
-// Parse is like the function [Parse], with options.
+// Parse is like the function [Parse], but with options.
 func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	media := MediaType(body, contentType)
 	if isXML(media) {
@@ -270,8 +269,8 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	return d, nil
 }
 
-// tree parses a page as XML if it was sent as XHTML and is well formed, otherwise as HTML. If it
-// cannot build a tree, root is nil and bound is a Bound constant.
+// tree parses a page as XML if it was sent as XHTML and is well-formed, and otherwise as HTML. If
+// it cannot build a tree, root is nil and bound is a Bound constant.
 func (o Options) tree(text []byte, media string) (root *html.Node, bound string) {
 	limit := mostTree(len(text), o.Tree)
 	if media == "application/xhtml+xml" {
@@ -283,10 +282,11 @@ func (o Options) tree(text []byte, media string) (root *html.Node, bound string)
 }
 
 // tree parses HTML as a browser without scripts would. With scripting on, the parser returns the
-// content of <noscript> as one string of markup. Some forums keep whole threads in <noscript>.
+// content of <noscript> as one string of markup. That would lose text, because some forums keep
+// whole threads in <noscript>.
 func tree(text []byte, limit int64) (root *html.Node, bound string) {
 	// The parser returns an error if more than 512 elements are open. The recover keeps a crawl going
-	// if the parser panics on a page.
+	// if a page makes the parser panic.
 	defer func() {
 		if recover() != nil {
 			root, bound = nil, BoundDepth
@@ -302,7 +302,6 @@ func tree(text []byte, limit int64) (root *html.Node, bound string) {
 	return root, ""
 }
 
-// read fills d from the tree of a page.
 func (o Options) read(page *goquery.Document, d *Document) {
 	if o.Markup {
 		d.Markup = markup.Read(page.Nodes[0], markup.Options{Anchors: o.Anchors})

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// isXML reports whether media is a type that servers use for feeds.
 func isXML(media string) bool {
 	switch media {
 	case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml":
@@ -29,9 +28,9 @@ func feed(body []byte) *Document {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	dec.Strict = false
 	dec.CharsetReader = charset.NewReaderLabel
-	depth, entry := 0, 0 // depth of the current element, and of the open entry; entry is 0 if none is open
+	depth, entry := 0, 0 // depths of the current element and of the open entry; entry is 0 if none is open
 	root := ""
-	link := false // the current element is a <link> of RSS
+	link := false
 	add := func(href string) {
 		if l := (Link{Href: cleanHref(href), By: ByAnchor}); leadsSomewhere(l.Href) && !seen[l] {
 			seen[l] = true
@@ -83,8 +82,8 @@ func feed(body []byte) *Document {
 	}
 }
 
-// alternate returns the address of an Atom link. The result ok is true if the link leads to the
-// entry's own page: its rel is "alternate" or missing.
+// alternate returns the address of an Atom link. ok is true if the link leads to the entry's own
+// page: its rel is "alternate" or missing.
 func alternate(attrs []xml.Attr) (href string, ok bool) {
 	rel := "alternate"
 	for _, a := range attrs {

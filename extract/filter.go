@@ -6,14 +6,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The main text is found by a fixed sequence of rules. The last large step is the method filter. It
-// drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels stay on
-// short pages, where they may be all of the text. They also stay in reference manuals, where the
-// name of a parameter looks like a label.
+// The main text is found by a fixed sequence of rules. The last large step is the method filter,
+// which drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels
+// stay on short pages, where they may be all of the text. They also stay in reference manuals,
+// where the name of a parameter looks like a label.
 
 const enough = 400 // labels are dropped only on pages with at least this many bytes of running text
 
-// findText finds the main text of the page and stores it in d.
 func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"
@@ -50,9 +49,9 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// headlineAbove returns the block with the page's <h1> if it is above the main text, without
-// running text between the two. Otherwise it returns -1. It also returns -1 for articles, whose
-// headline is in Title only; see dropTitle.
+// headlineAbove returns the block with the page's <h1> if it is above the main text and no running
+// text is in between. Otherwise it returns -1. It also returns -1 for articles, whose headline is
+// in Title only; see dropTitle.
 func (s *survey) headlineAbove(first int32) int32 {
 	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
 		return -1
@@ -60,8 +59,8 @@ func (s *survey) headlineAbove(first int32) int32 {
 	return s.h1Block
 }
 
-// take marks the headline and the remaining blocks of blocks[first:last] as main text, and returns
-// their text.
+// take marks as main text the headline and all blocks in blocks[first:last] that were not dropped.
+// It returns their text.
 func (s *survey) take(first, last int32) string {
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -106,8 +105,8 @@ func (s *survey) filter(first, last int32) {
 			running += b.size()
 		}
 	}
-	// Enough of the content must be running text. On other pages, labels are a large part of the
-	// content. Product pages and threads of short answers have more labels, so a smaller share is
+	// Enough of the content must be running text, because on other pages labels are a large part of
+	// the content. Product pages and threads of short answers have more labels, so a smaller share is
 	// required there.
 	prose := 3
 	if s.isProduct() || s.thread {
@@ -159,10 +158,9 @@ func (s *survey) dropTitle(title string, first, last int32) {
 	}
 }
 
-// dropOrphans drops headings without content: all blocks from the heading to the next one were
-// dropped.
+// dropOrphans drops headings whose content was dropped entirely.
 func (s *survey) dropOrphans(first, last int32) {
-	lost, kept := false, false // whether a block between heading i and the next heading was dropped, and whether one was kept
+	lost, kept := false, false // whether any block between heading i and the next heading was dropped, and whether any was kept
 	for i := last - 1; i >= first; i-- {
 		b := &s.blocks[i]
 		switch {

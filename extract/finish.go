@@ -8,13 +8,12 @@ import (
 	"skink/extract/node"
 )
 
-// finish sets the fields of Document that depend on the main text or on data from the whole page.
 func (s *survey) finish() {
 	d := s.doc
 	setOnce(&d.Author, s.schema.author)
 	setOnce(&d.Published, s.schema.published)
 	setOnce(&d.Published, s.published)
-	setOnce(&d.Published, s.besides)
+	setOnce(&d.Published, s.nearH1)
 	setOnce(&d.Modified, s.schema.modified)
 	if d.Breadcrumbs = s.schema.crumbs; d.Breadcrumbs == nil {
 		d.Breadcrumbs = s.breadcrumbs()
@@ -32,8 +31,8 @@ func (s *survey) finish() {
 	}
 }
 
-// share returns Document.Sure: the bytes of the main text, divided by the bytes of all text that
-// could be main text. Links, labels, repetitions and copyright notices that were left out are not
+// share returns Document.Sure: the size of the main text divided by the size of all text that could
+// be main text. Links, labels, repetitions and copyright notices that were left out are not
 // counted.
 func (s *survey) share() float64 {
 	taken, left := 0, 0
@@ -59,8 +58,8 @@ func (s *survey) share() float64 {
 	return float64(taken) / float64(max(taken+left, 1))
 }
 
-// lost returns the number of bytes outside links in a block that is not in the main text. It
-// returns 0 for labels and repetitions.
+// lost returns the number of bytes outside links in a block that is not in the main text, or 0 for
+// labels and repetitions.
 func (b *block) lost() int {
 	if b.again || b.words <= label {
 		return 0
@@ -68,8 +67,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports whether an element is in the main text. The innermost element around it that has
-// text must have a block in the main text.
+// inText reports whether an element is in the main text: the innermost element around it that has
+// text must have a block there.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent
@@ -86,7 +85,7 @@ func (s *survey) inText(e int32) bool {
 }
 
 // breadcrumbs returns the names in the first element whose class, id or label contains
-// "breadcrumb". It returns about 20 names at most.
+// "breadcrumb", but only about the first 20.
 func (s *survey) breadcrumbs() (names []string) {
 	for i := range s.elems {
 		e := &s.elems[i]
@@ -115,8 +114,6 @@ func isBreadcrumb(n *html.Node) bool {
 	return false
 }
 
-// isArrow reports whether r is a character that templates put between breadcrumbs, as in "Home >
-// Shop".
 func isArrow(r rune) bool {
 	switch r {
 	case '>', '›', '»', '/', '|', '→', '⟩', '❯', '·':

@@ -14,7 +14,6 @@ import "golang.org/x/net/html/atom"
 // Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
 // paragraphs of its own can clear them; see clearSections.
 
-// keepFlow clears markAside and markSidebar of elements whose parent has running text of its own.
 func (s *survey) keepFlow() {
 	if s.thread {
 		return
@@ -35,7 +34,7 @@ func (s *survey) keepFlow() {
 	for _, i := range boxes {
 		if e := &s.elems[i]; text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
-				s.elems[j].mark &^= markPlace // the class names of elements inside this element repeat its name
+				s.elems[j].mark &^= markPlace // the class names of inner elements repeat its name
 			}
 		}
 	}
@@ -52,8 +51,9 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// A boxKind identifies elements that a template treats alike. They have the same element name and
-// the same first class. Elements without a class have the zero boxKind, and are not alike.
+// A boxKind identifies elements that a template treats alike. Two elements are alike if they have
+// the same element name and the same first class. Elements without a class have the zero boxKind,
+// and are never alike.
 type boxKind struct {
 	name  atom.Atom
 	class string
@@ -70,12 +70,12 @@ func (s *survey) kindOfBox(i int32) boxKind {
 
 // stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // for each element in elems, its running text: that of the element itself, of its paragraphs and of its lists
-	kinds map[boxKind]*stretch // the running text in all elements of a kind
+	boxes []stretch // for each element, its running text: that of the element itself, of its paragraphs and of its lines
+	kinds map[boxKind]*stretch
 }
 
-// A stretch is the range blocks[first:end] from the first block of running text to the last. end is
-// 0 if there is no running text.
+// A stretch is the range blocks[first:end] from the first to the last block of running text. end is
+// 0 if there is none.
 type stretch struct{ first, end int32 }
 
 func (t *stretch) extend(block int32) {
@@ -85,7 +85,6 @@ func (t *stretch) extend(block int32) {
 	t.end = block + 1
 }
 
-// isIn reports whether element i has running text of its own; see stretches.
 func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
 
 // around returns the stretch of the parent of element i, extended to all elements of the parent's

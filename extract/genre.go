@@ -28,8 +28,7 @@ import (
 // software counts for more than schema.org's Product. A shop with neither of them is recognized by
 // the button to buy the product.
 
-// genre holds the kinds that a page declares. A page may declare several kinds, and most pages
-// declare none.
+// genre holds the kinds that a page declares. Most pages declare none, and some declare several.
 type genre struct {
 	thread, answers, article, product, shop, blog, manual bool
 	carts                                                 int // number of buttons and forms that put a product into a cart
@@ -40,16 +39,15 @@ var (
 	// class or id of <html> and <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
-	// manualSoftware lists generators of manuals. Rules for labels and repetitions do not apply to
-	// manuals: a function's signature looks like a label, and an overview repeats sentences.
+	// manualSoftware lists generators of manuals. The rules for labels and repetitions do not apply to
+	// manuals, because a function's signature looks like a label, and an overview repeats sentences.
 	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
 	// blogSoftware lists blog systems. An element that such a system calls "comments" has readers'
 	// comments below a post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
-	// threadTypes, articleTypes and productTypes list schema.org types, as they are written in JSON-LD
-	// or microdata.
+	// These are schema.org types as written in JSON-LD or microdata.
 	threadTypes  = []string{"DiscussionForumPosting", "QAPage"}
 	articleTypes = []string{`"Article"`, `"NewsArticle"`, `"BlogPosting"`, "schema.org/Article", "schema.org/NewsArticle", "schema.org/BlogPosting"}
 
@@ -59,7 +57,6 @@ var (
 	productTypes = []string{`"Product"`, `"ProductGroup"`, "schema.org/Product"}
 )
 
-// note sets the kinds that an element declares.
 func (g *genre) note(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Meta:
@@ -84,7 +81,6 @@ func (g *genre) note(n *html.Node) {
 	}
 }
 
-// schema sets the kinds whose schema.org types occur in a text.
 func (g *genre) schema(text string) {
 	g.thread = g.thread || containsAny(text, threadTypes)
 	g.article = g.article || containsAny(text, articleTypes)
@@ -122,8 +118,8 @@ func isCart(value string) bool {
 	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
 }
 
-// sells reports whether the page sells one product. Such a page has one to three controls for the
-// cart. A list of products has one control for each product.
+// sells reports whether the page sells one product. Such a page has one to three cart controls, but
+// a list of products has one for each product.
 func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
 
 func containsAny(s string, parts []string) bool {

@@ -11,12 +11,11 @@ import (
 
 // A Heading is a line of the main text that is a heading.
 type Heading struct {
-	Line  int    // index of the line in Document.Text, from 0
-	Level int    // level of the heading, 1 to 6
-	ID    string // fragment of a URL that leads to the heading, not escaped; "" means that the page has none
+	Line  int    // line number in Document.Text, from 0
+	Level int    // 1 to 6
+	ID    string // URL fragment that leads to the heading, not escaped; "" if there is none
 }
 
-// headings returns the headings among the blocks of the main text.
 func (s *survey) headings() (all []Heading) {
 	block, line := int32(0), 0
 	for i := range s.elems {
@@ -41,7 +40,7 @@ func (s *survey) headings() (all []Heading) {
 }
 
 const (
-	mostFragment = 200 // maximum number of bytes of a Heading.ID; longer ids are left out
+	mostFragment = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
 	sectionAbove = 2   // maximum number of elements between a heading and the section that it names
 	idsInHeading = 16  // maximum number of nodes inside a heading that are searched for an id
 )
@@ -70,7 +69,7 @@ func fragment(n *html.Node) string {
 	return ""
 }
 
-// idOf returns the id of an element, or the name of an anchor, and "" if it cannot be a fragment.
+// idOf returns the id of an element or the name of an anchor, or "" if it cannot be a fragment.
 func idOf(n *html.Node) string {
 	id := node.Attr(n, "id")
 	if id == "" && n.DataAtom == atom.A {
@@ -82,7 +81,6 @@ func idOf(n *html.Node) string {
 	return strings.ToValidUTF8(id, "")
 }
 
-// idWithin returns the first id of an element inside a heading.
 func idWithin(box *html.Node) string {
 	n := box
 	for range idsInHeading {
@@ -107,8 +105,8 @@ func idWithin(box *html.Node) string {
 	return ""
 }
 
-// elementBefore returns the nearest earlier sibling of a node that is an element, or a text other
-// than white space. It returns nil if there is neither.
+// elementBefore returns the nearest earlier sibling that is an element or a text other than white
+// space, or nil.
 func elementBefore(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode || n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {

@@ -15,23 +15,23 @@ type mark uint16
 
 const (
 	markNever     mark = 1 << iota // always boilerplate, such as a consent manager or a copyright notice
-	markHidden                     // the element is not displayed, because of hidden, aria-hidden, display:none or <noscript>
-	markNav                        // navigation according to its element or role: <nav>, role=banner
-	markClass                      // navigation or advertisement according to its class or id
+	markHidden                     // not displayed, because of hidden, aria-hidden, display:none or <noscript>
+	markNav                        // navigation, by element or role: <nav>, role=banner
+	markClass                      // navigation or advertisement, by class or id
 	markPanel                      // an accordion or a tab, which opens on a click, so its hidden text is content
-	markUser                       // facts about the author beside a forum post: name, rank, votes
-	markComments                   // readers' comments according to the class or id
-	markReviews                    // buyers' reviews and questions, below a product
+	markUser                       // details about the author beside a forum post: name, rank, votes
+	markComments                   // readers' comments, by class or id
+	markReviews                    // buyers' reviews and questions below a product
 	markByline                     // line with the author and the date of a text
 	markSignature                  // class "signature": the signature below a forum post, or in a manual the signature of a function
 	markCall                       // a call to action: a form, a banner
 	markRelated                    // links to related, popular or sponsored articles
 	markSpeech                     // cancels markUser: "user-content" is the text of a post; removed before the marks are stored
 	markAside                      // beside the text: <aside>, role=complementary
-	markSidebar                    // beside the text according to the class or id, such as "sidebar"
+	markSidebar                    // beside the text, by class or id, such as "sidebar"
 
-	// markPlace is the set of marks for elements beside the text. They describe only the position
-	// of an element; see flow.go.
+	// markPlace is the set of marks that only describe the position of an element, beside the text;
+	// see flow.go.
 	markPlace = markAside | markSidebar
 )
 
@@ -45,7 +45,7 @@ const (
 )
 
 // hints returns the marks and root hints that an element gets from its name, role, class and id.
-// The result byID is the subset of m that comes only from the id.
+// byID is the subset of m that comes only from the id.
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
@@ -77,9 +77,9 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			m |= classMark(value)
 		case "id":
 			if byID = classMark(value); byID != 0 && kindOf(n) == heading {
-				byID = 0 // the id of a heading is made from its text, as a target for links
+				byID = 0 // the id of a heading is made from its text, as a link target
 			}
-		case "data-elementor-type": // an attribute of the page builder Elementor with values like "footer" and "popup"
+		case "data-elementor-type": // set by the page builder Elementor to values like "footer" and "popup"
 			m |= classMark(value)
 		case "role":
 			rm, rr := roleHints(value)
@@ -104,7 +104,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			}
 		}
 	}
-	if g.manual { // a manual has no comments or related articles, so such class names describe the subjects of its sections
+	if g.manual { // a manual has no comments or related articles, so these class names describe the subjects of its sections
 		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
 	}
 	return m | byID, byID &^ (m | markPanel), roots
@@ -126,7 +126,6 @@ func isNote(n *html.Node) bool {
 	return role == "note" || strings.HasPrefix(role, "doc-")
 }
 
-// roleHints returns the mark and the root hint for a landmark role of WAI-ARIA.
 func roleHints(role string) (mark, rootHint) {
 	switch strings.ToLower(strings.TrimSpace(role)) {
 	case "main":
@@ -184,14 +183,14 @@ func inlineHidden(n *html.Node) bool {
 }
 
 // screenReaderOnly reports whether a class attribute contains a name that frameworks use for text
-// that is read aloud but not displayed. It also reports true for names that generators use for
-// links and line numbers that they add to a text.
+// that is read aloud but not displayed, or a name that generators use for links and line numbers
+// that they add to a text.
 func screenReaderOnly(class string) bool {
 	for i := 0; i < len(class); i++ {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
-		switch class[i] { // this test is cheap, and false for most names
+		switch class[i] { // a cheap test that is false for most names
 		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {

@@ -55,16 +55,16 @@ var (
 
 // These are sizes and limits, in bytes unless stated otherwise.
 const (
-	nodeBytes  = 112            // size of an html.Node, rounded up by the allocator
-	attrBytes  = 80             // size of an attribute of a copied element
-	newAttr    = 160            // size of a new attribute, with the spare capacity of the slice
-	ownNodes   = 4              // maximum number of nodes that a token adds: itself, and an implied tbody, tr and td
-	adoptions  = 32             // maximum number of nodes that the adoption agency algorithm copies for a tag
-	activeMost = 1024           // maximum number of formatting elements that may be active
-	pieceBytes = 1 << 10        // usual size of a piece
-	pieceLeast = 64             // smallest size of a piece, which is not halved any more
+	nodeBytes  = 112  // size of an html.Node, rounded up by the allocator
+	attrBytes  = 80   // size of an attribute of a copied element
+	newAttr    = 160  // size of a new attribute, with the spare capacity of the slice
+	ownNodes   = 4    // maximum number of nodes that a token adds: itself, and an implied tbody, tr and td
+	adoptions  = 32   // maximum number of nodes that the adoption agency algorithm copies for a tag
+	activeMost = 1024 // maximum number of active formatting elements
+	pieceBytes = 1 << 10
+	pieceLeast = 64             // a piece of at most this size is not halved any more
 	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
-	copies     = 64             // maximum number of times that the tokenizer may move the page's bytes while a token is unfinished
+	copies     = 64             // maximum number of times that the page's bytes may be moved by the tokenizer while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
 	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved
 )
@@ -76,8 +76,8 @@ type growth struct {
 	at    int // number of bytes that the parser has read
 	limit int64
 
-	weighed int64 // size of the tree when it was last measured
-	since   int64 // upper bound on the number of bytes that were added after the last measurement
+	weighed int64 // size of the tree at the last measurement
+	since   int64 // upper bound on the number of bytes added after the last measurement
 	copied  int64 // number of bytes of unfinished tokens that the tokenizer has moved
 	nodes   int64 // total number of nodes that were measured
 	last    int   // size of the last piece in bytes
@@ -87,11 +87,11 @@ type growth struct {
 	tokenizer **html.Tokenizer
 	raw       *string // name of the element, such as script, whose text the tokenizer is reading
 
-	watch func(most int64) // receives the largest possible size of the tree; used only by tests; may be nil
+	watch func(size int64) // receives the largest possible size of the tree, in tests; may be nil
 }
 
 // mostTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
-// The argument limit is an upper bound; 0 means MaxTree.
+// limit is an upper bound; 0 means MaxTree.
 func mostTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
@@ -109,8 +109,7 @@ func (g *growth) parse() (*html.Node, error) {
 	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
 }
 
-// option makes a parser option from the function see. The type parameter P is the parser's type,
-// which is not exported.
+// option makes a parser option that calls see. P is the parser's type, which is not exported.
 func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
 
 // look stores pointers to the parser's unexported fields.
@@ -130,26 +129,25 @@ func field[T any](of reflect.Value, name string) *T {
 	return (*T)(f.Addr().UnsafePointer())
 }
 
-// Read implements [io.Reader].
 func (g *growth) Read(p []byte) (int, error) {
 	pending := len((*g.tokenizer).Raw())
 	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {
 		return 0, errTangled
 	}
 	// The tokenizer moves the unfinished token in memory at each read. To bound this work, the pieces
-	// become larger as the token does.
+	// grow with the token.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
-	n, most := g.most(pending, n)
-	for most > g.limit/8 && n > pieceLeast {
-		n, most = g.most(pending, n/2)
+	n, bound := g.nextPiece(pending, n)
+	for bound > g.limit/8 && n > pieceLeast {
+		n, bound = g.nextPiece(pending, n/2)
 	}
-	if g.since+most > g.limit-g.weighed {
+	if g.since+bound > g.limit-g.weighed {
 		g.weighed, g.since = weigh(*g.doc), g.unfinished(pending)
 		if g.nodes += g.weighed / nodeBytes; g.nodes > weighings*int64(len(g.text))+free {
 			return 0, errTangled
 		}
 	}
-	if g.since += most; g.since > g.limit-g.weighed || len(*g.active) > activeMost {
+	if g.since += bound; g.since > g.limit-g.weighed || len(*g.active) > activeMost {
 		return 0, errOutgrown
 	}
 	if g.watch != nil {
@@ -163,8 +161,8 @@ func (g *growth) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unfinished estimates the size of the attributes of the token that is being read. They are not in
-// the tree yet, so measuring the tree does not count them.
+// unfinished estimates the size of the attributes of the unfinished token. They are not in the tree
+// yet, so measuring the tree does not count them.
 func (g *growth) unfinished(pending int) int64 {
 	token := g.text[g.at-pending : g.at]
 	if pending == 0 || token[0] != '<' || *g.raw != "" {
@@ -173,7 +171,7 @@ func (g *growth) unfinished(pending int) int64 {
 	return newAttr * int64(separators(token))
 }
 
-// weigh returns the size of a tree in bytes. It does not recurse, because on a hostile page most of
+// weigh returns the size of a tree in bytes. It is not recursive, because on a hostile page most of
 // the time is spent here.
 func weigh(root *html.Node) int64 {
 	sum := int64(0)
@@ -196,10 +194,10 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// most returns the length of the next piece, and the maximum number of bytes that the piece can add
-// to the tree. The length is at most n. It is smaller if the piece has to end before an unfinished
-// element. The argument pending is the number of bytes of an unfinished token before the piece.
-func (g *growth) most(pending, n int) (int, int64) {
+// nextPiece returns the length of the next piece, and the maximum number of bytes that the piece
+// can add to the tree. The length is at most n, and smaller if the piece has to end before an
+// unfinished element. pending is the number of bytes in the unfinished token before the piece.
+func (g *growth) nextPiece(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
 	n = now.end - g.at
 	all, largest := now.weight, now.largest
@@ -223,10 +221,9 @@ func (g *growth) noneActive() bool {
 	return true
 }
 
-// weightOf returns the size in bytes of a copied element with the given number of attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators returns an upper bound on the number of attributes in a piece. It counts the bytes
+// separators returns an upper bound on the number of attributes in a piece: the number of bytes
 // that can precede an attribute.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
@@ -235,20 +232,19 @@ func separators(piece []byte) (n int) {
 	return n
 }
 
-// tagsSeen holds counts of the tags in a piece, from which the method most computes its estimate.
+// tagsSeen holds counts of the tags in a piece, from which nextPiece computes its estimate.
 type tagsSeen struct {
-	half, end  int  // offsets in the text: the middle and the end of the piece
+	half, end  int  // text offsets of the middle and the end of the piece
 	quiet      bool // no formatting element can be active
 	tags       int
 	calm       int   // number of tags before the first one after which a formatting element can be active
-	formatting int   // number of start and end tags of formatting elements that follow the tags counted in calm
+	formatting int   // number of start and end tags of formatting elements after those tags
 	weight     int64 // total size of the formatting elements among the start tags, in bytes
 	largest    int64 // size of the largest formatting element among the start tags, in bytes
-	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end
+	scan       int   // number of bytes that may still be searched for attributes, which limits the work if a tag does not end
 }
 
-// tags counts everything in a piece that may be a tag. Some of these are not tags, because they are
-// in a comment, a script or an attribute.
+// tags counts everything in a piece that may be a tag, even in a comment, a script or an attribute.
 func (g *growth) tags(pending, n int) *tagsSeen {
 	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
 	at := g.firstTag(pending, seen.end)
@@ -289,10 +285,10 @@ func (s *tagsSeen) count(text []byte, i int) int {
 
 // quiet returns the length of the tag at the beginning of text, or of the whole element if it
 // leaves no formatting element active, and the number of its tags. The length is 1 for a tag that
-// does not open a formatting element. The length is 0 if another kind of element begins inside the
-// element. The last result reports whether text ends before the element does.
+// does not open a formatting element, and 0 if another kind of element begins inside the element.
+// cut reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
-	var open [8][]byte // names of the open elements
+	var open [8][]byte
 	for at, depth := 0, 0; at < len(text); {
 		name, closing, rest := tagName(text[at:])
 		if depth == 0 && (closing || len(rest) > 0 && !formatting(name)) {
@@ -351,12 +347,12 @@ func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	return rest[:i], closing, rest[i:]
 }
 
-// firstTag returns the offset at which the first tag can begin, apart from the tag that is already
-// being read. Inside a script, the first tag is the end tag of the script.
+// firstTag returns the first offset at which a tag can begin, apart from the unfinished tag. Inside
+// a script, only the script's end tag counts.
 func (g *growth) firstTag(pending, end int) int {
 	ending := "</" + *g.raw
 	if ending == "</" {
-		return g.at - min(pending, 1) // a "<" at the end is examined again together with the next byte
+		return g.at - min(pending, 1) // examine a "<" at the end again, together with the next byte
 	}
 	at := g.at - min(pending, len(ending))
 	for {
@@ -371,7 +367,6 @@ func (g *growth) firstTag(pending, end int) int {
 	}
 }
 
-// add counts a tag if its name is that of a formatting element.
 func (s *tagsSeen) add(tag []byte) {
 	name, closing, rest := tagName(tag)
 	if len(rest) > 0 && !formatting(name) {
@@ -381,18 +376,16 @@ func (s *tagsSeen) add(tag []byte) {
 	if closing {
 		return
 	}
-	most := (len(name) + len(rest)) / 2 // upper bound: an attribute needs at least a letter and a separator
+	bound := (len(name) + len(rest)) / 2 // upper bound: an attribute needs at least a letter and a separator
 	if s.scan > 0 {
 		n, read := attributes(rest)
 		s.scan -= read
-		most = n
+		bound = n
 	}
-	w := weightOf(most)
+	w := weightOf(bound)
 	s.weight, s.largest = s.weight+w, max(s.largest, w)
 }
 
-// formatting reports whether name is a formatting element of the HTML standard, such as a, b or
-// font.
 func formatting(name []byte) bool {
 	var lower [8]byte
 	for i, c := range name {
@@ -406,8 +399,7 @@ func formatting(name []byte) bool {
 }
 
 // attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
-// that it read. The argument begins after the tag's name. The function follows the rules of the
-// tokenizer.
+// that it read. rest begins after the tag's name. The function follows the rules of the tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {
@@ -454,7 +446,6 @@ func skipSpace(rest []byte, i int) int {
 	return i
 }
 
-// endsName reports whether c ends the name of a tag.
 func endsName(c byte) bool { return isSpace(c) || c == '/' || c == '>' }
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }

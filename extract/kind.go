@@ -20,9 +20,9 @@ const (
 	table
 	row     // <tr>
 	cell    // <td>, <th>
-	pre     // the element keeps its line breaks
-	muted   // the element is left out of the text, but its links are read: <button>, <select>, <svg>
-	skipped // the element is left out with all its content: <script>, <style>
+	pre     // keeps its line breaks: <pre>
+	muted   // left out of the text, but its links are read: <button>, <select>, <svg>
+	skipped // left out with all its content: <script>, <style>
 	lineBreak
 )
 

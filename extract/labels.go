@@ -20,15 +20,13 @@ const (
 	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
 )
 
-// dropLabels drops the labels in blocks[first:last]. It expects that most of these blocks are
-// running text.
 func (s *survey) dropLabels(first, last int32) {
 	alike, text := s.shapes(first, last), s.stretches()
 	s.dropDates(first, last)
 	if s.isArticle() {
 		s.dropLinkLists(first, last)
 	}
-	below := false // the previous block was running text
+	below := false
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped {
@@ -43,7 +41,6 @@ func (s *survey) dropLabels(first, last int32) {
 	}
 }
 
-// isLabel reports whether block b looks like a label.
 func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
 	if s.isArticle() && (isTagLine(b) || isPointer(b)) {
@@ -60,9 +57,9 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// A shape identifies blocks with the same markup: the boxKind of the block's element and that of
-// the parent element. If the parent has no class, the field in identifies the parent itself, by its
-// index in elems plus one.
+// A shape identifies blocks with the same markup: the boxKinds of the block's element and of its
+// parent. If the parent has no class, the field in identifies the parent itself, by its index in
+// elems plus one.
 type shape struct {
 	box, around boxKind
 	in          int32
@@ -82,8 +79,8 @@ func (s *survey) shapeOf(b *block) shape {
 	return of
 }
 
-// shapes returns a number for each shape that a block in blocks[first:last] has. It is the number of
-// blocks of this shape that are not labels, minus the number of those that are.
+// shapes returns, for each shape in blocks[first:last], the number of blocks that are not labels
+// minus the number of those that are.
 func (s *survey) shapes(first, last int32) map[shape]int {
 	alike := make(map[shape]int)
 	for i := first; i < last; i++ {

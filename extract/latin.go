@@ -31,7 +31,7 @@ var (
 // latin chooses between windows-1252 (Western) and ISO 8859-2 or windows-1250 (Eastern). It decodes
 // the sample both ways, and chooses the encoding for which some alphabet contains more of the
 // letters beyond ASCII. The result replaces that of chardet, which cannot separate these encodings.
-// In a tie, as for "café", the result is windows-1252, the default of the standard.
+// In a tie, as for "café", the result is windows-1252, the standard's default.
 func latin(sample []byte) string {
 	east := "iso-8859-2"
 	if hasC1(sample) {
@@ -43,8 +43,8 @@ func latin(sample []byte) string {
 	return "windows-1252"
 }
 
-// spelled returns the number of letters beyond ASCII in the text that the best-fitting alphabet
-// contains.
+// spelled returns the number of letters beyond ASCII in text that belong to the best-fitting
+// alphabet.
 func spelled(text []byte, alphabets []string) int {
 	counts := make(map[rune]int)
 	for _, r := range strings.ToLower(string(text)) {

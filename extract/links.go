@@ -9,8 +9,8 @@ import (
 	"skink/extract/node"
 )
 
-// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. It returns
-// true if the address is a place on the same page (href="#part").
+// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here is true
+// if the address is a place on the same page (href="#part").
 func (s *survey) addLink(n *html.Node) (here bool) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
@@ -31,10 +31,10 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	return false
 }
 
-// A linkKey identifies a link in Document.Links. Each pair of href and rel is listed there once.
+// Document.Links has at most one link for each linkKey.
 type linkKey struct{ href, rel string }
 
-// addHref adds an address to Document.Links if it is new, and returns its index there.
+// addHref adds an address to Document.Links if it is new, and returns its index.
 func (s *survey) addHref(href, rel string, by By) (at int) {
 	key := linkKey{href, rel}
 	if at, ok := s.links[key]; ok {
@@ -79,8 +79,8 @@ func cleanHref(href string) string {
 	return href // fast path for nearly all addresses
 }
 
-// leadsSomewhere reports whether an address can be that of another page. It is false for "#part",
-// and for schemes such as javascript:, mailto: and tel:.
+// leadsSomewhere reports whether an address may lead to another page. It is false for "#part", and
+// for schemes such as javascript:, mailto: and tel:.
 func leadsSomewhere(href string) bool {
 	if href == "" || href[0] == '#' {
 		return false

@@ -10,13 +10,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// marked is the parsed page and its survey, kept for WriteHTML and Markdown.
 type marked struct {
 	root   *html.Node
 	survey *survey
 }
 
-// placed records the position of the text of a node. The words of a text node are text[from:to], in
+// placed is the position of a node's text. The words of a text node are text[from:to], in
 // blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
 // none was open.
 type placed struct {
@@ -28,8 +27,8 @@ type placed struct {
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
 // main text. The reader can jump to the main text, and can hide the rest. The page must have been
-// parsed with [Options].Page; otherwise WriteHTML writes only Text. The argument words is the
-// number of words in the main text, which the page displays. The error is that of w.
+// parsed with [Options].Page; otherwise WriteHTML writes only Text. words is the number of words in
+// the main text, which the page displays. The error is that of w.
 //
 // The output is safe to open in a browser. Elements are written without their attributes. Elements
 // that load, run or send something are left out. A content security policy forbids these actions as
@@ -100,7 +99,7 @@ func (m *marked) write(out *bufio.Writer) {
 			fmt.Fprintf(out, "</%s>", name)
 		}
 	}
-	id := " id=text" // attribute of the first text that is marked
+	id := " id=text" // attribute of the first marked text
 	n := m.root
 	for {
 		enter := true
@@ -132,8 +131,8 @@ func (m *marked) write(out *bufio.Writer) {
 	}
 }
 
-// text writes data, the text of the node at position p. It marks main text, and reports whether it
-// did. id is an attribute for the mark.
+// text writes data, the text of the node at position p. It marks main text with the attribute id,
+// and reports whether it did.
 func (m *marked) text(out *bufio.Writer, p *placed, data, id string) (taken bool) {
 	for i := 0; p != nil && i < p.last-max(p.first, 0); i++ {
 		taken = taken || m.survey.blocks[max(p.first, 0)+i].taken
@@ -151,8 +150,8 @@ func (m *marked) text(out *bufio.Writer, p *placed, data, id string) (taken bool
 	return taken
 }
 
-// safeElement returns the element name that WriteHTML writes for n. It returns "" if only the
-// element's content is written.
+// safeElement returns the element name that WriteHTML writes for n, or "" if it writes only the
+// element's content.
 func safeElement(n *html.Node) string {
 	if n.Type != html.ElementNode || n.Namespace != "" {
 		return ""

@@ -71,8 +71,8 @@ func (d *Document) missingTop() string {
 	return top
 }
 
-// Release returns the memory that is kept because of [Options].Page to a pool, for use by the next
-// page. Do not call Markdown or WriteHTML after Release.
+// Release returns the memory that is kept because of [Options].Page to a pool for the next page. Do
+// not call Markdown or WriteHTML after Release.
 func (d *Document) Release() {
 	if d.page != nil {
 		d.page.survey.release()
@@ -91,21 +91,19 @@ type MarkdownOptions struct {
 	Resolve func(address string) string
 }
 
-// markdown holds the output and the state of the writer.
 type markdown struct {
 	opt    MarkdownOptions
 	survey *survey
 	out    strings.Builder
 
-	stack   []*html.Node // list items and quotations around the last block, the outermost first
-	indents []string     // for each element of stack, the prefix of its lines after the first
+	stack   []*html.Node // list items and quotations around the last block, outermost first
+	indents []string     // for each element of stack, the prefix of all its lines but the first
 	single  bool         // the last block was one line of running text
 
-	counts     map[*html.Node]int // number of items that were written for each list
-	delimiters map[*html.Node]int // delimiters of each list: 0 for "-" and ".", 1 for "*" and ")"
+	counts     map[*html.Node]int // number of items written so far for each list
+	delimiters map[*html.Node]int // for each list, 0 for "-" and ".", or 1 for "*" and ")"
 }
 
-// shown returns the text nodes and pictures of the main text in order.
 func (m *markdown) shown() (nodes []placed) {
 	seen := map[string]bool{}
 	for _, p := range m.survey.placed {
@@ -135,8 +133,8 @@ func (s *survey) isShown(p *placed) bool {
 }
 
 // isAmongShown reports whether p is a picture in a block or an element of the main text. If the
-// innermost element around the picture has no text, the next element with text decides. A <figure>
-// counts as part of the picture, because its caption is never main text.
+// innermost element around the picture has no text, the next outer element with text decides. A
+// <figure> counts as part of the picture, because its caption is never main text.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken
@@ -158,7 +156,7 @@ func (s *survey) isAmongShown(p *placed) bool {
 	return taken(above) || taken(below)
 }
 
-// source returns the address of a picture. It returns "" if the picture has no address or has
+// source returns the address of a picture. It returns "" if there is none, or if the picture has
 // alt="". Pages that load pictures lazily have the address in attributes such as data-src.
 func source(img *html.Node) string {
 	if node.HasAttr(img, "alt") && oneSpace(node.Attr(img, "alt")) == "" {
@@ -172,9 +170,8 @@ func source(img *html.Node) string {
 	return ""
 }
 
-// page writes all nodes. Each step writes the nodes of one block of Markdown.
 func (m *markdown) page(nodes []placed) {
-	data := map[*html.Node]bool{} // caches the results of isData
+	data := map[*html.Node]bool{}
 	for i := 0; i < len(nodes); {
 		j := i + 1
 		box, row := m.fence(&nodes[i]), dataRow(nodes[i].node, data)
@@ -203,7 +200,6 @@ func (m *markdown) page(nodes []placed) {
 	}
 }
 
-// line writes a paragraph or a heading.
 func (m *markdown) line(nodes []placed) {
 	n := nodes[0].node
 	text := m.inline(nodes)
@@ -219,7 +215,6 @@ func (m *markdown) line(nodes []placed) {
 	m.put(containers(n), guardStart(text), true)
 }
 
-// headingLine returns a Markdown heading of the given level, 1 to 6.
 func headingLine(level int, text string) string {
 	if strings.HasSuffix(text, "#") {
 		text = strings.TrimSuffix(text, "#") + `\#` // Markdown ignores a "#" at the end of a heading
@@ -229,7 +224,6 @@ func headingLine(level int, text string) string {
 
 const deepest = 16 // maximum depth of lists and quotations; deeper blocks are written at this depth
 
-// containers returns the list items and quotations around a node, outermost first.
 func containers(n *html.Node) (all []*html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if isItem(a) || a.DataAtom == atom.Blockquote {
@@ -244,8 +238,8 @@ func containers(n *html.Node) (all []*html.Node) {
 
 func isItem(n *html.Node) bool { return n.DataAtom == atom.Li || n.DataAtom == atom.Dd }
 
-// put writes a block of one or more lines inside the items and quotations of stack. The last
-// argument reports whether the block is one line of running text.
+// put writes a block of one or more lines inside the items and quotations of stack. single means
+// that the block is one line of running text.
 func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	common := 0
 	for common < min(len(stack), len(m.stack)) && stack[common] == m.stack[common] {
@@ -285,7 +279,7 @@ func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	m.stack, m.indents, m.single = stack, indents, single
 }
 
-// isTight reports whether a list item needs no empty line above. Such an item follows another item,
+// isTight reports whether a list item needs no empty line above it, because it follows another item
 // or the line that introduces its list. After a paragraph, a list that does not begin with 1 needs
 // the empty line.
 func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool {
@@ -300,7 +294,7 @@ func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool 
 }
 
 // marker returns the text at the beginning of the first line of an item or a quotation, and the
-// indent of its further lines. Markdown would join two adjacent lists, so the second list gets a
+// indent of its other lines. Markdown would join two adjacent lists, so the second list gets a
 // different delimiter.
 func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	if n.DataAtom == atom.Blockquote {
@@ -323,7 +317,6 @@ func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	return marker, strings.Repeat(" ", len(marker))
 }
 
-// isWithin reports whether n is box, or is inside box.
 func isWithin(n, box *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n == box {
@@ -333,7 +326,7 @@ func isWithin(n, box *html.Node) bool {
 	return false
 }
 
-// around returns the innermost element around n that has the given name, or nil.
+// around returns the innermost element of the given name around n, or nil.
 func around(n *html.Node, name atom.Atom) *html.Node {
 	for n = n.Parent; n != nil; n = n.Parent {
 		if n.DataAtom == name {

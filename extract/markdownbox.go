@@ -12,7 +12,7 @@ import (
 	"skink/extract/node"
 )
 
-// fenced returns the outermost <pre> around a node, or nil if there is none.
+// fenced returns the outermost <pre> around a node, or nil.
 func fenced(n *html.Node) (box *html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if kindOf(a) == pre {
@@ -62,8 +62,6 @@ func (m *markdown) code(box *html.Node, nodes []placed) {
 	m.put(containers(box), marks+codeLanguage(box)+"\n"+body+"\n"+marks, false)
 }
 
-// codeRune maps a character of code. Controls and invisible characters are removed, and other white
-// space becomes a space.
 func codeRune(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':
@@ -141,8 +139,8 @@ func isLanguage(name string) bool {
 	return languageName.MatchString(name)
 }
 
-// dataRow returns the row of data around a node; see isData. It returns nil if there is none. known
-// caches the result for each row.
+// dataRow returns the row of data around a node, or nil; see isData. known caches the result for
+// each row.
 func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	row := around(n, atom.Tr)
 	if row == nil {
@@ -208,7 +206,6 @@ func (m *markdown) table(nodes []placed) {
 	m.put(stack, strings.TrimSuffix(out.String(), "\n"), false)
 }
 
-// isHead reports whether a row contains column names: it is in <thead>, or has no <td>.
 func isHead(row *html.Node) bool {
 	if row.Parent != nil && row.Parent.DataAtom == atom.Thead {
 		return true
@@ -221,7 +218,7 @@ func isHead(row *html.Node) bool {
 	return true
 }
 
-// cells returns the texts of a row's cells as Markdown, without empty cells at the end.
+// cells returns the cells of a row as Markdown, without empty cells at the end.
 func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 	in := map[*html.Node][]placed{}
 	for _, p := range nodes {

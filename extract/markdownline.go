@@ -13,20 +13,18 @@ import (
 	"skink/extract/node"
 )
 
-// emphasis is the emphasis of a text: bold, italic or struck out.
 type emphasis struct{ strong, em, del bool }
 
-// A span is a part of a line in which link, code and emphasis do not change.
+// Link, code and emphasis do not change within a span.
 type span struct {
 	text   []byte
-	spaced bool       // a space precedes the span
+	spaced bool
 	link   *html.Node // the <a> with an address around the span, or nil
 	code   *html.Node // the <code> or similar element around the span, or nil
 	image  *html.Node // the <img> if the span is a picture, which has no text; otherwise nil
 	emphasis
 }
 
-// inline returns the nodes of one line as Markdown.
 func (m *markdown) inline(nodes []placed) string {
 	var spans []span
 	for _, p := range nodes {
@@ -47,7 +45,8 @@ func (m *markdown) inline(nodes []placed) string {
 	return m.writeSpans(spans)
 }
 
-// marksOf returns a span without text. Its link, code and emphasis come from the elements around n.
+// marksOf returns a span without text that has the link, code and emphasis of the elements around
+// n.
 func marksOf(n *html.Node) (sp span) {
 	inHeading := false
 	for a := n.Parent; a != nil; a = a.Parent {
@@ -123,14 +122,12 @@ func (sp *span) beginsWithMark() bool {
 
 func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// opened is a link or an emphasis that has begun. The fields begin and end are its Markdown, such
-// as "**".
+// opened is a link or an emphasis that has begun. begin and end are its Markdown, such as "**".
 type opened struct {
 	begin, end string
 	link       *html.Node
 }
 
-// marks returns the link and the emphasis of a span, the outermost first.
 func (m *markdown) marks(sp *span) (all []opened) {
 	if sp.link != nil {
 		all = append(all, opened{"[", "](" + m.destination(address(node.Attr(sp.link, "href"))) + ")", sp.link})
@@ -183,7 +180,7 @@ func (m *markdown) writeSpans(spans []span) string {
 	return out.String()
 }
 
-// codeSpan encloses code in backticks, one more than the longest run of backticks in the code.
+// codeSpan encloses code in one backtick more than its longest run of backticks.
 func codeSpan(code string) string {
 	marks := strings.Repeat("`", longestRun(code, '`')+1)
 	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") {
@@ -194,8 +191,8 @@ func codeSpan(code string) string {
 
 var entity = regexp.MustCompile(`^&(#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)`)
 
-// escape returns a text with backslashes so that Markdown shows it unchanged. guardStart handles
-// the characters that matter only at the start of a line.
+// escape adds backslashes to text so that Markdown shows it unchanged. guardStart handles the
+// characters that matter only at the start of a line.
 func escape(text string) string {
 	if !strings.ContainsAny(text, "\\*`[]<_~&!") {
 		return text
@@ -232,8 +229,8 @@ func isWord(r rune) bool {
 
 var startOf = regexp.MustCompile(`^(#{1,6}( |$)|>|[-+]( |$)|--|==|~~~|[0-9]{1,9}[.)]( |$))`)
 
-// guardStart escapes the start of a line that Markdown would read as a heading, a list item, a
-// quotation or a rule.
+// guardStart escapes the start of a line that Markdown would otherwise read as a heading, a list
+// item, a quotation or a rule.
 func guardStart(line string) string {
 	mark := startOf.FindString(line)
 	if mark == "" {
@@ -245,8 +242,8 @@ func guardStart(line string) string {
 	return `\` + line
 }
 
-// address returns the address of a link or a picture without control characters. It returns "" for
-// javascript:, vbscript: and data:.
+// address returns an address without control characters, or "" for javascript:, vbscript: and
+// data:.
 func address(href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || invisible(r) {
@@ -262,7 +259,6 @@ func address(href string) string {
 	return href
 }
 
-// destination returns the resolved address, escaped for Markdown.
 func (m *markdown) destination(href string) string {
 	if m.opt.Resolve != nil {
 		href = m.opt.Resolve(href)

@@ -40,7 +40,7 @@ func RewriteLinks(markdown string, keep Links) string {
 				continue
 			}
 			if text != rest {
-				line = prefix + guardHeld(rest, text)
+				line = prefix + guardUnlinked(rest, text)
 			}
 			if rest == "" && len(out) > 0 && strings.Trim(out[len(out)-1], "> ") == "" {
 				continue // the line between the two empty lines was removed
@@ -54,16 +54,15 @@ func RewriteLinks(markdown string, keep Links) string {
 // containerMarks matches the marks of quotations and list items at the beginning of a line.
 var containerMarks = regexp.MustCompile(`^(?:> ?| |[-*] |[0-9]{1,9}[.)] )*`)
 
-// guardHeld escapes the start of a line that began with a link. Without the link, the first
-// character of the line could be read as Markdown.
-func guardHeld(was, text string) string {
-	if strings.HasPrefix(was, "[") {
+// guardUnlinked escapes the start of a line from which a link was removed. Without the link, the
+// first character could be read as Markdown.
+func guardUnlinked(old, text string) string {
+	if strings.HasPrefix(old, "[") {
 		return guardStart(text)
 	}
 	return text
 }
 
-// rewriteLine rewrites the links of one line.
 func rewriteLine(line string, keep Links) string {
 	var out strings.Builder
 	for i := 0; i < len(line); {
@@ -77,7 +76,7 @@ func rewriteLine(line string, keep Links) string {
 		switch {
 		case keep == LinksText:
 			out.WriteString(words)
-		case strings.HasSuffix(out.String(), " ") || out.Len() == 0: // one of the two spaces around the link remains
+		case strings.HasSuffix(out.String(), " ") || out.Len() == 0: // keep only one of the two spaces around the link
 			for i+n < len(line) && line[i+n] == ' ' {
 				n++
 			}
@@ -88,7 +87,7 @@ func rewriteLine(line string, keep Links) string {
 }
 
 // spanAt returns the length of the escaped character, code, picture or link at the beginning of a
-// line. If the line begins with another character, it returns 1.
+// line, or 1 if the line begins with any other character.
 func spanAt(line string) int {
 	switch line[0] {
 	case '\\':
@@ -123,7 +122,7 @@ func spanAt(line string) int {
 }
 
 // linkAt returns the length of the link that begins with the first bracket of a line, or 0 if there
-// is no link.
+// is none.
 func linkAt(line string) int {
 	end := closing(line)
 	if end == 0 || !strings.HasPrefix(line[end:], "](") {

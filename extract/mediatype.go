@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is the number of bytes at the start of a body that are examined, as in the WHATWG MIME
+// sniffed is the number of bytes that are examined at the start of a body, as in the WHATWG MIME
 // Sniffing standard ("resource header").
 const sniffed = 1445
 
 // MediaType returns the media type as which [Parse] reads a body, such as "text/html". It is the
 // type in contentType, unless that is missing or meaningless (application/octet-stream), or the
-// bytes contradict it. In these cases the bytes decide. For example, some servers send PDF as
-// text/html.
+// bytes contradict it. Then the bytes decide. For example, some servers send PDF as text/html.
 func MediaType(body []byte, contentType string) string {
 	declared := mediaType(contentType)
 	if kind := magic(body); kind != "" {
@@ -45,8 +44,8 @@ func MediaType(body []byte, contentType string) string {
 	return declared
 }
 
-// usualTypes maps the most common Content-Type headers to their media types, because parsing a
-// header takes longer than reading a short text.
+// usualTypes holds the most common Content-Type headers, because parsing a header takes longer than
+// reading a short text.
 var usualTypes = map[string]string{"text/html; charset=utf-8": "text/html", "text/plain; charset=utf-8": "text/plain"}
 
 // mediaType returns the type in a Content-Type header. Invalid parameters are ignored, because many
@@ -71,8 +70,8 @@ func isText(media string) bool {
 	return isMarkup(media) || media == "text/plain" || media == "text/markdown"
 }
 
-// magics lists the first bytes of formats that servers send under wrong types. The sources are
-// sections 6 and 7 of the WHATWG MIME Sniffing standard. For archives and programs, the sources are
+// magics lists the first bytes of formats that servers send under wrong types. They are from
+// sections 6 and 7 of the WHATWG MIME Sniffing standard. Those of archives and programs are from
 // the specifications of the formats.
 var magics = []struct{ prefix, media string }{
 	{"%PDF-", "application/pdf"},
@@ -103,8 +102,8 @@ var magics = []struct{ prefix, media string }{
 	{"SQLite format 3\x00", "application/vnd.sqlite3"},
 }
 
-// magic returns the media type that the first bytes of a body prove, or "". A prefix of only
-// letters and digits must be followed by binary data, because a text may begin with "ID3".
+// magic returns the media type that the first bytes of a body prove, or "". If a prefix has only
+// letters and digits, binary data must follow it, because a text may begin with "ID3".
 func magic(body []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(body, []byte(m.prefix)) && (!letters(m.prefix) || hasControls(body)) {
@@ -149,8 +148,8 @@ func hasControls(body []byte) bool {
 }
 
 // binary reports whether a body is not text in any encoding: more than one byte in thirty at its
-// start is a control character. A text may have a few. Recognized UTF-16, whose ASCII characters
-// have NUL bytes, is not binary.
+// start is a control character. A text may have a few. UTF-16 is not binary if it is recognized,
+// although its ASCII characters have NUL bytes.
 func binary(body []byte, contentType string) bool {
 	if _, ok := utf16Name(body, contentType); ok {
 		return false
@@ -165,7 +164,6 @@ func binary(body []byte, contentType string) bool {
 	return controls*30 > len(head)
 }
 
-// beginsAsPage reports whether a body begins with <!doctype html or <html.
 func beginsAsPage(body []byte) bool {
 	const doctype = "<!doctype html"
 	head := start(body)
@@ -207,8 +205,8 @@ func beginsAsMarkup(body []byte) bool {
 	return false
 }
 
-// start returns the first bytes of a body as UTF-8, without a byte order mark or white space before
-// them.
+// start returns the first bytes of a body as UTF-8, without a leading byte order mark or white
+// space.
 func start(body []byte) []byte {
 	head := body[:min(len(body), sniffed)]
 	if name, ok := utf16Name(body, ""); ok {

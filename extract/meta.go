@@ -10,8 +10,9 @@ import (
 	"skink/extract/node"
 )
 
-// metadata reads <html lang>, <title>, <base>, <link> and <meta> into the Document. If two elements
-// set the same field, the first one is used, except for robots, site name and Open Graph values.
+// metadata reads <html lang>, <title>, <base>, <link> and <meta> into the Document. If several
+// elements set the same field, the first one wins, except for robots, site name and Open Graph
+// values.
 func (s *survey) metadata(n *html.Node) {
 	d := s.doc
 	switch n.DataAtom {
@@ -73,8 +74,8 @@ const nearHeadline = 4
 // time records the datetime of a <time> that is marked as the date of publication or is right below
 // the <h1>.
 func (s *survey) time(n *html.Node) {
-	if s.besides == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
-		s.besides = oneSpace(node.Attr(n, "datetime"))
+	if s.nearH1 == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
+		s.nearH1 = oneSpace(node.Attr(n, "datetime"))
 	}
 	if s.published == "" && (node.HasToken(node.Attr(n, "itemprop"), "datePublished") || node.HasAttr(n, "pubdate") || node.HasToken(node.Attr(n, "class"), "published")) {
 		s.published = oneSpace(node.Attr(n, "datetime"))
@@ -134,9 +135,8 @@ func (s *survey) meta(n *html.Node) {
 	}
 }
 
-// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. The argument name may be
-// any name. The element is ignored if content has neither noindex nor nofollow. If two elements
-// have the same name, both apply.
+// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. The element is ignored
+// if content has neither noindex nor nofollow. If two elements have the same name, both apply.
 func (s *survey) robotsOf(name, content string) {
 	ask := robots(content)
 	if ask == (Ask{}) || name == "" {
@@ -149,7 +149,6 @@ func (s *survey) robotsOf(name, content string) {
 	s.doc.Asks[name] = Ask{ask.NoIndex || before.NoIndex, ask.NoFollow || before.NoFollow}
 }
 
-// robots returns the requests in the content of a robots <meta>, such as "noindex, nofollow".
 func robots(content string) (ask Ask) {
 	for directive := range strings.SplitSeq(content, ",") {
 		switch strings.ToLower(strings.TrimSpace(directive)) {
@@ -170,8 +169,7 @@ func setOnce(field *string, value string) {
 	}
 }
 
-// oneSpace returns a text on one line. Each run of white space becomes a single space, and
-// invisible characters are removed.
+// oneSpace collapses each run of white space into a single space, and removes invisible characters.
 func oneSpace(s string) string {
 	var w writer
 	w.write(s)

@@ -40,8 +40,8 @@ const (
 	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
 
-// javadocNotice is the <noscript> of the manuals that javadoc generates. Only their search needs
-// scripts.
+// javadocNotice is the <noscript> notice in manuals that javadoc generates, where only the search
+// needs scripts.
 const javadocNotice = "javascript is disabled on your browser"
 
 // appRoots lists the ids of elements into which frameworks write a page, according to their
@@ -51,11 +51,10 @@ var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nux
 
 func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[node.Attr(n, "id")] }
 
-// A needing collects the evidence that a page needs scripts.
 type needing struct {
 	script bool // the page has a script that a browser runs
 	root   bool // the page has an element for the output of a framework; see appRoots
-	drawn  bool // the element for the output of a framework has content
+	drawn  bool // that element has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
 }
@@ -66,7 +65,6 @@ type content struct {
 	other        bool // a picture, a form field, or another document
 }
 
-// needs returns a Needs constant if a page with few words needs scripts, or "" if it does not.
 func needs(page *html.Node, d *Document) string {
 	var see needing
 	shows := see.shownBy(page)
@@ -83,8 +81,8 @@ func needs(page *html.Node, d *Document) string {
 	return ""
 }
 
-// shownBy returns the visible content of an element, and records the evidence inside the element.
-// It may recurse, because the parser limits the depth of the tree.
+// shownBy returns the visible content of an element, and records the evidence inside it. It may
+// recurse, because the parser limits the depth of the tree.
 func (see *needing) shownBy(n *html.Node) (shows content) {
 	switch n.DataAtom {
 	case atom.Script:
@@ -140,8 +138,8 @@ func (see *needing) add(n *html.Node) {
 	}
 }
 
-// runningWords counts the words in the strings of a JSON text. Strings of fewer than dataWords
-// words are ignored.
+// runningWords counts the words in the strings of JSON text. Strings of fewer than dataWords words
+// are ignored.
 func runningWords(json string) (words int) {
 	for {
 		begin := strings.IndexByte(json, '"')
@@ -164,7 +162,6 @@ func runningWords(json string) (words int) {
 	}
 }
 
-// allText returns the text in an element and its descendants.
 func allText(root *html.Node) string {
 	var b strings.Builder
 	for n := range root.Descendants() {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain returns the Document of a plain text. Each line is a block. The Document has no title and
-// no links, because a URL in plain text is not a link.
+// plain returns the Document of a plain text. Each line is a block. The Document has no title, and
+// it has no links, because a URL in plain text is not a link.
 func plain(text []byte, media, charset string) *Document {
 	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
 	if d.Text == "" {
@@ -21,15 +21,15 @@ func plain(text []byte, media, charset string) *Document {
 	return d
 }
 
-// plainText returns the text that a writer would make of the lines of a <pre>: without empty lines,
-// white space at the ends of lines, and invisible characters. It copies runs of ASCII characters,
-// which a writer would divide into words.
+// plainText returns what a writer would make of the lines of a <pre>: without empty lines, white
+// space at the ends of lines, and invisible characters. It copies runs of ASCII characters, which a
+// writer would divide into words.
 func plainText(text []byte) string {
 	var out strings.Builder
 	out.Grow(len(text))
-	var space []byte // white space that is written if another character of the line follows
-	begun := false   // a character of the line has been written
-	wraps := false   // one more space must be written after the bytes in space
+	var space []byte // white space to write if another character of the line follows
+	begun := false   // whether a character of the line has been written
+	wraps := false   // whether one more space must be written after the bytes in space
 	write := func(b []byte) {
 		if !begun && out.Len() > 0 {
 			out.WriteByte('\n')
@@ -85,7 +85,7 @@ func plainText(text []byte) string {
 func strip(text []byte, d *Document) {
 	s := &survey{doc: d, links: map[linkKey]int{}}
 	z := html.NewTokenizer(bytes.NewReader(text))
-	var skip atom.Atom // the element, such as <script>, whose text is being skipped; 0 if none
+	var skip atom.Atom // element, such as <script>, whose text is being skipped; 0 if none
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
@@ -115,7 +115,7 @@ func strip(text []byte, d *Document) {
 }
 
 // stripTag handles a start tag. It returns the element's name if the text in the element must be
-// skipped, and otherwise 0.
+// skipped, or else 0.
 func (s *survey) stripTag(z *html.Tokenizer, n *html.Node) atom.Atom {
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:

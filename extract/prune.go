@@ -16,18 +16,18 @@ import "bytes"
 // A guard is a rule that drops elements with certain marks, together with its limits.
 type guard struct {
 	mark  mark
-	part  float64           // an element is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64           // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
-	holds func(*genre) bool // reports whether the rule applies to this kind of page
+	part  float64 // an element is dropped if its share of the page's weight is at most this, 0 to 1
+	whole float64 // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
+	holds func(*genre) bool
 }
 
-// guards lists the rules in the order in which they are applied, the most reliable first.
+// guards lists the rules in the order of application, the most reliable first.
 var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
 	{markNav | markAside, 0.6, 0.8, (*genre).anything},
 	{markClass | markSidebar, 0.4, 0.6, (*genre).anything},
-	{markRelated, 1, 1, (*genre).isArticle},                 // without a limit, because related articles may be longer than the article
+	{markRelated, 1, 1, (*genre).isArticle},                 // no limit, because related articles may be longer than the article
 	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // high limits, because other products may have more text than the description
 	{markByline, 0.4, 0.6, (*genre).notThread},
 	{markCall, 0.4, 0.6, (*genre).isArticle},
@@ -37,9 +37,9 @@ var guards = []guard{
 	{markComments, 0.4, 0.5, (*genre).hasRemarks},
 }
 
-// A sum is the total of some blocks, without the dropped ones.
+// A sum is the total of some blocks that were not dropped.
 type sum struct {
-	weight int // sum of block.weight
+	weight int
 	size   int // bytes of text
 	link   int // bytes of text in links
 	runs   int // number of blocks of running text
@@ -48,7 +48,7 @@ type sum struct {
 
 // weight returns the number of bytes of a block outside links, times eight for running text.
 // Running text shows where the content of a page is, because labels and links are on every page.
-// The latter have a small weight, so that a page without running text also has a root.
+// They still have a small weight, so that a page without running text also has a root.
 func (b *block) weight() int {
 	text := b.size() - b.link
 	if b.runs() {
@@ -57,8 +57,6 @@ func (b *block) weight() int {
 	return text
 }
 
-// runs reports whether a block is running text: it has at least ten words, and less than half of
-// its bytes are in links.
 func (b *block) runs() bool { return b.words >= sentence && b.link*2 < b.size() }
 
 const sentence = 10 // minimum number of words in running text
@@ -87,7 +85,6 @@ func (s *survey) recount() {
 // own returns the number of bytes outside links.
 func (s sum) own() int { return s.size - s.link }
 
-// total returns the sum of blocks[first:last].
 func (s *survey) total(first, last int32) sum {
 	a, b := s.sums[first], s.sums[last]
 	return sum{b.weight - a.weight, b.size - a.size, b.link - a.link, b.runs - a.runs, b.code - a.code}
@@ -111,7 +108,6 @@ func (s *survey) dropMenuLines() {
 	}
 }
 
-// prune applies the guards.
 func (s *survey) prune() {
 	for _, g := range guards {
 		if !g.holds(&s.genre) {
@@ -138,14 +134,13 @@ func (s *survey) prune() {
 	}
 }
 
-// isMore reports whether part exceeds a share of the whole. Both are measured by weight. For marks
-// from class names, the bytes outside links are measured as well, because a page that is a table or
-// a list has little running text.
+// isMore reports whether part exceeds a share of the whole by weight. For marks from class names,
+// the bytes outside links are measured as well, because a page that is a table or a list has little
+// running text.
 func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
 
-// suspects returns the outermost elements that a guard would drop, and their total.
 func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -190,9 +185,9 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // maximum number of blocks in an element that is a consent notice
+const consentBlocks = 64 // maximum number of blocks in a consent notice
 
-// asksConsent reports whether at least half the text in an element is running text with the word
+// asksConsent reports whether at least half the text of an element is running text with the word
 // "cookie", which most languages use.
 func (s *survey) asksConsent(e *elem) bool {
 	all, cookies := 0, 0

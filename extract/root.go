@@ -16,9 +16,9 @@ import (
 // <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
 // the child that holds nearly all the weight, as long as there is one.
 //
-// After that, the method column may replace the root with a smaller box, which holds most of the
-// root's weight in paragraphs that are its own children. This is the column of an article, and the
-// boxes beside it are left out.
+// After that, the method column may replace the root with a smaller box that holds most of the
+// root's weight in paragraphs that are its own children: the column of an article. The boxes beside
+// it are left out.
 //
 // Weaknesses: pages of several equal columns stay whole. If a wrapper contains only one half of a
 // text, the other half may be lost.
@@ -36,8 +36,8 @@ const (
 	loneRuns     = 2   // minimum number of running paragraphs in a column chosen by loneShare
 )
 
-// findRoot returns the element with the main text, as an index in elems, and a Root constant. The
-// index is -1 for the whole page.
+// findRoot returns the index in elems of the element with the main text, or -1 for the whole page,
+// and a Root constant.
 func (s *survey) findRoot() (root int32, how string) {
 	root, how = s.chooseRoot()
 	if !s.thread && !s.manual {
@@ -75,8 +75,8 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 	return float64(s.within(i).weight) >= share*float64(whole)
 }
 
-// only returns the outermost element with text and the given hint if there is exactly one such
-// element. Otherwise it returns -1.
+// only returns the single outermost element with text and the given hint. It returns -1 if there
+// are none or several.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -94,7 +94,7 @@ func (s *survey) only(hint rootHint) int32 {
 }
 
 // titled returns the outermost <article> around the page's <h1>. It returns -1 if there is none, if
-// it has little text, or if less than nine tenths of the text outside it is readers' comments.
+// it has little text, or if less than nine tenths of the text outside are readers' comments.
 func (s *survey) titled() int32 {
 	if s.h1Block < 0 {
 		return -1
@@ -114,8 +114,8 @@ func (s *survey) titled() int32 {
 	return found
 }
 
-// comments returns the weight of the readers' comments outside an article. They are in elements
-// marked as comments, and in rows of elements with the same class and with running text.
+// comments returns the weight of the readers' comments outside an article: elements marked as
+// comments, and rows of elements with the same class and with running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -136,8 +136,8 @@ func (s *survey) comments(article int32) (weight int) {
 
 const fewPosts = 3 // minimum number of elements of one class in a row of posts
 
-// isRowOfPosts reports whether element i is a row of posts: several of its children have the same
-// class and running text, and together they have at least three quarters of its weight.
+// isRowOfPosts reports whether several children of element i have the same class and running text,
+// and together at least three quarters of its weight.
 func (s *survey) isRowOfPosts(i int32) bool {
 	class, posts, weight := "", 0, 0
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
@@ -157,9 +157,9 @@ func (s *survey) isRowOfPosts(i int32) bool {
 	return class != "" && posts >= fewPosts && weight*4 >= s.within(i).weight*3
 }
 
-// foremost returns the heaviest outermost element with a hint, if each other such element has less
-// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but does
-// not pick one post of a thread.
+// foremost returns the heaviest outermost element with the given hint, if every other such element
+// has less than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards,
+// but does not pick one post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -215,7 +215,7 @@ func (s *survey) heavyChild(i int32) int32 {
 
 // longChild is like heavyChild for an element with little running text. It compares the bytes
 // outside links instead of the weight, because on such a page a single sentence, such as a legal
-// notice, has most of the weight. It returns -1 for a list of links.
+// notice, may have most of the weight. It returns -1 for a list of links.
 func (s *survey) longChild(i int32, whole sum) int32 {
 	if whole.own()*linksTimes < whole.size {
 		return -1
@@ -228,8 +228,6 @@ func (s *survey) longChild(i int32, whole sum) int32 {
 	return -1
 }
 
-// oneOfMany reports whether a child of i has a sibling with text, the same name and the same first
-// class.
 func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
@@ -255,8 +253,8 @@ func firstClass(n *html.Node) string {
 }
 
 // column returns the element inside root that holds most of the root's weight in its own
-// paragraphs, lists and tables. If no element holds enough, it returns root. On an article a
-// smaller share is enough, because teasers and forms around it are spread over many elements.
+// paragraphs, lists and tables. If no element holds enough, it returns root. For an article a
+// smaller share is enough, because the teasers and forms around it are spread over many elements.
 func (s *survey) column(root int32) int32 {
 	from, to, first, last := s.span(root)
 	type own struct{ weight, runs int }
@@ -286,7 +284,7 @@ func (s *survey) column(root int32) int32 {
 		}
 	}
 	if at == root || s.within(at).code < s.total(first, last).code {
-		return root // the column would not contain some of the code
+		return root // the column would lack some of the code
 	}
 	share := float64(best.weight) / float64(max(whole, 1))
 	switch {
@@ -307,10 +305,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether replacing element i with its child would lose some of the text. This is
-// the case if the child is a section of a chapter (see isChapter), or if the page's headline is
-// outside the child (see leavesHeadline). It is also the case if element i is the declared article
-// or main part of the page, and has running paragraphs or sections of text beside the child.
+// leaves reports whether replacing element i with its child would lose some of the text. It would
+// if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
+// child (see leavesHeadline). It would also if element i is the declared article or main part of
+// the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -356,8 +354,8 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether a running paragraph is a child of element i. The child other is
-// ignored.
+// hasParagraph reports whether element i has a running paragraph as a child, apart from the child
+// other.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
@@ -368,7 +366,7 @@ func (s *survey) hasParagraph(i, other int32) bool {
 }
 
 // isAllDeclared reports whether element i is a declared <article> or <main>, or contains all the
-// running text of such an element.
+// running text of one.
 func (s *survey) isAllDeclared(i int32) bool {
 	for p := i; p >= 0 && s.within(p).runs == s.within(i).runs; p = s.elems[p].parent {
 		if s.elems[p].isDeclared() {
@@ -381,7 +379,7 @@ func (s *survey) isAllDeclared(i int32) bool {
 // leavesHeadline reports whether the page's <h1> is in element i but not in the child, together
 // with running text that would be lost. The <h1> must be in an <article>, or have a paragraph
 // beside it. For example, a shop's short description may be beside the long text of its terms. On
-// an article a paragraph beside the <h1> does not count, because it is an introduction.
+// an article, a paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -396,10 +394,8 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 	return box > i && (child < box || child >= s.elems[box].end) && s.within(box).runs > 0
 }
 
-// isDeclared reports whether e is an <article>, a <main>, or an element with such a role.
 func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
-// isInDeclared reports whether element i is a declared article or main element, or is inside one.
 func (s *survey) isInDeclared(i int32) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].isDeclared() {
@@ -431,7 +427,6 @@ func (s *survey) isSection(i, root int32) bool {
 	return false
 }
 
-// isHeaded reports whether the first block of an element is a heading. Dropped blocks are ignored.
 func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
 
 // headOf returns the index of the heading with which an element begins, or -1 if it begins with
@@ -449,7 +444,7 @@ func (s *survey) headOf(i int32) int32 {
 }
 
 // boxOf returns the innermost element around a block that is not a paragraph, a list or a table.
-// The result paragraph reports whether no list item, table cell or code is between the two.
+// paragraph reports whether no list item, table cell or code is between the two.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
@@ -461,7 +456,7 @@ func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	return e, paragraph
 }
 
-// span returns the ranges elems[from:to] and blocks[first:last] of a root. The root -1 is the whole
+// span returns the ranges elems[from:to] and blocks[first:last] of a root, where -1 is the whole
 // page.
 func (s *survey) span(root int32) (from, to, first, last int32) {
 	if root < 0 {

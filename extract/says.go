@@ -12,7 +12,7 @@ import (
 )
 
 // These are limits on the contents of a Document. The texts of links and headings are limited in
-// bytes. A longer link is a card or a paragraph, and its first words suffice to identify it.
+// bytes. A longer link text is a card or a paragraph, whose first words suffice to identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300
@@ -20,16 +20,16 @@ const (
 	maxCanonicals = 8
 )
 
-// says returns the text of an element on one line, cut to at most the given number of bytes. It
-// includes text that is not displayed. If there is no text, it returns the alt text of a picture in
-// the element, or else the aria-label or title of the element.
-func says(n *html.Node, most int) string {
+// says returns the text of an element on one line, including text that is not displayed, cut to at
+// most limit bytes. If there is no text, it returns the alt text of a picture in the element, or
+// else the element's aria-label or title.
+func says(n *html.Node, limit int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
-		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= most && isLine(s) && s != "" {
-			return s // fast path for most links, which need no copy
+		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= limit && isLine(s) && s != "" {
+			return s // fast path for most links, without a copy
 		}
 	}
-	l := line{most: most}
+	l := line{limit: limit}
 	alt := l.read(n)
 	for _, s := range []string{alt, node.Attr(n, "aria-label"), node.Attr(n, "title")} {
 		if len(l.text) > 0 {
@@ -40,12 +40,12 @@ func says(n *html.Node, most int) string {
 	return string(l.text)
 }
 
-// oneLineOf returns s on one line, cut to at most the given number of bytes.
-func oneLineOf(s string, most int) string {
-	if short := strings.Trim(s, " \t\r\n"); len(short) <= most && isLine(short) {
+// oneLineOf returns s on one line, cut to at most limit bytes.
+func oneLineOf(s string, limit int) string {
+	if short := strings.Trim(s, " \t\r\n"); len(short) <= limit && isLine(short) {
 		return short
 	}
-	l := line{most: most}
+	l := line{limit: limit}
 	l.add(s)
 	return string(l.text)
 }
@@ -61,10 +61,9 @@ func isLine(s string) bool {
 	return true
 }
 
-// A line collects a text on one line, up to a limit in bytes.
 type line struct {
 	text  []byte
-	most  int
+	limit int
 	space bool // the next character needs a space before it
 	full  bool
 }
@@ -73,7 +72,7 @@ type line struct {
 // contain a whole page.
 const mostInLine = 200
 
-// read adds the text inside an element, and returns the alt text of the first picture that has one.
+// read adds the text inside an element, and returns the first alt text of a picture in it.
 func (l *line) read(root *html.Node) (alt string) {
 	n := root
 	for range mostInLine {
@@ -100,7 +99,7 @@ func (l *line) read(root *html.Node) (alt string) {
 	return alt
 }
 
-// enter adds the text of a node. It reports whether the caller should read the node's children.
+// enter adds the text of a node. It reports whether to read the node's children.
 func (l *line) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.TextNode:
@@ -135,7 +134,7 @@ func (l *line) add(s string) {
 		if l.space && len(l.text) > 0 {
 			size++
 		}
-		if l.full = len(l.text)+size > l.most; l.full {
+		if l.full = len(l.text)+size > l.limit; l.full {
 			return
 		}
 		if l.space && len(l.text) > 0 {

@@ -21,13 +21,13 @@ import (
 
 const maxJSONLD = 1 << 20 // maximum size of a script in bytes; a longer script is usually a product catalogue
 
-// schema holds the first value that was found for each field.
+// schema holds the first value found for each field.
 type schema struct {
 	author, published, modified string
 	crumbs                      []string
 }
 
-// A thing holds the fields of a schema.org object that this package uses. A field with an
+// A thing holds those fields of a schema.org object that this package uses. A field with an
 // unexpected type stays empty.
 type thing struct {
 	Type          any     `json:"@type"`
@@ -51,7 +51,7 @@ func (s *survey) jsonLD(script *html.Node) {
 	data := bytes.TrimSpace([]byte(c.Data))
 	var things []thing
 	if len(data) > 0 && data[0] == '[' {
-		_ = json.Unmarshal(data, &things) // after an error, the fields that were decoded before it are used
+		_ = json.Unmarshal(data, &things) // after an error, the fields decoded before it are still used
 	} else {
 		var one thing
 		_ = json.Unmarshal(data, &one)
@@ -94,7 +94,7 @@ func isType(v any, name string) bool {
 	return false
 }
 
-// names returns the name of a person, or the names of several joined by ", ".
+// names returns the name of a person, or the names of several, joined by ", ".
 func names(v any) string {
 	switch v := v.(type) {
 	case string:

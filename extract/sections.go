@@ -20,8 +20,7 @@ import (
 // byName lists the marks that mostly come from class names.
 const byName = markClass | markRelated | markSidebar | markByline
 
-// clearSections removes the marks that an element got from its id or class, if the element is a
-// section of text.
+// clearSections removes the marks that sections of text got from their id or class.
 func (s *survey) clearSections() {
 	var texts []boxKind // kinds in which some element has several paragraphs; other elements of these kinds may have only one
 	for i := range s.elems {
@@ -99,8 +98,6 @@ func (s *survey) hasParagraphs(i int32) bool {
 	return n >= fewParagraphs
 }
 
-// isProse reports whether element i is inside a declared element, and has running text, few links,
-// no form fields, and no request for consent.
 func (s *survey) isProse(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	return e.kind == group && in.runs > 0 && in.link*4 <= in.size && e.controls == 0 && s.isInDeclared(e.parent) && !s.asksConsent(e)
@@ -108,7 +105,7 @@ func (s *survey) isProse(i int32) bool {
 
 const fewParagraphs = 2 // a class is ignored on an element with at least this many running paragraphs
 
-// runsIn reports whether element i is unmarked, and its first block is running text that belongs to
+// runsIn reports whether element i is unmarked and its first block is running text that belongs to
 // element i itself, not to an element inside it.
 func (s *survey) runsIn(i int32) bool {
 	e := &s.elems[i]

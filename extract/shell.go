@@ -17,7 +17,6 @@ const (
 	notice     = 3 * sentence // a text in <noscript> with fewer words is only a notice
 )
 
-// isShell reports whether the main text counts as empty; see the essay above.
 func (s *survey) isShell() bool {
 	words, inNoscript := 0, true
 	for i := range s.blocks {
@@ -52,7 +51,6 @@ func (s *survey) frame() int {
 	return words
 }
 
-// isIn reports whether element i is an element with the given name, or is inside one.
 func (s *survey) isIn(i int32, name atom.Atom) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].node.DataAtom == name {

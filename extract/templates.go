@@ -22,8 +22,8 @@ func isTemplateScript(n *html.Node) bool {
 	return false
 }
 
-// expression matches the parts of a Handlebars template that the template engine replaces:
-// {{name}}, {{{name}}}, {{#if name}}.
+// expression matches what a Handlebars template engine replaces: {{name}}, {{{name}}}, {{#if
+// name}}.
 var expression = regexp.MustCompile(`\{\{\{?[^{}]*\}?\}\}`)
 
 // addTemplates reads the markup of template scripts as if it were at the end of the page.
@@ -35,7 +35,7 @@ func (s *survey) addTemplates() {
 		body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 		nodes, err := html.ParseFragment(strings.NewReader(markup), body)
 		if err != nil {
-			continue // too many elements are nested
+			continue // elements are nested too deeply
 		}
 		box := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 		for _, n := range nodes {

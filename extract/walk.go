@@ -22,25 +22,25 @@ type survey struct {
 	h1       string          // text of the first <h1> that is not empty
 	headline int32           // block of the <h1> above the root that becomes main text; -1 if none
 	h1Block  int32           // block of the first <h1> that is not empty; -1 if there is none
-	links    map[linkKey]int // maps links to their indexes in doc.Links
+	links    map[linkKey]int // indexes in doc.Links
 	doc      *Document
 
 	genre
-	scripts []*html.Node // scripts that contain templates; see templates.go
+	scripts []*html.Node // template scripts; see templates.go
 	mute    int          // number of open elements whose text is not displayed
 	fields  int32        // number of form fields so far: <input>, <textarea>, <select>
-	row     int32        // index in elems of the open table row that is one block; see isData; -1 if none
+	row     int32        // index in elems of the open table row that is one block, or -1; see isData
 
 	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
 
 	opt    Options
-	embeds map[string]bool // the hrefs in doc.Embeds
-	schema schema          // metadata from JSON-LD
-	images []image         // pictures with alt texts; only with Options.Images
-	placed []placed        // position of each text node in the text; only with Options.Page
+	embeds map[string]bool
+	schema schema
+	images []image  // pictures with alt texts; only with Options.Images
+	placed []placed // position of each text node and picture in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the date of publication
-	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
+	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
 // An image is the alt text of a picture, together with the element around the picture.
@@ -49,20 +49,19 @@ type image struct {
 	elem int32
 }
 
-// An elem is a box: an element that begins and ends a line.
 type elem struct {
 	node        *html.Node
 	parent      int32
 	end         int32 // the descendants of the box follow it in elems, before index end
 	first, last int32 // the blocks of the box are blocks[first:last]
-	controls    int32 // number of form fields inside the element
+	controls    int32 // number of form fields inside the box
 	kind        kind
 	mark        mark
-	byID        mark // the marks that the box has only because of its id attribute
+	byID        mark // marks that the box has only because of its id attribute
 	roots       rootHint
 }
 
-// walk reads a tree once and returns its survey. It also sets the metadata and the links of d.
+// walk surveys a tree, and sets the metadata and the links of d.
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
@@ -72,8 +71,7 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	return s
 }
 
-// surveys is a pool of surveys for reuse, because most pages need about as much memory as the
-// previous page.
+// surveys are reused, because most pages need about as much memory as the previous page.
 var surveys = sync.Pool{New: func() any {
 	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)
@@ -82,8 +80,8 @@ var surveys = sync.Pool{New: func() any {
 	return s
 }}
 
-// release returns the survey's memory to the pool, unless the page was large. The pool would
-// otherwise keep a lot of memory that few pages need.
+// release returns the survey's memory to the pool, unless the page was large. Otherwise the pool
+// would keep memory that few pages need.
 func (s *survey) release() {
 	const large = 1 << 20 // approximate number of bytes of text
 	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 || len(s.embeds) > large/256 {
@@ -122,8 +120,8 @@ func (s *survey) walk(root *html.Node) {
 	}
 }
 
-// arrive handles a node on the way down the tree. It reports whether the caller must visit the
-// node's children and then call leave.
+// arrive handles a node on the way down the tree. It reports whether to visit the node's children
+// and then call leave.
 func (s *survey) arrive(n *html.Node) bool {
 	switch n.Type {
 	case html.DocumentNode:
@@ -138,8 +136,7 @@ func (s *survey) arrive(n *html.Node) bool {
 	return false
 }
 
-// enter handles the start of an element. It reports whether the caller should visit the element's
-// children.
+// enter handles the start of an element. It reports whether to visit the element's children.
 func (s *survey) enter(n *html.Node, k kind) bool {
 	if s.opt.Embeds {
 		s.embed(n)
@@ -228,7 +225,6 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	return true
 }
 
-// leave handles the end of an element for which enter returned true.
 func (s *survey) leave(n *html.Node) {
 	if n.Type != html.ElementNode {
 		return
@@ -344,7 +340,7 @@ func oneLine(n *html.Node, depth int) bool {
 	return boxes == 0 || boxes == 1 && depth > 0 && oneLine(box, depth-1)
 }
 
-// permalink reports whether a link is like <a href="#part">¶</a>, which documentation generators
+// permalink reports whether a link is like the <a href="#part">¶</a> that documentation generators
 // put beside headings.
 func permalink(a *html.Node) bool {
 	c := a.FirstChild
@@ -373,7 +369,6 @@ func (s *survey) writeNode(n *html.Node) {
 	s.placed = append(s.placed, placed{n, before, len(s.blocks), from, len(s.text), s.elem})
 }
 
-// image records the position of a picture for Options.Page and its alt text for Options.Images.
 func (s *survey) image(n *html.Node) {
 	if s.opt.Page && s.mute == 0 {
 		at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}

@@ -13,14 +13,14 @@ type block struct {
 	start, end int   // the text of the block is text[start:end] of the writer
 	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
-	here       int   // the bytes of link that are inside links such as <a href="#part">
-	links      int   // number of <a> elements that begin in it
+	here       int   // number of these bytes that are inside links such as <a href="#part">
+	links      int   // number of <a> elements that begin in the block
 	kind       kind  // kind of the element around the block
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
-	dropped    bool  // the block is not part of the main text
+	dropped    bool  // not part of the main text
 	again      bool  // an earlier block of the page has the same text
-	copies     int32 // index of that earlier block if this block can replace it; see restoreRepeats; otherwise -1
-	taken      bool  // the block is part of the main text
+	copies     int32 // index of this earlier block if this block can replace it; otherwise -1; see restoreRepeats
+	taken      bool  // part of the main text
 }
 
 func (b *block) size() int { return b.end - b.start }
@@ -38,8 +38,8 @@ type writer struct {
 	lone    int  // number of characters in scripts without spaces in the open block
 	br      bool // a <br> has occurred since the last text
 
-	kind  kind  // kind of the current element, which new blocks get
-	elem  int32 // index of the current element, which new blocks get
+	kind  kind  // kind of the current element, for new blocks
+	elem  int32 // index of the current element, for new blocks
 	pre   int   // number of open <pre> and similar elements, which preserve line ends
 	link  int   // number of open <a> elements
 	here  int   // value of link when the outermost open <a href="#..."> began; 0 if none is open
@@ -47,7 +47,6 @@ type writer struct {
 	code  int   // number of open <code> elements
 }
 
-// write adds the text of an HTML text node to the open block.
 func (w *writer) write(s string) {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -80,9 +79,9 @@ func (w *writer) write(s string) {
 	}
 }
 
-// line returns the end of the run of ASCII words that begins at s[i], and the number of words in
-// it. The words are separated by single spaces, so the run can be copied without changes. This is a
-// fast path, because most text consists of such runs.
+// line returns the end of the run of ASCII words at s[i], and the number of words in it. Single
+// spaces separate the words, so the run can be copied unchanged. This is a fast path: most text
+// consists of such runs.
 func (w *writer) line(s string, i int) (end, words int) {
 	words = 1
 	for end = i; end < len(s); end++ {
@@ -122,8 +121,8 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. The second argument reports whether the text is a
-// character of a script without spaces; see [language.StandsAlone].
+// put appends text that has no white space. alone means that the text is a character of a script
+// without spaces; see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})
@@ -161,7 +160,6 @@ func (w *writer) put(s string, alone bool) {
 	}
 }
 
-// flush ends the open block, if there is one.
 func (w *writer) flush() {
 	w.br, w.pending = false, 0
 	if !w.open {
@@ -215,8 +213,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// countWords returns the approximate number of words in a text: runs between white space, and each
-// character of a script without spaces.
+// countWords approximates the number of words in a text. It counts the runs between white space,
+// and each character of a script without spaces.
 func countWords(text string) int {
 	words, inWord := 0, false
 	for i := 0; i < len(text); {
@@ -245,8 +243,8 @@ func countWords(text string) int {
 	return words
 }
 
-// joinBlocks returns the text of the blocks, one on each line. If keep is not nil, it omits the
-// blocks for which keep returns false.
+// joinBlocks returns the text of the blocks, one on each line. If keep is not nil, blocks for which
+// it returns false are left out.
 func joinBlocks(w *writer, keep func(i int) bool) string {
 	n := 0
 	for i := range w.blocks {

@@ -2,16 +2,16 @@ package pdf
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// A memory holds the memory of a sandbox's instances, which run one after the other. It grows to
-// its limit in one step. A growing instance leaves its old memory to the garbage collector, so
-// growing to a limit of 128 MB in many small steps took 500 MB.
+// A memory is the memory of a sandbox's instances, which run one after the other. It grows to its
+// limit in one step. A growing instance leaves its old memory to the garbage collector, so growing
+// to a limit of 128 MB in many small steps took 500 MB.
 type memory struct {
-	most int64
-	buf  []byte // the allocated memory; all zeros after the bytes that the instance has used
-	used int    // number of bytes that the instance has used
+	limit int64
+	buf   []byte // the allocated memory, all zeros after the bytes in use
+	used  int
 }
 
-// small is the number of bytes that is enough for most files.
+// small is a size in bytes that is enough for most files.
 const small = 32 << 20
 
 // Allocate implements [experimental.MemoryAllocator].
@@ -19,7 +19,7 @@ func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
 // Reallocate implements [experimental.LinearMemory].
 func (m *memory) Reallocate(size uint64) []byte {
-	if size > uint64(m.most) {
+	if size > uint64(m.limit) {
 		return nil
 	}
 	if size > uint64(len(m.buf)) {
@@ -35,7 +35,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 // so reset frees the memory later.
 func (m *memory) Free() {}
 
-// reset makes the memory ready for the next instance. No instance may be running.
+// reset prepares the memory for the next instance. No instance may be running.
 func (m *memory) reset() {
 	if len(m.buf) > small {
 		m.buf = nil
@@ -44,10 +44,9 @@ func (m *memory) reset() {
 	m.used = 0
 }
 
-// sizeFor returns the number of bytes to allocate for an instance that needs size bytes.
 func (m *memory) sizeFor(size uint64) int64 {
 	if size <= small {
-		return min(small, m.most)
+		return min(small, m.limit)
 	}
-	return m.most
+	return m.limit
 }

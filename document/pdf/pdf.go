@@ -41,17 +41,17 @@ import (
 // Options configure an engine.
 type Options struct {
 	Instances int           // number of files that can be read at the same time, at least 1
-	Memory    int64         // memory limit of an instance in bytes
+	Memory    int64         // memory limit for each instance in bytes
 	Timeout   time.Duration // time limit for reading one file
-	Cache     string        // folder for the cached compiled program; "" means that the program is compiled at each start
+	Cache     string        // folder for caching the compiled program; "" means that the program is compiled at each start
 }
 
-// A File holds the text and the metadata of a PDF file, with the metadata as written in the file.
+// A File holds the text of a PDF file, and its metadata as written in the file.
 type File struct {
 	Title, Author, Subject string
-	Created, Modified      string // dates as in D:20260131120000+01'00'
+	Created, Modified      string // in the form D:20260131120000+01'00'
 	Lang                   string
-	Pages                  []string // text of each page, one line of the page on each line; "" for a damaged page
+	Pages                  []string // text of each page, with a line break after each line; "" for a damaged page
 }
 
 // These are the reasons why a file cannot be read.
@@ -66,7 +66,7 @@ var (
 type Engine struct {
 	opt   Options
 	cache wazero.CompilationCache // the compiled program, shared by all sandboxes
-	free  chan *sandbox           // the sandboxes that are not reading a file
+	free  chan *sandbox           // sandboxes that are not reading a file
 }
 
 // New returns a new engine.
@@ -85,13 +85,13 @@ func New(opt Options) (*Engine, error) {
 
 func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 	e := &Engine{opt: opt, cache: cache, free: make(chan *sandbox, opt.Instances)}
-	first := &sandbox{memory: memory{most: opt.Memory}}
+	first := &sandbox{memory: memory{limit: opt.Memory}}
 	if err := e.start(first); err != nil {
 		return nil, err
 	}
 	e.free <- first
 	for range opt.Instances - 1 {
-		e.free <- &sandbox{memory: memory{most: opt.Memory}}
+		e.free <- &sandbox{memory: memory{limit: opt.Memory}}
 	}
 	return e, nil
 }
@@ -99,17 +99,17 @@ func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 // A sandbox reads one file after another, each in a new instance.
 type sandbox struct {
 	pool   pdfium.Pool // creates instances; nil if the sandbox is not started
-	cancel func()      // stops the instance and the pool
-	memory memory      // memory of the instance
+	cancel func()
+	memory memory
 }
 
 func (e *Engine) start(s *sandbox) (err error) {
-	const page = 64 << 10 // size in bytes of a page of WebAssembly memory
+	const page = 64 << 10 // size of a WebAssembly memory page in bytes
 	ctx, cancel := context.WithCancel(experimental.WithMemoryAllocator(context.Background(), &s.memory))
 	s.pool, err = webassembly.Init(webassembly.Config{
 		Context:  ctx,
 		MaxTotal: 1,
-		FSConfig: wazero.NewFSConfig(), // give access to no files; the default is access to all files
+		FSConfig: wazero.NewFSConfig(), // no access to files; the default is access to all files
 		RuntimeConfig: wazero.NewRuntimeConfig().
 			WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
 			WithMemoryLimitPages(uint32(min(e.opt.Memory/page, 1<<16))).
@@ -127,7 +127,7 @@ func (e *Engine) start(s *sandbox) (err error) {
 	return nil
 }
 
-// stop stops a sandbox, which must not be reading a file.
+// The sandbox must not be reading a file.
 func (s *sandbox) stop() (err error) {
 	if s.pool != nil {
 		s.cancel()
@@ -148,10 +148,10 @@ func (e *Engine) Close() error {
 	return errors.Join(append(all, e.cache.Close(context.Background()))...)
 }
 
-// Read reads a file. It fails if the text is longer than the given number of bytes. It first waits
-// for a free sandbox, which does not count towards Options.Timeout. The error is that of ctx, or
-// wraps one of the reasons above.
-func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error) {
+// Read reads a file. It fails if the text is longer than limit bytes. It first waits for a free
+// sandbox; the wait does not count towards Options.Timeout. The error is that of ctx, or wraps one
+// of the reasons above.
+func (e *Engine) Read(ctx context.Context, body []byte, limit int) (*File, error) {
 	var s *sandbox
 	select {
 	case s = <-e.free:
@@ -167,25 +167,24 @@ func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error)
 	limited, cancel := context.WithTimeoutCause(ctx, e.opt.Timeout, ErrTooSlow)
 	defer cancel()
 	stop := context.AfterFunc(limited, s.cancel)
-	file, err := e.readIn(limited, s, body, most)
+	file, err := e.readIn(limited, s, body, limit)
 	if !stop() {
 		return nil, errors.Join(context.Cause(limited), s.stop()) // the next file starts the sandbox again
 	}
 	return file, err
 }
 
-// readIn reads a file in a new instance of a sandbox, and then stops the instance.
-func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) (*File, error) {
+func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, limit int) (*File, error) {
 	defer s.memory.reset()
 	instance, err := s.pool.GetInstanceWithContext(ctx)
 	if err != nil {
 		return nil, e.broken()
 	}
 	defer instance.Kill() // Close would call PDFium, which may be broken
-	return e.read(ctx, instance, body, most)
+	return e.read(ctx, instance, body, limit)
 }
 
-func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most int) (*File, error) {
+func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, limit int) (*File, error) {
 	opened, err := p.OpenDocument(&requests.OpenDocument{File: &body})
 	switch {
 	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
@@ -214,7 +213,7 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 		case err != nil:
 			return nil, e.broken()
 		}
-		if size += len(text); size > most {
+		if size += len(text); size > limit {
 			return nil, ErrTooLarge
 		}
 		file.Pages = append(file.Pages, text)
@@ -226,8 +225,8 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 	return file, nil
 }
 
-// broken returns the error for an instance that failed. PDFium stops without an explanation when it
-// runs out of memory, so the error mentions both possible reasons.
+// PDFium stops without an explanation when it runs out of memory, so the error mentions both
+// possible reasons.
 func (e *Engine) broken() error {
 	return fmt.Errorf("%w, or needs more than %d MB of memory", ErrDamaged, e.opt.Memory>>20)
 }
@@ -246,7 +245,7 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 		return "", err
 	}
 	all := ""
-	if count.Count > 0 { // a single call for all characters, because each call has to switch stacks
+	if count.Count > 0 { // one call for all characters, because each call has to switch stacks
 		got, err := p.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: count.Count})
 		if err != nil {
 			return "", err
@@ -260,7 +259,7 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 	return all, err
 }
 
-// describe reads the metadata of a file. Any of it may be missing.
+// Any part of the metadata may be missing.
 func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) {
 	meta, err := p.GetMetaData(&requests.GetMetaData{Document: doc})
 	if err != nil {

@@ -3,13 +3,13 @@ package markup
 // A Check describes one kind of fault.
 type Check struct {
 	Fault Fault
-	Name  string // name of the finding in an audit, such as "images.alt"; a fault must keep its name
+	Name  string // name of the finding in an audit, such as "images.alt"; must never change
 	Finds string // description of the fault, and of the cases that do not count as faults
 }
 
-// Checks are all faults that [Read] finds, and those that a reader of the response header adds. The
-// file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault and
-// one that comes close to it.
+// Checks lists all faults that [Read] finds, and those that a reader of the response header adds.
+// The file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault,
+// and one that comes close to it.
 var Checks = []Check{
 	{ImageAlt, "images.alt", "an <img> without alt or another name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},

@@ -9,18 +9,18 @@ import (
 
 // data collects the page's structured data in JSON-LD. Objects with the same @id are one object.
 type data struct {
-	texts []string // contents of the JSON-LD scripts
-	typed bool     // whether a script mentions one of the types in required
+	texts []string
+	typed bool // a script mentions one of the types in required
 	all   []map[string]any
 	byID  map[string]map[string]any
 }
 
 // maxData is the maximum size in bytes of a script that is read. A larger script usually describes
-// many products and not the page.
+// many products rather than the page.
 const maxData = 1 << 18
 
-// required contains, for each type of object, the properties without which search engines ignore
-// the object. Of properties that are separated by "|", one is enough. The properties are from
+// required maps each type of object to the properties without which search engines ignore it. Of
+// properties separated by "|", one is enough. The properties are from
 // https://developers.google.com/search/docs/appearance/structured-data/search-gallery.
 var required = map[string][]string{
 	"BreadcrumbList":      {"itemListElement"},
@@ -39,7 +39,6 @@ var required = map[string][]string{
 
 var requiredTypes = slices.Sorted(maps.Keys(required))
 
-// read reads the objects of one script.
 func (d *data) read(r *reader, text string) {
 	if text = bare(text); text == "" || len(text) > maxData {
 		return
@@ -52,8 +51,7 @@ func (d *data) read(r *reader, text string) {
 	d.typed = d.typed || slices.ContainsFunc(requiredTypes, func(t string) bool { return strings.Contains(text, t) })
 }
 
-// bare returns a script without the comments that hide it from old browsers, and without a byte order
-// mark.
+// bare strips a byte order mark, and the comments that hide a script from old browsers.
 func bare(text string) string {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
 	for _, c := range [...]struct{ begin, end string }{{"//<![CDATA[", "//]]>"}, {"/*<![CDATA[*/", "/*]]>*/"}, {"<![CDATA[", "]]>"}, {"<!--", "-->"}} {
@@ -64,8 +62,8 @@ func bare(text string) string {
 	return text
 }
 
-// add adds the objects of a value that describe the page. It leaves out objects nested in these,
-// which may be incomplete. If known is true, the vocabulary is that of schema.org.
+// add adds the objects of a value that describe the page, but not objects nested in these, which
+// may be incomplete. known means that the vocabulary is that of schema.org.
 func (d *data) add(v any, known bool) {
 	switch v := v.(type) {
 	case []any:
@@ -94,7 +92,6 @@ func (d *data) add(v any, known bool) {
 	}
 }
 
-// isSchema reports whether a @context is the vocabulary of schema.org.
 func isSchema(context any) bool {
 	switch c := context.(type) {
 	case string:

@@ -53,8 +53,7 @@ func (r *reader) link(n *html.Node) {
 	}
 }
 
-// schemeOf returns the scheme of an address in lower case, or "" if the address is relative and has
-// none.
+// schemeOf returns the scheme of an address in lower case, or "" if the address is relative.
 func schemeOf(href string) string {
 	end := strings.IndexAny(href, ":/?#")
 	if end < 0 || href[end] != ':' {
@@ -71,8 +70,8 @@ func (r *reader) heading(n *html.Node) {
 	r.level = level
 }
 
-// image checks a picture that readers see. It ignores pictures in <noscript> and pictures of one
-// pixel, whose purpose is to count visits.
+// image checks a picture. It ignores pictures in <noscript>, and pictures of one pixel, which only
+// count visits.
 func (r *reader) image(n *html.Node) {
 	src := node.Attr(n, "src")
 	for _, f := range [...]string{src, node.Attr(n, "srcset")} {
@@ -98,7 +97,6 @@ func named(n *html.Node) bool {
 	return node.Attr(n, "aria-label") != "" || node.Attr(n, "aria-labelledby") != "" || node.Attr(n, "title") != ""
 }
 
-// isDecoration reports whether an element is hidden from readers who cannot see it.
 func isDecoration(n *html.Node) bool {
 	role := node.Attr(n, "role")
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
@@ -116,10 +114,9 @@ var vague = func() map[string]bool {
 	return all
 }()
 
-// longestVague is the length in bytes of the longest text in vague.
+// longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
 
-// isVague reports whether a text is one of the texts in the list vague, ignoring case.
 func isVague(text string) bool {
 	if len(text) > longestVague {
 		return false
@@ -167,8 +164,8 @@ func (r *reader) anchor(n *html.Node) {
 	}
 }
 
-// hasText reports whether the text of a link begins with a text longer than every text in vague.
-// Most links have such a text and need no other check.
+// hasText is a fast check that most links pass: it reports whether their text begins with a text
+// longer than every text in vague.
 func hasText(n *html.Node) bool {
 	c := n.FirstChild
 	for c != nil && c.Type == html.ElementNode {
@@ -177,8 +174,8 @@ func hasText(n *html.Node) bool {
 	return c != nil && c.Type == html.TextNode && len(c.Data) > longestVague && len(strings.TrimSpace(c.Data)) > longestVague
 }
 
-// scripted reports whether scripts probably handle clicks on an element. The element's attributes
-// then do not show what a click does.
+// scripted reports whether scripts probably handle clicks on an element, so that its attributes do
+// not show what a click does.
 func scripted(n *html.Node) bool {
 	for i := range n.Attr {
 		key := n.Attr[i].Key
@@ -209,7 +206,6 @@ func scripted(n *html.Node) bool {
 	return false
 }
 
-// isLocal reports whether an address is on the visitor's own machine.
 func isLocal(href string) bool {
 	if len(href) < 6 || href[0] != 'h' && href[0] != 'f' {
 		return false
@@ -229,7 +225,6 @@ func isLocal(href string) bool {
 	return false
 }
 
-// hasSession reports whether an address contains a session ID.
 func hasSession(href string) bool {
 	if strings.IndexByte(href, '=') < 0 {
 		return false
@@ -247,11 +242,9 @@ func hasSession(href string) bool {
 	return false
 }
 
-// mostRead is the maximum number of nodes that are visited to collect the text of an element.
+// mostRead is the maximum number of nodes visited to collect the text of an element.
 const mostRead = 100
 
-// textOf returns the text of an element as one line. It includes the alternative texts of the
-// element's pictures.
 func textOf(root *html.Node) string {
 	if c := root.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		return oneLine(c.Data, mostExample)
@@ -305,7 +298,7 @@ func hasPicture(root *html.Node) bool {
 	return false
 }
 
-// file checks the address, or the list of addresses, of a file that browsers load with the page.
+// file checks the address, or list of addresses, of a file that browsers load with the page.
 func (r *reader) file(href string) {
 	if href = strings.TrimSpace(href); isHTTP(href) {
 		r.found(InsecureFile, href)
@@ -319,7 +312,6 @@ func (r *reader) script(n *html.Node) {
 	}
 }
 
-// field checks a form field that readers fill in.
 func (r *reader) field(n *html.Node) {
 	if n.DataAtom == atom.Input {
 		switch strings.ToLower(node.Attr(n, "type")) {
@@ -338,5 +330,5 @@ func (r *reader) field(n *html.Node) {
 		}
 	}
 	r.fields = append(r.fields, node.Attr(n, "id"))
-	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+cmp.Or(node.Attr(n, "name"), node.Attr(n, "id"))))
+	r.fieldNames = append(r.fieldNames, strings.TrimSpace(n.Data+" "+cmp.Or(node.Attr(n, "name"), node.Attr(n, "id"))))
 }

@@ -23,7 +23,7 @@ import (
 // A Fault is a kind of fault on a page. The numbers of the faults are stored and must not change.
 type Fault uint8
 
-// These are the faults of the HTML. [Checks] explains each of them.
+// These are faults of the HTML; see [Checks].
 const (
 	ImageAlt            Fault = 0
 	ImageSize           Fault = 1
@@ -52,8 +52,8 @@ const (
 	CanonicalScheme     Fault = 24
 )
 
-// These are the faults of the response header. Package markup does not set them, because it does
-// not see the header.
+// These are faults of the response header. Package markup does not set them, because it does not
+// see the header.
 const (
 	NoHSTS Fault = 32 + iota
 	NoCSP
@@ -83,10 +83,10 @@ func (s *Set) Remove(all ...Fault) {
 	}
 }
 
-// These limit the examples that are stored with a page.
+// These constants limit the examples that are stored with a page.
 const (
 	mostExamples = 2  // maximum number of examples of one kind of fault
-	mostExample  = 70 // maximum size of one example in bytes
+	mostExample  = 70 // maximum size of an example in bytes
 )
 
 // Facts contains the faults of one page.
@@ -100,16 +100,16 @@ type Facts struct {
 	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without repeats; filled only with Options.Anchors
 
 	// These describe the <meta> elements that replace response headers.
-	Policy   string // value for Content-Security-Policy; "" means that no element replaces that header
+	Policy   string // value for Content-Security-Policy; "" means that no element replaces this header
 	Referrer bool   // whether an element replaces Referrer-Policy
 }
 
-// Examples returns the examples of a fault in f.
-func (f *Facts) Examples(of Fault) []string { return Examples(f.Shown, of) }
+// Examples returns the examples of one kind of fault in f.
+func (f *Facts) Examples(fault Fault) []string { return Examples(f.Shown, fault) }
 
-// Examples returns the examples of a fault. Its argument shown is the field Shown of a [Facts].
-func Examples(shown []string, of Fault) (all []string) {
-	prefix := strconv.Itoa(int(of)) + " "
+// Examples returns the examples of one kind of fault in the field Shown of a [Facts].
+func Examples(shown []string, fault Fault) (all []string) {
+	prefix := strconv.Itoa(int(fault)) + " "
 	for _, s := range shown {
 		if example, ok := strings.CutPrefix(s, prefix); ok {
 			all = append(all, example)
@@ -128,7 +128,7 @@ func (f *Facts) Drop(all ...Fault) {
 	})
 }
 
-// found records a fault with an example, which may be "".
+// found records a fault. The example may be "".
 func (r *reader) found(f Fault, example string) {
 	r.facts.Faults.Add(f)
 	if r.shown[f] == mostExamples {
@@ -144,24 +144,23 @@ func (r *reader) found(f Fault, example string) {
 	}
 }
 
-// oneLine returns a text as one line with single spaces, cut to the given number of bytes.
-func oneLine(s string, most int) string {
-	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= most && isLine(s) {
-		return s // most texts are already one line, and need no copy
+// oneLine returns s as one line with single spaces, cut to at most limit bytes.
+func oneLine(s string, limit int) string {
+	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= limit && isLine(s) {
+		return s // fast path for most texts, without a copy
 	}
-	if len(s) > 4*most { // a data: URL may be megabytes long
-		s = s[:4*most]
+	if len(s) > 4*limit { // a data: URL may be megabytes long
+		s = s[:4*limit]
 	}
-	if s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "); len(s) <= most {
+	if s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "); len(s) <= limit {
 		return s
 	}
 	const dots = "…"
-	for most -= len(dots); !utf8.RuneStart(s[most]); most-- {
+	for limit -= len(dots); !utf8.RuneStart(s[limit]); limit-- {
 	}
-	return s[:most] + dots
+	return s[:limit] + dots
 }
 
-// isLine reports whether s consists of printable ASCII characters without double spaces.
 func isLine(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
@@ -173,10 +172,10 @@ func isLine(s string) bool {
 
 // Options select what [Read] collects. The zero value collects only the faults.
 type Options struct {
-	Anchors bool // whether to fill Facts.Anchors
+	Anchors bool // fill Facts.Anchors
 }
 
-// Read returns the faults of a document. Its argument root must be a document node.
+// Read returns the faults of a document. root must be a document node.
 func Read(root *html.Node, o Options) Facts {
 	r := readers.Get().(*reader)
 	r.anchors = o.Anchors

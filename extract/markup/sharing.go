@@ -6,15 +6,14 @@ import "strings"
 // (https://ogp.me) and the cards of X, formerly Twitter.
 type sharing struct {
 	open     bool    // whether the page has Open Graph data
-	has      [4]bool // whether the page has each property in ogRequired
-	relative string  // name and value of a property whose address is not absolute; "" means that there is no such property
+	found    [4]bool // whether the page has each property in ogRequired
+	relative string  // name and value of a property whose address is not absolute; "" if there is none
 	card     string
 }
 
-// ogRequired are the properties that the Open Graph protocol requires of every page.
+// ogRequired lists the properties that the Open Graph protocol requires of every page.
 var ogRequired = [4]string{"og:title", "og:type", "og:image", "og:url"}
 
-// cards contains the types of cards.
 var cards = []string{"summary", "summary_large_image", "app", "player"}
 
 func (s *sharing) read(name, content string) {
@@ -30,7 +29,7 @@ func (s *sharing) read(name, content string) {
 	}
 	for i, required := range ogRequired {
 		if name == required {
-			s.open, s.has[i] = true, true
+			s.open, s.found[i] = true, true
 		}
 	}
 	if (name == "og:image" || name == "og:url") && !strings.HasPrefix(content, "http://") && !strings.HasPrefix(content, "https://") {
@@ -39,10 +38,10 @@ func (s *sharing) read(name, content string) {
 }
 
 func (s *sharing) conclude(r *reader) {
-	if s.open && s.has != [4]bool{true, true, true, true} {
+	if s.open && s.found != [4]bool{true, true, true, true} {
 		var missing []string
-		for i, has := range s.has {
-			if !has {
+		for i, found := range s.found {
+			if !found {
 				missing = append(missing, ogRequired[i])
 			}
 		}

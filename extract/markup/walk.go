@@ -12,31 +12,29 @@ import (
 	"skink/extract/node"
 )
 
-// A reader collects the facts of one document in one walk through its tree.
 type reader struct {
 	facts   Facts
 	shown   [64]uint8 // number of examples collected for each fault
 	anchors bool
 
 	ids       []string // values of id attributes, and of the name attributes of <a> elements
-	fragments []string // fragments of links within the page, as written in the HTML
+	fragments []string
 
 	titles, descriptions int
-	level                int // level of the last heading; 0 means that there was no heading
+	level                int // level of the last heading; 0 if there was none
 	lang, viewport       bool
 	doctype              bool
-	headScript           bool // whether <head> contains a <noscript>, after which the parser may end the head early
+	headScript           bool // <head> contains a <noscript>, after which the parser may end the head early
 	inNoscript, inBody   int
 	sharing              sharing
 	data                 data
 	labels, fields       []string // values of the for attributes of labels, and ids of fields that are not inside a label
-	lonely               []string // HTML of the fields, in the order of fields
+	fieldNames           []string // element and name or id of each of these fields, such as "input email"
 }
 
 var readers = sync.Pool{New: func() any { return &reader{} }}
 
-// release makes the reader's memory available for other pages. The reader keeps no strings of the
-// page.
+// release returns r to the pool of readers, without any strings of the page.
 func (r *reader) release() {
 	const large = 1 << 12
 	if cap(r.ids) > large || cap(r.fragments) > large {
@@ -69,7 +67,7 @@ func (r *reader) walk(root *html.Node) {
 	}
 }
 
-// enter records a node. It reports whether to visit the children of the node.
+// enter records a node. It reports whether to visit the node's children.
 func (r *reader) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.DoctypeNode:
@@ -145,7 +143,7 @@ func (r *reader) leave(n *html.Node) {
 	}
 }
 
-// conclude finds the faults that can only be found after the whole document has been read.
+// conclude finds the faults that show only after the whole document has been read.
 func (r *reader) conclude() {
 	f := &r.facts.Faults
 	if !r.doctype {
@@ -165,7 +163,7 @@ func (r *reader) conclude() {
 	}
 	for i, id := range r.fields {
 		if id == "" || !slices.Contains(r.labels, id) {
-			r.found(FieldLabel, r.lonely[i])
+			r.found(FieldLabel, r.fieldNames[i])
 		}
 	}
 	r.sharing.conclude(r)
@@ -176,7 +174,7 @@ func (r *reader) conclude() {
 	}
 }
 
-// findFragments finds the links to fragments that do not exist in the page.
+// findFragments finds links to fragments that do not exist in the page.
 func (r *reader) findFragments() {
 	if len(r.fragments) == 0 {
 		return
@@ -218,8 +216,8 @@ func Anchor(fragment string) uint16 {
 	return uint16(h>>16) ^ uint16(h)
 }
 
-// hashes returns the hashes of anchors, sorted and without repeats. For an id that contains percent
-// signs, it returns two hashes, because a link may contain the id unchanged or encoded.
+// hashes returns the hashes of anchors, sorted and without repeats. An id that contains percent
+// signs has two hashes, because a link may contain it unchanged or encoded.
 func hashes(ids []string) []uint16 {
 	all := make([]uint16, 0, len(ids)+1)
 	all = append(all, Anchor("")) // stands for the top of the page, so that the list is never empty
@@ -233,7 +231,6 @@ func hashes(ids []string) []uint16 {
 	return slices.Clone(slices.Compact(all))
 }
 
-// isHTTP reports whether an address begins with "http://".
 func isHTTP(href string) bool {
 	const scheme = "http://"
 	return len(href) > len(scheme) && (href[0] == 'h' || href[0] == 'H') && strings.EqualFold(href[:len(scheme)], scheme)

@@ -1,6 +1,6 @@
-// Package passage divides the text of a page into passages for search indexes and language models. A
-// passage has a bounded number of words, follows the headings of the text, and keeps its id as long
-// as its words stay the same. The package is pure.
+// Package passage divides the text of a page into passages for search indexes and language models.
+// A passage has a bounded number of words, follows the headings of the text, and keeps its id as
+// long as its words stay the same. The package is pure.
 //
 //	for _, p := range passage.Split(blocks, passage.DefaultMost) {
 //		fmt.Println(p.ID, p.Path, p.Text)
@@ -9,8 +9,8 @@
 // # How a text is divided
 //
 // A heading begins a section. Headings without text between them begin one section together. A
-// passage never has text of two sections, and a section of at most as many words as the limit is
-// one passage.
+// passage never has text from two sections. A section with no more words than the limit is one
+// passage.
 //
 // A longer section is cut between blocks, such as paragraphs. The cuts depend on the content and
 // not on the position, so that an edit moves no cut elsewhere. This idea is content-defined
@@ -23,10 +23,11 @@
 // shape of a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the
 // priorities only. A cut that would leave a piece of less than a quarter of the limit is skipped.
 //
-// The priority of a block is the lowest hash among the hashes of its words, as in the min-wise hashing
-// of Broder (1997). An edit changes it only if it adds or removes the word with the lowest hash. If two
-// blocks share that word, the next lowest hashes decide. So most edits of a paragraph move no cut. Of
-// 1,000 random edits of a paragraph in a long section, about 20 to 50 move one.
+// The priority of a block is the lowest hash among the hashes of its words, as in the min-wise
+// hashing of Broder (1997). An edit changes the priority only if it adds or removes the word with
+// the lowest hash. If two blocks share that word, the next lowest hashes decide. So most edits of a
+// paragraph move no cut. Of 1,000 random edits of a paragraph in a long section, about 20 to 50
+// move one.
 //
 // If a piece has no permitted cut between blocks, because a block is too long, it is cut between
 // sentences, or as a last resort between words.
@@ -49,16 +50,16 @@ import (
 // A Block is a paragraph, a heading, a list item or a table row.
 type Block struct {
 	Text  string
-	Level int    // level of a heading, from 1; 0 if the block is not a heading
-	ID    string // fragment of a URL that leads to the heading; "" if it has none
+	Level int    // heading level, from 1; 0 if the block is not a heading
+	ID    string // URL fragment that leads to the heading; "" if it has none
 }
 
 // A Passage is a part of a text.
 type Passage struct {
-	ID       [16]byte // the first half of the SHA-256 of Words, joined by one space
+	ID       [16]byte // first half of the SHA-256 of Words, joined by one space
 	Text     string   // blocks of the passage, one on each line
 	Words    []string // the words of Text; see [Words]
-	Path     []string // texts of the headings above the passage, including that of its section, outermost first; each has at most 200 bytes
+	Path     []string // texts of the headings above the passage, including that of its section, outermost first; at most 200 bytes each
 	Fragment string   // fragment of the innermost heading in Path that has one; "" if none has one
 }
 
@@ -74,10 +75,10 @@ const (
 	deepest     = 6   // maximum number of headings in Passage.Path
 )
 
-// Split divides a text into passages in order, each of at most the given number of words. A limit
-// below [LeastMost] is raised to LeastMost. Blocks without words are left out.
-func Split(blocks []Block, most int) (all []Passage) {
-	most = max(most, LeastMost)
+// Split divides a text into passages of at most limit words, in order. A limit below [LeastMost] is
+// raised to LeastMost. Blocks without words are left out.
+func Split(blocks []Block, limit int) (all []Passage) {
+	limit = max(limit, LeastMost)
 	var path []Block
 	for i := 0; i < len(blocks); {
 		j := i
@@ -87,7 +88,7 @@ func Split(blocks []Block, most int) (all []Passage) {
 		for ; j < len(blocks) && blocks[j].Level == 0; j++ {
 		}
 		s := newSection(blocks[i:j])
-		cuts := s.divide(most)
+		cuts := s.divide(limit)
 		for k := 1; k < len(cuts); k++ {
 			p := s.passage(cuts[k-1], cuts[k])
 			p.Path, p.Fragment = names(path), fragment(path)
@@ -98,7 +99,7 @@ func Split(blocks []Block, most int) (all []Passage) {
 	return all
 }
 
-// under returns the path to a heading, given the path to the heading before it.
+// under returns the path to the heading h, given the path to the previous heading.
 func under(path []Block, h Block) []Block {
 	for len(path) > 0 && (path[len(path)-1].Level >= h.Level || len(path) == deepest) {
 		path = path[:len(path)-1]
@@ -128,13 +129,11 @@ func fragment(path []Block) string {
 	return ""
 }
 
-// A section contains some blocks and their words.
 type section struct {
 	blocks []Block
 	words  []word
 }
 
-// newSection returns a section of blocks, which may have no words.
 func newSection(blocks []Block) *section {
 	s := &section{blocks: blocks}
 	for i := range blocks {
@@ -143,13 +142,11 @@ func newSection(blocks []Block) *section {
 	return s
 }
 
-// text returns the word at an index of words.
 func (s *section) text(i int) string {
 	w := s.words[i]
 	return s.blocks[w.block].Text[w.start:w.end]
 }
 
-// passage returns the passage of words[from:to].
 func (s *section) passage(from, to int) Passage {
 	p := Passage{Words: make([]string, 0, to-from)}
 	var text strings.Builder
@@ -170,15 +167,15 @@ func (s *section) passage(from, to int) Passage {
 	return p
 }
 
-// A place is a word at which a section may be cut.
+// A place is the index of a word before which a section may be cut.
 type place struct {
 	at       int
 	priority [4]uint64 // places with a lower priority are cut first
 }
 
 // divide returns the index of the first word of each piece, followed by the number of words. No
-// piece has more than the given number of words.
-func (s *section) divide(most int) []int {
+// piece has more than limit words.
+func (s *section) divide(limit int) []int {
 	if len(s.words) == 0 {
 		return nil
 	}
@@ -186,11 +183,11 @@ func (s *section) divide(most int) []int {
 	for _, begins := range []func(i int) bool{s.beginsBlock, s.beginsSentence, func(int) bool { return true }} {
 		var places []place
 		for k := 1; k < len(cuts); k++ {
-			if cuts[k]-cuts[k-1] > most {
+			if cuts[k]-cuts[k-1] > limit {
 				places = s.appendPlaces(places, cuts[k-1], cuts[k], begins)
 			}
 		}
-		cuts = cutAt(cuts, places, most)
+		cuts = cutAt(cuts, places, limit)
 	}
 	return cuts
 }
@@ -198,14 +195,14 @@ func (s *section) divide(most int) []int {
 // cutAt adds places to cuts, those with the lowest priority first. It skips places where no cut is
 // needed or permitted. Pieces only become shorter, so a place that was skipped once would also be
 // skipped later. One pass therefore gives the same cuts as cutting each half again.
-func cutAt(cuts []int, places []place, most int) []int {
+func cutAt(cuts []int, places []place, limit int) []int {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(slices.Compare(a.priority[:], b.priority[:]), cmp.Compare(a.at, b.at))
 	})
-	least := most / share
+	least := limit / share
 	for _, p := range places {
 		k, found := slices.BinarySearch(cuts, p.at)
-		if found || cuts[k]-cuts[k-1] <= most || p.at-cuts[k-1] < least || cuts[k]-p.at < least {
+		if found || cuts[k]-cuts[k-1] <= limit || p.at-cuts[k-1] < least || cuts[k]-p.at < least {
 			continue
 		}
 		cuts = slices.Insert(cuts, k, p.at)
@@ -213,7 +210,6 @@ func cutAt(cuts []int, places []place, most int) []int {
 	return cuts
 }
 
-// appendPlaces appends the places in words[from:to] at which begins returns true.
 func (s *section) appendPlaces(places []place, from, to int, begins func(i int) bool) []place {
 	for i := from + 1; i < to; {
 		if !begins(i) {
@@ -230,12 +226,12 @@ func (s *section) appendPlaces(places []place, from, to int, begins func(i int) 
 	return places
 }
 
-// fewWords is the minimum number of words on which a priority depends; for a shorter block, the
+// fewWords is the minimum number of words on which a priority depends. For a shorter block, the
 // words after it are included.
 const fewWords = 4
 
-// priority returns the priority of words[from:to], which is the four lowest hashes of its words.
-// Each of these is hashed again, so that a block with many words does not have a low priority.
+// priority returns the priority of words[from:to]: the four lowest hashes of its words. Each of
+// these is hashed again, so that a block with many words does not have a low priority.
 func (s *section) priority(from, to int) (lowest [4]uint64) {
 	for k := range lowest {
 		lowest[k] = math.MaxUint64
@@ -255,10 +251,8 @@ func (s *section) priority(from, to int) (lowest [4]uint64) {
 	return lowest
 }
 
-// beginsBlock reports whether a word is the first of its block.
 func (s *section) beginsBlock(i int) bool { return s.words[i].block != s.words[i-1].block }
 
-// beginsSentence reports whether a word is the first of a block or of a sentence.
 func (s *section) beginsSentence(i int) bool {
 	return s.beginsBlock(i) || endsSentence(s.text(i-1))
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // A word is a run of characters without white space between them. In scripts that do not separate
-// words, such as Chinese, each character is a word, together with the punctuation beside it. A run of
-// more than mostWord bytes counts as several words, so that the bound on words bounds the bytes too.
+// words, such as Chinese, each character is a word, together with the punctuation beside it. A run
+// of more than mostWord bytes counts as several words, so that a limit on words also limits the
+// bytes.
 type word struct{ block, start, end int }
 
 const mostWord = 100 // maximum length of a word in bytes
@@ -25,7 +26,6 @@ func Words(text string) (all []string) {
 	return all
 }
 
-// appendWords appends the words of a block to words.
 func appendWords(words []word, block int, text string) []word {
 	var open, alone, letters bool // about the last word: whether more characters may follow, whether it is a character that stands alone, and whether it has a letter or digit
 	for i := 0; i < len(text); {
@@ -50,8 +50,8 @@ func appendWords(words []word, block int, text string) []word {
 	return words
 }
 
-// endsSentence reports whether a word ends with a full stop or a similar mark, perhaps before a
-// closing quotation mark or bracket.
+// endsSentence reports whether a word ends with a full stop or a similar mark, perhaps followed by
+// a closing quotation mark or bracket.
 func endsSentence(word string) bool {
 	word = strings.TrimRightFunc(word, func(r rune) bool {
 		return r == '"' || r == '\'' || unicode.In(r, unicode.Pe, unicode.Pf)

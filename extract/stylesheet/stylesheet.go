@@ -17,9 +17,8 @@ import (
 )
 
 // References yields the references of a style sheet, or of the value of a style attribute, as they
-// are written but without quotes and escapes. These are the arguments of url(), the strings of
-// @import, and the strings of image-set(). An @namespace rule names no file, so its URL is left
-// out.
+// are written but without quotes and escapes. They are the arguments of url() and the strings of
+// @import and image-set(). An @namespace rule names no file, so its URL is left out.
 //
 // The tokens are those of CSS Syntax Level 3 (W3C), read by github.com/tdewolff/parse. Known
 // weaknesses: the sheet is read as UTF-8, whatever @charset says, and the function src() is not
@@ -40,14 +39,12 @@ func References(sheet []byte) iter.Seq[string] {
 	}
 }
 
-// A reader keeps the position in a style sheet that decides whether a string is a reference.
 type reader struct {
-	rule  string // name of the at-rule whose prelude is being read, such as "@import"; "" means none
-	depth int    // number of open parentheses
-	set   int    // value of depth inside the innermost image-set(); 0 means that the position is not inside one
+	rule  string // name of the at-rule whose prelude is being read, such as "@import"; "" if none
+	depth int
+	set   int // value of depth inside the innermost image-set(); 0 outside
 }
 
-// reference returns the reference in a token, or "" if it has none.
 func (r *reader) reference(kind css.TokenType, token []byte) string {
 	switch kind {
 	case css.AtKeywordToken:
@@ -81,7 +78,6 @@ func (r *reader) reference(kind css.TokenType, token []byte) string {
 
 const space = " \t\n\r\f"
 
-// address returns the argument of a URL token, such as url(a.png) or url( "a.png" ).
 func address(token string) string {
 	_, argument, _ := strings.Cut(token, "(")
 	argument = strings.Trim(strings.TrimSuffix(argument, ")"), space)
@@ -91,7 +87,7 @@ func address(token string) string {
 	return unescaped(argument)
 }
 
-// unquoted returns the value of a string token. A string at the end of a sheet may lack its last
+// unquoted returns the value of a string token. A string at the end of a sheet may lack its closing
 // quote.
 func unquoted(token string) string {
 	quote := token[:1]
@@ -131,8 +127,7 @@ func unescaped(s string) string {
 	}
 }
 
-// codePoint returns an escaped code point, or the replacement character for one that CSS does not
-// allow.
+// codePoint returns the escaped code point, or the replacement character if CSS does not allow it.
 func codePoint(r rune) rune {
 	if r == 0 || !utf8.ValidRune(r) {
 		return utf8.RuneError

@@ -38,7 +38,7 @@ func Listen(t testing.TB, serve func(net.Conn)) net.Listener {
 	return l
 }
 
-// Join copies between two connections until both end.
+// Join copies data in both directions between two connections until both are closed.
 func Join(a, b net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() { _, _ = io.Copy(a, b); _ = a.Close() })
@@ -47,13 +47,13 @@ func Join(a, b net.Conn) {
 }
 
 // ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that accepts names and IPv4
-// addresses. It demands the password, unless that is "" (RFC 1929). The function asked is called
-// with each host and port to which a client with the right password wants to connect. It may be
-// nil. The error says why no connection was made.
+// addresses. It requires the password, unless that is "" (RFC 1929). If asked is not nil, it is
+// called with each host and port that a client with the right password wants to reach. The error
+// says why no connection was made.
 func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
 	read := func(n int) []byte {
 		b := make([]byte, n)
-		_, _ = io.ReadFull(conn, b) // if the connection has ended, the bytes are zero, and no connection is made
+		_, _ = io.ReadFull(conn, b) // if the connection has ended, the bytes stay zero and no connection is made
 		return b
 	}
 	read(int(read(2)[1]))

@@ -76,13 +76,13 @@ func ClosedPort(t testing.TB) string {
 	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 }
 
-// Resolver returns a resolver that knows a few names.
+// Resolver returns a resolver that knows only the given names.
 func Resolver(t testing.TB, names map[string][]string) *net.Resolver {
 	return ResolverOf(t, func(name string) []string { return names[name] })
 }
 
-// ResolverOf starts a name server on loopback that answers for each name with the addresses that
-// the function names returns at that time. It returns a resolver that uses only this server.
+// ResolverOf starts a name server on loopback and returns a resolver that uses only this server.
+// For each query, the server calls names and returns the addresses it gives.
 func ResolverOf(t testing.TB, names func(name string) []string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
