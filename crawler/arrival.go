@@ -167,7 +167,7 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 		}
 		o.depth, o.hosts = item.Depth, []string{t.host.name}
 	case errors.Is(err, frontier.ErrLost):
-		o.lost = true // the worker that has the claim now fetches the URL and finds its links
+		o.lost = true // the worker that now has the claim will fetch the URL and find its links
 	case err != nil:
 		return o, err
 	default:

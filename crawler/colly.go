@@ -82,7 +82,6 @@ func (s *shell) do(x *wire.Exchange, answered func()) error {
 	return s.collector.Request(http.MethodGet, collyURL, nil, ctx, http.Header{numberHeader: {number}})
 }
 
-// RoundTrip makes the exchange whose number is in the header of a request.
 func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
 	found, ok := s.open.Load(r.Header.Get(numberHeader))
 	if !ok {

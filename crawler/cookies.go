@@ -34,7 +34,7 @@ const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
 	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
 	wallMisses = 20       // number of redirects that did not lead back to their page after which no more redirects of a host are followed
-	wallLimit  = 64 << 10 // maximum number of bytes read from the body of a page to which such a redirect leads
+	wallLimit  = 64 << 10 // maximum number of bytes read from the body of the page to which such a redirect leads
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
@@ -55,7 +55,7 @@ type KeptCookie struct {
 }
 
 // newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the
-// options keep no cookies for any host.
+// options do not keep the cookies of any host.
 func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
@@ -94,7 +94,6 @@ func (s *cookieStore) restore(k KeptCookie) {
 	s.note(u, c, k)
 }
 
-// note records a cookie that a host set.
 func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +131,6 @@ func (s *cookieStore) load(h access.Host) {
 	}
 }
 
-// keeps reports whether the cookies of a host are kept.
 func (s *cookieStore) keeps(host string) bool {
 	if s == nil || s.opt.Cookies {
 		return s != nil
@@ -158,7 +156,6 @@ func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-// keep stores the cookies that a response sets, if cookies of its host are kept.
 func (s *cookieStore) keep(x *wire.Exchange) {
 	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
 		return
@@ -184,8 +181,8 @@ func (s *cookieStore) missed(host string) {
 	s.misses[host]++
 }
 
-// follows reports whether the crawl follows redirects of a host to find out whether they lead back
-// to their page.
+// follows reports whether to follow the redirects of a host, to find out whether they lead back to
+// the redirected page.
 func (s *cookieStore) follows(host string) bool {
 	if !s.keeps(host) {
 		return false
@@ -195,7 +192,7 @@ func (s *cookieStore) follows(host string) bool {
 	return s.misses[host] < wallMisses
 }
 
-// fetchAs fetches a URL of a crawl, with the login of its host if there is one.
+// fetchAs fetches a URL of a crawl, and logs in first if the host requires it.
 func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
 	if h := f.opt.Hosts.For(frontier.HostOf(item.URL)); h.Login != nil {
 		return f.fetchLoggedIn(ctx, item, h)
@@ -250,7 +247,6 @@ func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	return false
 }
 
-// mayAsk reports whether robots.txt allows a URL.
 func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 	if c.opt.IgnoreRobots {
 		return true
@@ -266,7 +262,6 @@ func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error)
 	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
 }
 
-// do makes an exchange, and keeps the cookies that the response sets.
 func (f *fetcher) do(x *wire.Exchange) error {
 	if err := f.wire.Do(x); err != nil {
 		return err

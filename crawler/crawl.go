@@ -92,7 +92,6 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 	return c
 }
 
-// setBrowser makes the crawl render pages with b.
 func (c *Crawl) setBrowser(b drawer) {
 	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
 }
@@ -235,8 +234,8 @@ func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) e
 	}
 }
 
-// sweep lets the handler queue more URLs when nothing is left to fetch, and reports whether it
-// queued any.
+// sweep lets the handler queue more URLs when nothing is left to fetch. It reports whether any were
+// queued.
 func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	s, ok := c.handler.(Sweeper)
 	if !ok {
@@ -250,8 +249,6 @@ func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// work passes the arrivals from the channel to the handler, one after the other, until the channel
-// is closed.
 func (c *Crawl) work(ctx context.Context, start func(func() error), arrived <-chan *arrival) error {
 	for a := range arrived {
 		if err := c.hand(ctx, a, start); err != nil {

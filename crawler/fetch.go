@@ -79,8 +79,7 @@ func header(agent, accept string) http.Header {
 	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {wire.AcceptEncoding}}
 }
 
-// close closes the connections and stops the servers of folders. The fetcher must not be used
-// afterwards.
+// The fetcher must not be used after close.
 func (f *fetcher) close() {
 	f.wire.CloseIdle()
 	f.folders.Close()
@@ -151,7 +150,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// waitFor waits until the host of a URL may get another request.
+// waitFor waits until the host of url may get another request.
 func (f *fetcher) waitFor(ctx context.Context, url string) error {
 	if f.hop == nil {
 		return nil

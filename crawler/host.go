@@ -13,19 +13,19 @@ type host struct {
 	standing
 
 	name    string
-	claim   frontier.Claim  // the claim on the host; the zero value means that this worker has not claimed it, and it gets no requests
+	claim   frontier.Claim  // zero if this worker has not claimed the host, which then gets no requests
 	urls    []frontier.Item // URLs taken from the frontier that are not being fetched yet
 	supply  supply          // whether the frontier has more URLs of the host
-	taking  bool            // URLs are being taken from the frontier
+	taking  bool            // whether URLs are being taken from the frontier
 	depth   int             // depth of the next URL; an estimate while urls is empty
 	leaving bool            // no more fetches begin, because the host will be returned to the frontier
 	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
 	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
 	first   bool            // the host comes before others, because its robots.txt has just been requested
 
-	turns    int // number of turns (URLs being fetched or processed) that have begun but not ended
-	open     int // number of turns (URLs being fetched or processed) whose request has not ended
-	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
+	turns    int // number of turns under way (URLs being fetched or processed)
+	open     int // number of turns whose request has not ended
+	unsent   int // number of turns whose request has not been sent yet
 	requests int // number of requests started so far
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
@@ -61,11 +61,9 @@ func (h *host) due() time.Time {
 	return h.rested()
 }
 
-// held reports whether this worker has claimed the host.
 func (h *host) held() bool { return h.claim != frontier.Claim{} }
 
-// askable reports whether the fetch of another URL of the host may begin as soon as its delay has
-// passed.
+// askable reports whether the next fetch from the host may begin as soon as its delay has passed.
 func (h *host) askable() bool {
 	switch {
 	case !h.held(), h.away, h.alone != "", h.leaving, h.taking:
@@ -80,7 +78,6 @@ func (h *host) askable() bool {
 	return !h.limited && h.affords(h.open) || h.needsRequisites()
 }
 
-// finished reports whether the host gets no more requests in this crawl.
 func (h *host) finished() bool {
 	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
 }

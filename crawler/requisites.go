@@ -49,8 +49,8 @@ func (l *Leads) require(url string) {
 
 func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite }
 
-// requisite returns the page for a requisite that need not be requested, because a browser loaded
-// the file for a page a short time ago, or because the budget of its host is spent. Otherwise it
+// requisite returns a page for a requisite that need not be requested, because a browser loaded the
+// file for a page a short time ago, or because the budget of its host is spent. Otherwise it
 // returns nil.
 func (c *Crawl) requisite(t *turn) *Page {
 	page := &Page{Item: t.item, FetchedAt: time.Now()}

@@ -97,7 +97,7 @@ func Sites(dirs []string) []Site {
 	return sites
 }
 
-// A Server serves all folders under their names. A nil Server serves nothing.
+// A Server serves several folders, each under its own host name. A nil Server serves nothing.
 type Server struct {
 	sites    map[string]*os.Root // open folders by the host of their site
 	hidden   []os.FileInfo       // files and folders that are not served
@@ -106,7 +106,7 @@ type Server struct {
 	done     chan struct{} // closed when server has returned
 }
 
-// Serve opens the folders and starts to serve them. Without folders it returns nil.
+// Serve opens the folders and starts serving them. It returns nil if there are no folders.
 func Serve(sites []Site, hidden []string) (*Server, error) {
 	if len(sites) == 0 {
 		return nil, nil
@@ -142,7 +142,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	return s, nil
 }
 
-// Serves reports whether the server answers for a host and port.
+// Serves reports whether the server is responsible for the given host and port.
 func (s *Server) Serves(address string) bool {
 	if s == nil {
 		return false
@@ -189,7 +189,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasDot reports whether any part of a path begins with a dot.
 func hasDot(name string) bool {
 	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
@@ -224,7 +223,6 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 // expected to contain all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
-// isStore reports whether a folder is a store.
 func isStore(root *os.Root, dir string) bool {
 	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
 		info, err := root.Stat(path.Join(dir, mark))
@@ -232,7 +230,6 @@ func isStore(root *os.Root, dir string) bool {
 	})
 }
 
-// refuse answers a request for a file that cannot be served.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusNotFound // symbolic links that lead out of the folder also get this status
 	if errors.Is(err, fs.ErrPermission) {
@@ -241,7 +238,6 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// serveFile serves a file or a folder.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	info, err := root.Stat(name) // check the type before opening, because opening a named pipe would block
 	if err != nil {
@@ -268,8 +264,8 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root
 	return sendFile(w, r, root, name)
 }
 
-// realName returns the name of a file or a folder without symbolic links to folders on the way. It
-// fails if the real path leads out of the site, or has a part that begins with a dot.
+// realName resolves the symbolic links to folders in a path. It fails if the real path leads out of
+// the site, or has a part that begins with a dot.
 func realName(root *os.Root, name string, isDir bool) (string, error) {
 	dir, file := path.Dir(name), path.Base(name)
 	if isDir {
@@ -290,7 +286,7 @@ func realName(root *os.Root, name string, isDir bool) (string, error) {
 	return path.Join(place, file), nil
 }
 
-// rooted returns the path of a file or folder in URLs, from the root of its site.
+// rooted returns the URL path of a file or folder, from the root of its site.
 func rooted(name string, isDir bool) string {
 	if name == "." {
 		return "/"
@@ -365,7 +361,7 @@ func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root,
 	return nil
 }
 
-// links returns the URLs of a folder's entries, except for entries that are not served.
+// links leaves out entries that are not served.
 func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
 	var all []string
 	for _, e := range entries {
@@ -385,7 +381,7 @@ func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []strin
 // the "a" of a name such as "a:b" would be a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
-// listing returns a minimal Atom feed of links.
+// listing returns a minimal Atom feed with the given links.
 func listing(links []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>
@@ -410,8 +406,8 @@ var fileTypes = map[string]string{
 	".txt":   "text/plain",
 }
 
-// fileType returns the Content-Type of a file by its name. For names such as "about" and
-// "index.php?id=3" of a saved site it uses the first bytes of the file.
+// fileType returns the Content-Type of a file by its name. For names from saved sites, such as
+// "about" and "index.php?id=3", it uses the first bytes of the file.
 func fileType(name string, f io.ReadSeeker) string {
 	ext := strings.ToLower(path.Ext(name))
 	if t := fileTypes[ext]; t != "" {
@@ -419,7 +415,7 @@ func fileType(name string, f io.ReadSeeker) string {
 	}
 	t := mime.TypeByExtension(ext)
 	if t == "" {
-		head := make([]byte, 512) // the number of bytes that DetectContentType uses
+		head := make([]byte, 512) // DetectContentType looks at no more
 		n, _ := io.ReadFull(f, head)
 		t = http.DetectContentType(head[:n])
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

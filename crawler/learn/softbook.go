@@ -48,7 +48,7 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	return s.copied(), s.suspects(), nil
 }
 
-// Turned records that a page has changed completely since its last visit, so it may be a soft 404.
+// Turned records that a page has changed completely since its last visit, and so may be a soft 404.
 func (b *Book) Turned(ctx context.Context, url string) error {
 	if b.Exempt[hostOf(url)] {
 		return nil
@@ -119,7 +119,7 @@ func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error
 	return known.copied(), true, nil
 }
 
-// copied returns a copy of s without the evidence.
+// copied leaves out the evidence.
 func (s *Soft) copied() Soft {
 	c := *s
 	c.Turned, c.Others = slices.Clone(s.Turned), slices.Clone(s.Others)
@@ -127,8 +127,8 @@ func (s *Soft) copied() Soft {
 	return c
 }
 
-// Said records which stored pages of url's pattern have the text of its probe's response. It
-// returns those that are soft 404s.
+// Said records which stored pages of url's pattern have the same text as the response to its probe.
+// It returns those that are soft 404s.
 func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
