@@ -81,7 +81,7 @@ func ParseAdvice(detail string) Advice {
 type Verdict struct {
 	Group  [16]byte  // id of the leader of the page's cluster of duplicates; the page's own id if the page is the leader
 	Leader string    // URL of the leader; "" if this page is the leader
-	Exact  bool      // whether the page has the same words ;; otherwise it is as its leader; otherwise it is a near duplicate
+	Exact  bool      // whether the page has the same words as its leader; if not, it is a near duplicate
 	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
 	Links  Text      // hashes of the links of a page that is too short to be compared; see [LinksOf]
 	At     time.Time // time at which the page was fetched

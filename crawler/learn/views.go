@@ -20,11 +20,11 @@ import (
 // as special pages with names in other languages, are treated like other pages.
 const viewRate = 4
 
-// A view is one form of URLs.
+// A view describes the URLs of one kind of view in one piece of software.
 type view struct {
 	name   string // the software and its view
 	source string // URL, without its scheme, of the documentation or source code
-	bare   bool   // a URL without a query may have this form
+	bare   bool   // whether a URL without a query may have this form
 	is     func(path string, q query) bool
 }
 
@@ -109,7 +109,6 @@ func isDoku(path string, q query) bool {
 // A query is the part of a canonical URL after the question mark.
 type query string
 
-// find returns the value of a parameter, and whether the query has it.
 func (q query) find(name string) (value string, found bool) {
 	for at := 0; at < len(q); {
 		end := at
@@ -134,7 +133,6 @@ func (q query) has(name string) bool {
 	return found
 }
 
-// is reports whether a parameter has one of the values.
 func (q query) is(name string, values ...string) bool {
 	value, found := q.find(name)
 	return found && slices.Contains(values, value)
@@ -159,7 +157,7 @@ func isPackage(path string) bool {
 	return false
 }
 
-// isHex reports whether a text may be the name of a git object, perhaps abbreviated.
+// isHex reports whether s may be the name of a git object, possibly abbreviated.
 func isHex(s string) bool {
 	_, _, hex := kinds(s)
 	return hex && len(s) >= 7 && !strings.Contains(s, "-")

@@ -28,7 +28,7 @@ func Find() (string, error) {
 	return "", errors.New("no Chromium or Chrome is installed; install one, such as: apt install chromium")
 }
 
-// profilePrefix is the start of the names of browser profiles in the folder for temporary files.
+// profilePrefix is the prefix of browser profile names in the folder for temporary files.
 const profilePrefix = "skink-browser-"
 
 // flags returns the command line of a browser. It keeps the browser off the network, and turns off
@@ -54,7 +54,7 @@ func flags(profile string, memory int64) []string {
 		fmt.Sprintf("--js-flags=--max-old-space-size=%d", memory>>20),
 	}
 	if os.Geteuid() == 0 {
-		all = append(all, "--no-sandbox") // Chromium refuses to use its sandbox if it runs as root
+		all = append(all, "--no-sandbox") // Chromium refuses to use its sandbox when run as root
 	}
 	return append(all, "about:blank")
 }
@@ -91,7 +91,6 @@ func start(path string, memory int64) (*process, error) {
 	return p, nil
 }
 
-// run starts the process and its pipes.
 func (p *process) run(path string, memory int64) error {
 	hears, tell, err := os.Pipe()
 	if err != nil {
@@ -147,8 +146,8 @@ func (p *process) end() {
 	})
 }
 
-// why returns an error with the line of the browser's standard error that explains why it ended, if
-// there is one.
+// why adds to errGone the line of the browser's standard error that explains why it ended, if there
+// is one.
 func (p *process) why() error {
 	if line := p.said.line(); line != "" {
 		return fmt.Errorf("%w: %s", errGone, line)
@@ -181,7 +180,6 @@ func (t *tail) line() string {
 	return ""
 }
 
-// profiles returns the profiles in the folder for temporary files.
 func profiles() []string {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
 	return all

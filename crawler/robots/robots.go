@@ -58,7 +58,7 @@ const maxDelay = 24 * time.Hour
 // immutable, and several goroutines may use them.
 type Rules struct {
 	groups   map[string][]*group // groups of rules by product token in lower case
-	signals  signals             // signals outside any group, which are for all agents
+	signals  signals             // signals outside any group, which apply to all agents
 	sitemaps []string
 	size     int // number of rules in all groups
 }

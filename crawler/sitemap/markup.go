@@ -65,7 +65,6 @@ func (m *markup) next() (piece, error) {
 	}
 }
 
-// chars reads text up to the next tag.
 func (m *markup) chars() (piece, error) {
 	cut, err := m.until('<')
 	m.inText = err != nil
@@ -179,7 +178,7 @@ func (m *markup) until(end byte) (cut bool, err error) {
 	}
 }
 
-// past reads up to and including the string mark, and drops all bytes.
+// past reads up to and including the string mark, and discards everything.
 func (m *markup) past(mark string) error {
 	_, err := m.through(mark, false)
 	return err

@@ -43,7 +43,6 @@ type list struct {
 	long  bool      // the text is too long, or must not be used
 }
 
-// readXML reads a list in markup.
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	m := &markup{in: in}
 	l, err := begin(m)
@@ -111,7 +110,6 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// take processes a piece of the markup.
 func (l *list) take(p piece, emit func(Entry) error) error {
 	name := strings.TrimPrefix(p.name, l.prefix)
 	switch {
@@ -138,7 +136,6 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 	return nil
 }
 
-// chars processes text of the innermost element.
 func (l *list) chars(p piece) {
 	if l.long = l.long || p.cut || len(l.text)+len(p.text) > MaxText; !l.long {
 		l.text = append(l.text, p.text...)
@@ -147,7 +144,6 @@ func (l *list) chars(p piece) {
 
 func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
-// begun processes the start of an element.
 func (l *list) begun(p *piece, name string) {
 	if l.inURL() { // the text of any element inside a URL belongs to the URL
 		l.open = append(l.open, name)

@@ -50,7 +50,7 @@ type ProxyError struct {
 func (e *ProxyError) Error() string { return fmt.Sprintf("proxy %s: %v", e.Proxy, e.Err) }
 func (e *ProxyError) Unwrap() error { return e.Err }
 
-// proxyFor returns the proxy for a host and port, or nil.
+// proxyFor returns the proxy for a host and port, or nil if there is none.
 func (d *dialer) proxyFor(address string) *url.URL {
 	if d.opt.Proxies == nil || d.opt.Folders != nil && d.opt.Folders.Serves(address) {
 		return nil
@@ -58,7 +58,7 @@ func (d *dialer) proxyFor(address string) *url.URL {
 	return d.opt.Proxies.For(address)
 }
 
-// failed reports a failure of a proxy, and returns the error for it.
+// failed reports a failure of a proxy, and returns a ProxyError.
 func (d *dialer) failed(address string, through *url.URL, err error) error {
 	d.opt.Proxies.Failed(address, through)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Source != nil {
@@ -96,7 +96,6 @@ func (d *dialer) checkTarget(ctx context.Context, address string) error {
 	return nil
 }
 
-// tunnel connects to a host and port through a proxy.
 func (d *dialer) tunnel(ctx context.Context, through *url.URL, address string) (net.Conn, error) {
 	if err := d.checkTarget(ctx, address); err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func (d *dialer) toProxy(ctx context.Context, through *url.URL) (net.Conn, error
 	return secure, nil
 }
 
-// proxyAddress returns the host and port of a proxy.
+// proxyAddress adds the default port of the scheme if the proxy has no port.
 func proxyAddress(through *url.URL) string {
 	if through.Port() != "" {
 		return through.Host
@@ -195,8 +194,7 @@ func connectBy(conn net.Conn, through *url.URL, address string) error {
 	return nil
 }
 
-// basicOf returns the value of the header Proxy-Authorization with the user and password of a
-// proxy.
+// basicOf returns the value of Proxy-Authorization for a proxy.
 func basicOf(through *url.URL) string {
 	password, _ := through.User.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+password))

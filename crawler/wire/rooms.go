@@ -162,7 +162,7 @@ func (r *sharing) Read(p []byte) (int, error) {
 // Rooms are the two rooms of a crawl: one for quick hosts, and one for all other hosts.
 type Rooms [2]room
 
-// NewRooms divides a number of bytes into two rooms.
+// NewRooms divides the given number of bytes equally between two rooms.
 func NewRooms(bytes int64) *Rooms {
 	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
 }
@@ -187,7 +187,7 @@ func (r *room) holds() int64 {
 
 type inShare struct{}
 
-// WithShare returns a context for requests. The share grows while their bodies are read.
+// WithShare returns a context for requests whose bodies take their memory from s.
 func WithShare(ctx context.Context, s *Share) context.Context {
 	return context.WithValue(ctx, inShare{}, s)
 }

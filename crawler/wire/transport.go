@@ -55,7 +55,7 @@ type Exchange struct {
 
 // Options configures a transport.
 type Options struct {
-	Timeout    time.Duration  // longest time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
+	Timeout    time.Duration  // maximum time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
 	Idle       int            // maximum number of idle connections to each host that are kept open; at least one
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
@@ -70,7 +70,7 @@ type Options struct {
 
 // Folders is a server on this machine that answers for some hosts.
 type Folders interface {
-	Serves(address string) bool // reports whether the server answers for the host with this name and port
+	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
 	Address() string            // the address at which the server listens
 }
 
@@ -258,7 +258,7 @@ type HandshakeError struct{ err error }
 func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }
 func (e *HandshakeError) Unwrap() error { return e.err }
 
-// dialTLS connects and does the TLS handshake, as http.Transport itself would. If the handshake
+// dialTLS connects and performs the TLS handshake, as http.Transport itself would. If the handshake
 // fails, it returns a HandshakeError.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	raw, err := d.dial(ctx, network, address)
