@@ -16,9 +16,9 @@ import "net/netip"
 // guards it.
 type address struct {
 	key     netip.Addr
-	hosts   int     // number of hosts known to have this address
-	open    int     // number of requests to the address that are in flight
-	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
+	hosts   int
+	open    int     // number of requests in flight
+	waiting []*host // hosts that are due but must wait until a request to the address ends; oldest first
 	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 

@@ -61,7 +61,7 @@ import (
 // If a robots.txt file redirects to another host, it is fetched from there even if another worker
 // has claimed that host.
 const (
-	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
+	claimTime   = 30 * time.Second      // how long a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
 	shareSlack  = 8                     // a worker may exceed its share by 1/shareSlack of the share
@@ -71,7 +71,6 @@ const (
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
 
-// returnedAtOnce is the maximum number of hosts that are being returned at the same time.
 const returnedAtOnce = 64
 
 // never is recorded as the time until the next request to a host that must get no more requests in
@@ -81,7 +80,7 @@ const never = 100 * 365 * 24 * time.Hour
 // claims records the hosts that this schedule has claimed in the frontier, and the frontier's
 // report on all other hosts.
 type claims struct {
-	worker  string // name of this worker, under which it claims hosts
+	worker  string
 	held    map[*host]bool
 	doubted map[*host]bool // claimed hosts that may have to be returned
 	unheld
@@ -89,7 +88,7 @@ type claims struct {
 
 // unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
-	asked   time.Time // time of the report; zero if the frontier has not been asked yet
+	asked   time.Time // zero if the frontier has not been asked yet
 	stale   bool      // whether hosts may have changed since the report
 	others  int       // number of hosts that other workers have claimed
 	waiting int       // number of unclaimed hosts that have URLs to fetch
@@ -130,11 +129,8 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	return n, now.Sub(c.asked) >= least
 }
 
-// nothingLeft reports whether, by the frontier's last report, no other worker has claimed a host
-// and no unclaimed host has URLs to fetch.
 func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
-// askAgain returns how long to wait before asking the frontier again.
 func (c *claims) askAgain(now time.Time) time.Duration {
 	at := c.asked.Add(pollOthers)
 	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {
@@ -186,7 +182,6 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 	return rest > keepResting || h.hopeless && rest > 0
 }
 
-// claim returns an action that claims up to n hosts.
 func (s *schedule) claim(n int) action {
 	return func(ctx context.Context) error {
 		grant, err := s.front.Claim(ctx, s.claims.worker, n, claimTime)
@@ -284,7 +279,6 @@ func (s *schedule) giveBack(hosts ...returning) action {
 	}
 }
 
-// giveAllBack is called when the crawl has ended.
 func (s *schedule) giveAllBack(ctx context.Context) error {
 	s.mu.Lock()
 	var all []returning
@@ -295,7 +289,6 @@ func (s *schedule) giveAllBack(ctx context.Context) error {
 	return s.giveBack(all...)(ctx)
 }
 
-// keep renews the claims every claimTime/3 until ctx ends.
 func (s *schedule) keep(ctx context.Context) error {
 	tick := time.NewTicker(claimTime / 3)
 	defer tick.Stop()
@@ -327,8 +320,8 @@ func (s *schedule) claimed() (all []frontier.Claim) {
 	return all
 }
 
-// lose removes the URLs and the claim of a host whose claim was lost. By then,  another worker may
-// have claimed the host.
+// lose removes the URLs of a host whose claim was lost. By then, another worker may have claimed
+// the host.
 func (s *schedule) lose(c frontier.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

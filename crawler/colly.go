@@ -23,7 +23,6 @@ import (
 // follow.
 
 const (
-	// numberHeader is the header of a Colly request that contains the number of the exchange.
 	numberHeader = "Skink-Exchange"
 
 	// answeredKey is the key in a request's Colly context for the callback that is called when a

@@ -33,8 +33,8 @@ import (
 const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
 	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
-	wallMisses = 20       // number of redirects that did not lead back to their page after which no more redirects of a host are followed
-	wallLimit  = 64 << 10 // maximum number of bytes read from the body of the page to which such a redirect leads
+	wallMisses = 20       // once this many redirects of a host have not led back to their page, its redirects are no longer followed
+	wallLimit  = 64 << 10 // maximum number of body bytes read from the target of such a redirect
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
@@ -54,8 +54,7 @@ type KeptCookie struct {
 	At     time.Time `json:"at"`     // time at which the cookie was set
 }
 
-// newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the
-// options do not keep the cookies of any host.
+// newCookieStore returns nil if the options do not keep the cookies of any host.
 func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
@@ -139,7 +138,6 @@ func (s *cookieStore) keeps(host string) bool {
 	return h.KeepsCookies()
 }
 
-// add adds the cookies of a host with settings h to a request.
 func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	if !s.opt.Cookies && !h.KeepsCookies() {
 		return r
@@ -174,7 +172,6 @@ func jarURL(r *http.Request) *url.URL {
 	return &url.URL{Scheme: r.URL.Scheme, Host: r.Host, Path: path}
 }
 
-// missed counts a redirect of a page that did not lead back to the page.
 func (s *cookieStore) missed(host string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +189,6 @@ func (s *cookieStore) follows(host string) bool {
 	return s.misses[host] < wallMisses
 }
 
-// fetchAs fetches a URL of a crawl, and logs in first if the host requires it.
 func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
 	if h := f.opt.Hosts.For(frontier.HostOf(item.URL)); h.Login != nil {
 		return f.fetchLoggedIn(ctx, item, h)

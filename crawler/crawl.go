@@ -44,11 +44,11 @@ type Crawl struct {
 	front     frontier.Frontier
 	handler   Handler
 	fetch     func(context.Context, frontier.Item) *Page
-	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // looks up the address of a host; nil means that addresses are not looked up
+	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil means that addresses are not looked up
 	close     func()
-	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the response for a URL begins like a sitemap
-	closeIdle func()                                                 // closes the connections that are not in use
-	browser   drawer                                                 // the browser that renders pages; nil if no page is rendered
+	peek      func(ctx context.Context, url string) (isSitemap bool)
+	closeIdle func()
+	browser   drawer // nil if no page is rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
 	cookies   *cookieStore // nil if no cookies are kept
@@ -234,8 +234,6 @@ func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) e
 	}
 }
 
-// sweep lets the handler queue more URLs when nothing is left to fetch. It reports whether any were
-// queued.
 func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	s, ok := c.handler.(Sweeper)
 	if !ok {

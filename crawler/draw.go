@@ -58,7 +58,6 @@ type drawer interface {
 	Close()
 }
 
-// renders returns the value of Render for a host: RenderOff, RenderAuto or RenderAlways.
 func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }
@@ -111,10 +110,8 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-// errRefused means that the browser requested a URL that a page must not load.
 var errRefused = errors.New("a page must not request this URL")
 
-// part answers a request that the browser makes while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {

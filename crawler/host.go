@@ -15,18 +15,18 @@ type host struct {
 	name    string
 	claim   frontier.Claim  // zero if this worker has not claimed the host, which then gets no requests
 	urls    []frontier.Item // URLs taken from the frontier that are not being fetched yet
-	supply  supply          // whether the frontier has more URLs of the host
-	taking  bool            // whether URLs are being taken from the frontier
-	depth   int             // depth of the next URL; an estimate while urls is empty
-	leaving bool            // no more fetches begin, because the host will be returned to the frontier
-	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
-	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
-	first   bool            // the host comes before others, because its robots.txt has just been requested
+	supply  supply
+	taking  bool // whether URLs are being taken from the frontier
+	depth   int  // depth of the next URL; an estimate while urls is empty
+	leaving bool // no more fetches begin, because the host will be returned to the frontier
+	away    bool // the host is not available in this run (such as a missing folder), so it gets no requests
+	limited bool // the crawl has reached Options.MaxPages, and only requisites are still fetched
+	first   bool // the host comes before others, because its robots.txt has just been requested
 
 	turns    int // number of turns under way (URLs being fetched or processed)
 	open     int // number of turns whose request has not ended
 	unsent   int // number of turns whose request has not been sent yet
-	requests int // number of requests started so far
+	requests int
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
 	drawing    int // number of the host's pages that a browser is rendering
@@ -34,10 +34,10 @@ type host struct {
 	asidesOpen int // number of requests made for rendered pages that are under way
 
 	located bool     // the host's name has been looked up in the DNS
-	at      *address // state of the host's IP address; nil if the address is unknown or not needed
+	at      *address // nil if the address is unknown or not needed
 	parked  bool     // the host waits until a request to its IP address ends
 
-	spot priority.Spot[*host] // position of the host in the queue in which it waits
+	spot priority.Spot[*host] // position in the queue in which the host waits
 }
 
 // A supply is the schedule's knowledge of whether the frontier has more URLs of a host than are in
@@ -86,7 +86,6 @@ func (h *host) finished() bool {
 // for the requisites of pages that were fetched.
 func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
 
-// needsRequisites reports whether the next URL of the host is, or may be, a requisite.
 func (h *host) needsRequisites() bool {
 	switch {
 	case !h.opt.Requisites:

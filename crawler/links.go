@@ -159,7 +159,6 @@ type following struct {
 	leftBytes int
 }
 
-// A seenURL records that an earlier link of the page has this URL.
 type seenURL struct {
 	first int  // index in Targets of the first link with this URL
 	taken bool // the URL was added to the leads, or must not be added
@@ -229,7 +228,6 @@ func (f *following) resolve(href string, how use) string {
 	return url
 }
 
-// link adds a URL to Items if the crawl should fetch or check it, and otherwise to Beyond.
 func (l *Leads) link(url string) {
 	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
 	switch leads := l.opt.leads(l.from.URL, url); {

@@ -117,7 +117,6 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 	return page
 }
 
-// worthAnother reports whether to log in again after a session was lost.
 func (s *session) worthAnother() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +146,6 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// submitLogin fetches the form of a login, submits it, and checks the response.
 func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	l := h.Login
 	fail := func(format string, args ...any) error { return &LoginError{l.Page, fmt.Sprintf(format, args...)} }
@@ -238,7 +236,7 @@ func (f *fetcher) loginExchange(ctx context.Context, method, to string, values u
 	return nil, to, errors.New("too many redirects")
 }
 
-// loginRequest follows no redirects.
+// loginRequest does not follow redirects.
 func (f *fetcher) loginRequest(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
@@ -256,7 +254,6 @@ func (f *fetcher) loginRequest(ctx context.Context, method, to string, values ur
 	return x, f.do(x)
 }
 
-// A form is an HTML form with the values of its fields.
 type form struct {
 	action string // URL to which the form is sent, as written; "" means the URL of the page
 	post   bool

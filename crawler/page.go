@@ -152,7 +152,6 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirect sets the target of a redirect, or a problem if the redirect cannot be followed.
 func (p *Page) redirect() {
 	target, err := location(p.Item.URL, p.Header)
 	switch {
@@ -167,7 +166,6 @@ func (p *Page) redirect() {
 	}
 }
 
-// location returns the canonical URL that a redirect from a canonical URL leads to.
 func location(from string, h http.Header) (string, error) {
 	to := h.Get("Location")
 	if to == "" {

@@ -43,8 +43,6 @@ func (s *schedule) robotsBegin(name string) {
 	s.askAside(s.host(name), time.Now())
 }
 
-// robotsEnd records that a request for robots.txt has ended, whether the host answered, and the
-// duration of the request.
 func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

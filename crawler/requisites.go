@@ -65,8 +65,6 @@ func (c *Crawl) requisite(t *turn) *Page {
 	return nil
 }
 
-// requisitesSpent reports whether the host of a turn (the fetch of one URL) has spent its budget
-// for requisites.
 func (s *schedule) requisitesSpent(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

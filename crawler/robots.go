@@ -135,7 +135,7 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 // robotsBusy means that the response for robots.txt has an error status and a Retry-After header.
 type robotsBusy struct {
 	status     int
-	retryAfter string // value of Retry-After, as sent
+	retryAfter string
 }
 
 func (e *robotsBusy) Error() string {

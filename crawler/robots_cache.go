@@ -91,7 +91,7 @@ type robotsCache struct {
 type robotsEntry struct {
 	origin  string
 	until   time.Time     // time at which rules or err expire; the zero value means that they have not been fetched yet
-	rules   *robots.Rules // rules of the robots.txt; nil if err is set
+	rules   *robots.Rules // nil if err is set
 	err     error         // reason why the rules are unknown
 	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
@@ -104,8 +104,8 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	}
 }
 
-// get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
-// fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
+// get fetches the rules for a canonical URL if they are missing or expired. It fails with a
+// [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
 func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

@@ -45,7 +45,6 @@ func (o *Options) HasHostBudgets() bool {
 	return false
 }
 
-// mostPerHost returns the maximum number of simultaneous requests to any one host.
 func (o *Options) mostPerHost() int {
 	limit := o.PerHost
 	for _, h := range o.Hosts {

@@ -67,19 +67,19 @@ type schedule struct {
 	opt   *Options
 	pages func() int64 // returns the number of pages in the store
 
-	mu        sync.Mutex       // guards the fields below, all hosts, and all turns (fetches of URLs)
-	hosts     map[string]*host // all hosts in memory, whether they are claimed or not
-	sweepAt   int              // number of hosts at which sweep removes idle hosts
+	mu        sync.Mutex // guards the fields below, all hosts, and all turns (fetches of URLs)
+	hosts     map[string]*host
+	sweepAt   int // number of hosts at which sweep removes idle hosts
 	claims    claims
-	addresses map[netip.Addr]*address       // the known IP addresses of hosts
+	addresses map[netip.Addr]*address
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
-	capacity  capacity                      // limits the number of URLs that are being fetched or processed
-	bytes     int64                         // total size of the bodies fetched
-	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
-	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // no fetch begins while this is set
-	limited   bool                          // MaxPages has been reached, so only requisites are fetched
+	capacity  capacity
+	bytes     int64                    // total size of the bodies fetched
+	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
+	wake      chan struct{}            // closed and replaced by a new channel when something has changed
+	paused    bool                     // no fetch begins while this is set
+	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -106,7 +106,6 @@ func newLine(before func(a, b *host) bool) *priority.Queue[*host] {
 	return priority.New(before, func(h *host) *priority.Spot[*host] { return &h.spot })
 }
 
-// nearer reports whether host a comes before host b in the queue of hosts that are due.
 func nearer(a, b *host) bool {
 	if a.first != b.first {
 		return a.first
@@ -159,7 +158,7 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next, because a turn may now be able to begin.
+// changed wakes the goroutine that waits in next, because another fetch may now be able to begin.
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
@@ -305,14 +304,12 @@ func sleep(ctx context.Context, wake <-chan struct{}, limit time.Duration) error
 	return nil
 }
 
-// A taking describes one call that takes URLs from the frontier.
 type taking struct {
 	host  *host
 	claim frontier.Claim // claim on the host when the call began
 	most  int            // maximum number of URLs
 }
 
-// take returns an action that takes URLs of several hosts in parallel.
 func (s *schedule) take(all []taking) action {
 	return func(ctx context.Context) error {
 		var group errgroup.Group

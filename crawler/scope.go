@@ -109,7 +109,6 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts is the maximum number of hosts that onDomain caches.
 const mostHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because

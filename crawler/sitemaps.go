@@ -117,7 +117,6 @@ func (c *Crawl) roomForSitemap(host string) bool {
 	return true
 }
 
-// peekAt is the number of bytes read from a response to detect a sitemap.
 const peekAt = 4 << 10
 
 // peek requests a URL, and reports whether the response begins like a sitemap, or redirects to a
@@ -147,7 +146,6 @@ func isSitemap(head []byte) bool {
 	return len(head) > 0
 }
 
-// readSitemap queues the URLs that a page lists, if the page is a sitemap.
 func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	item := page.Item
 	switch {

@@ -34,8 +34,8 @@ const (
 // the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {
 	opt    *Options
-	rules  hostRules // the user's settings for the host
-	folder bool      // the host is a folder on disk, which needs no delay
+	rules  hostRules
+	folder bool // the host is a folder on disk, which needs no delay
 
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
@@ -44,7 +44,7 @@ type standing struct {
 	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
-	awaited    int           // number of the last request while asked is only an estimate, because its response has not begun; 0 otherwise
+	awaited    int           // number of the last request if its response has not begun, so that the field asked is only an estimate; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
 
@@ -55,7 +55,7 @@ type standing struct {
 	since    time.Time // time at which the first of these failures happened
 	last     time.Time // time at which the last of these failures happened
 	hopeless bool      // the crawl ends without waiting for this host
-	refused  int       // number of responses that the host was busy; requests in flight together count as one
+	refused  int       // number of "busy" responses; requests in flight together count as one
 
 	spent Spent  // number of pages and bytes fetched from the host; counted only if there is a budget
 	alone string // reason why this crawl sends the host no more requests; "" if it gets requests
@@ -98,7 +98,6 @@ func (s *standing) pass() frontier.Rest {
 	}
 }
 
-// rest returns the time between the starts of two requests.
 func (s *standing) rest() time.Duration {
 	if s.delay == 0 || s.folder {
 		return 0
@@ -173,15 +172,12 @@ func (s *standing) well(took time.Duration) {
 	s.took += (took - s.took) / smoothing
 }
 
-// gotRobots records that the host answered a request for robots.txt, and the duration of the
-// request.
 func (s *standing) gotRobots(took time.Duration) {
 	if !s.answered {
 		s.answered, s.robotsTook = true, took
 	}
 }
 
-// pace classifies the host by how fast it is expected to answer.
 func (s *standing) pace() pace {
 	switch {
 	case s.fails > 0:

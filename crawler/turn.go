@@ -62,11 +62,11 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
-	refusal *Page         // page with the reason why the URL must not be fetched, or not now; nil if it may be fetched
+	refusal *Page         // page that states why the URL must not be fetched; nil if it may be fetched
 	origin  string        // origin of the robots.txt; "" means unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
-	hidden  bool          // whether the robots.txt forbids search engines to fetch the URL
+	hidden  bool          // whether the robots.txt forbids search engines from fetching the URL
 }
 
 // admit reports whether a turn may continue with its permission. If it returns false, it has undone
@@ -139,7 +139,6 @@ type outcome struct {
 	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
-// done ends a turn after its page has been handled.
 func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +171,7 @@ func (s *schedule) done(a *arrival, o outcome) {
 	s.changed()
 }
 
-// undo ends a turn as if it had not begun. The URL becomes the host's next URL again.
+// undo ends a fetch as if it had not begun. Its URL becomes the host's next URL again.
 func (s *schedule) undo(t *turn) {
 	if h := t.host; t.claim == h.claim {
 		h.urls = append([]frontier.Item{t.item}, h.urls...)
@@ -182,15 +181,15 @@ func (s *schedule) undo(t *turn) {
 	s.end(t)
 }
 
-// unasked restores the time of the host's last request before this turn, unless another request has
-// started since. It is called for turns whose URL was not requested.
+// unasked restores the time of the host's last request before this fetch, unless another request
+// has started since. It is called if the URL was not requested.
 func (t *turn) unasked() {
 	if t.host.requests == t.number {
 		t.host.asked = t.before
 	}
 }
 
-// send records that the first request of a turn was sent, or that the turn sends no request.
+// send records that the first request of a fetch was sent, or that the fetch sends no request.
 func (t *turn) send() {
 	if t.stage < sent {
 		t.stage = sent
@@ -198,8 +197,8 @@ func (t *turn) send() {
 	}
 }
 
-// answer ends the request of a turn whose fetch succeeded. If the URL was not requested, the delay
-// to the host's next request is the same as if the turn had not begun.
+// answer ends the request of a successful fetch. If the URL was not requested, the delay to the
+// host's next request is the same as if the fetch had not begun.
 func (s *schedule) answer(a *arrival) {
 	if a.asked {
 		a.turn.host.well(a.page.Took)
@@ -209,7 +208,7 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free records that the request of a turn has ended, so that the host may get another request.
+// free records that the request of a fetch has ended, so that the host may get another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back
@@ -222,7 +221,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// The request of the turn must have ended already.
+// end ends a fetch whose request has already ended.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

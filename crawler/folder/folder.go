@@ -100,7 +100,7 @@ func Sites(dirs []string) []Site {
 // A Server serves several folders, each under its own host name. A nil Server serves nothing.
 type Server struct {
 	sites    map[string]*os.Root // open folders by the host of their site
-	hidden   []os.FileInfo       // files and folders that are not served
+	hidden   []os.FileInfo
 	listener net.Listener
 	server   *http.Server
 	done     chan struct{} // closed when server has returned
@@ -341,7 +341,6 @@ const mostHashed = 32 << 20
 
 func hashTag(sum []byte) string { return fmt.Sprintf(`"%x"`, sum[:16]) }
 
-// serveDir serves a folder's index page, or its listing.
 func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	for _, index := range []string{"index.html", "index.htm"} {
 		index = path.Join(name, index)

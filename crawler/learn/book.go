@@ -47,7 +47,6 @@ type Book struct {
 	farms farms             // guarded by mu
 }
 
-// An entry is the evidence about one host in the memory of a Book.
 type entry struct {
 	site   *Host
 	kept   []byte          // the value in the keeper when it was last read or written

@@ -197,7 +197,6 @@ func (h *Host) Judged(url string, v Verdict) {
 	}
 }
 
-// count counts the page of a URL that has not been judged before.
 func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++
@@ -231,7 +230,6 @@ func isMirrored(url, leader string) bool {
 	return leader != "" && url != leader && pathOf(url) == pathOf(leader)
 }
 
-// judgePatterns counts a page for the patterns of its URL.
 func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if name := viewOf(a.path, a.query); name != "" {
 		h.Extra++

@@ -72,7 +72,6 @@ const (
 	copied
 )
 
-// take counts a page with the outcome o.
 func (p *Pattern) take(o outcome) {
 	if o == nearText {
 		if p.Near++; p.Near > mostNear {

@@ -46,7 +46,7 @@ func ProbeOf(urls, others []string) string {
 }
 
 // tied reports whether URLs share a part that may identify their text. This is a part that varies
-// within the pattern, and none of the others has it.
+// within the pattern and that none of the others has.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)

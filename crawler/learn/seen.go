@@ -173,5 +173,4 @@ func (s *seen) takeLinks(links Text) (known bool) {
 	return known
 }
 
-// takeURL adds a URL, and reports whether it was known before.
 func (s *seen) takeURL(url string) (known bool) { return s.add(hashOf(url) ^ seedOfURL) }

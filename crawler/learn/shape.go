@@ -57,7 +57,6 @@ func (a *address) general() (shape, names string) {
 	return a.shape, a.names
 }
 
-// pattern returns the shape of the path followed by the names of the parameters.
 func (a *address) pattern() string {
 	shape, names := a.general()
 	return shape + names
@@ -208,7 +207,6 @@ func (h *Host) fewValues(path, name, value string) bool {
 	return len(known) < fewValues
 }
 
-// meetValues records the values of a fetched URL.
 func (h *Host) meetValues(a *address) {
 	shape, _ := a.general()
 	if last, varies := a.last(); varies {

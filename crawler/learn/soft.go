@@ -142,7 +142,6 @@ func (h *Host) doubt(a *address, v *Verdict) {
 // has no soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
-// turned records that a page may have become a soft 404.
 func (s *Soft) turned(url string) {
 	if !s.errs() {
 		s.Turned = addURL(s.Turned, url)
@@ -243,7 +242,6 @@ func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	return urls
 }
 
-// otherwiseTitled counts the pages whose title hash is not words.
 func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	for _, t := range s.Titles {
 		if t.Words != words {

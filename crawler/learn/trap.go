@@ -97,7 +97,6 @@ func dateOf(path, query string) (year int, is bool) {
 	return 0, false
 }
 
-// yearOf splits a possible date into its four-digit year and the rest.
 func yearOf(s string) (year int, rest string, ok bool) {
 	if len(s) < 4 || len(s) > 4 && s[4] != '-' {
 		return 0, "", false
@@ -111,7 +110,6 @@ func yearOf(s string) (year int, rest string, ok bool) {
 	return year, strings.TrimPrefix(s[4:], "-"), true
 }
 
-// isMonth reports whether s is a month such as 05, perhaps with a day, as in 05-31.
 func isMonth(s string) bool {
 	month, day, found := strings.Cut(s, "-")
 	return isNumber(month, 12) && (!found || isDay(day))

@@ -91,7 +91,6 @@ func isWiki(path string, q query) bool {
 	return q != "" && (q.has("title") || strings.HasPrefix(path, "/wiki/") || strings.HasSuffix(path, "/index.php") || strings.Contains(path, "/index.php/"))
 }
 
-// special reports whether a path contains a segment that begins with "Special:".
 func special(path string) bool {
 	const name = "/Special"
 	at := strings.Index(path, name)

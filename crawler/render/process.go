@@ -28,7 +28,6 @@ func Find() (string, error) {
 	return "", errors.New("no Chromium or Chrome is installed; install one, such as: apt install chromium")
 }
 
-// profilePrefix is the prefix of browser profile names in the folder for temporary files.
 const profilePrefix = "skink-browser-"
 
 // flags returns the command line of a browser. It keeps the browser off the network, and turns off
@@ -64,7 +63,7 @@ type process struct {
 	*pipe
 	cmd     *exec.Cmd
 	profile string
-	ended   chan struct{} // closed when the process has ended
+	ended   chan struct{}
 
 	release func() // releases the lock on the profile
 	ending  sync.Once

@@ -112,7 +112,6 @@ func (p *pattern) matches(path string) bool {
 	return !p.closed || path == ""
 }
 
-// normalPath returns the path and query of a URL in the common form.
 func normalPath(path string) string {
 	var out strings.Builder
 	out.Grow(len(path))

@@ -27,14 +27,12 @@ type piece struct {
 	cut         bool   // the tag or text was longer than MaxText, so its end is missing
 }
 
-// A markup splits a file into pieces.
 type markup struct {
 	in     *bufio.Reader
 	keep   bytes.Buffer
 	inText bool // the file ended inside a text, which may be incomplete
 }
 
-// next returns the next piece, or the error of the reader.
 func (m *markup) next() (piece, error) {
 	for {
 		c, err := m.in.ReadByte()

@@ -90,7 +90,6 @@ func readUpTo(r io.Reader, limit int64) iter.Seq2[Entry, error] {
 	}
 }
 
-// read calls emit with the entries of a file, until emit returns an error.
 func read(r io.Reader, limit int64, emit func(Entry) error) error {
 	in, err := decode(r, limit)
 	if err != nil {

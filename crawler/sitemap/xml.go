@@ -30,13 +30,12 @@ var grammars = map[string]grammar{
 	"feed":         {entry: []string{"entry"}, url: "link", href: true, lastMod: []string{"updated", "published"}},
 }
 
-// A list is the state of parsing one XML list.
 type list struct {
 	grammar
 	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list have it too
 	open   []string // names of the open elements, without the prefix
 
-	entry Entry     // the entry that is being read
+	entry Entry
 	next  time.Time // date for the next URL of the entry
 	other string    // URL that is used if the entry has no other URL
 	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
@@ -101,7 +100,6 @@ func begin(m *markup) (*list, error) {
 	}
 }
 
-// clip shortens text from a file for an error message.
 func clip(name string) string {
 	const most = 40
 	if len(name) > most {
@@ -189,7 +187,6 @@ func (l *list) ownText() {
 	}
 }
 
-// asOther keeps the text as the URL that is used if the entry has no other.
 func (l *list) asOther() {
 	if text := bytes.TrimSpace(l.text); isWebURL(text) {
 		l.other = string(text)

@@ -85,7 +85,6 @@ func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader
 	return decode(wire, codings, limit, within, raw)
 }
 
-// decode removes the content codings of the bytes from the network.
 func decode(wire *layer, codings []string, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	top := wire
 	for i := len(codings) - 1; i >= 0; i-- {
@@ -173,7 +172,6 @@ func (l *layer) cause(err error) error {
 	return &EncodingError{l.name, err}
 }
 
-// scratch holds buffers for bodies of unknown length.
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // maxScratch is the maximum size in bytes of a buffer that is kept for reuse.

@@ -152,7 +152,6 @@ func proxyAddress(through *url.URL) string {
 
 func isSOCKS(through *url.URL) bool { return strings.HasPrefix(through.Scheme, "socks5") }
 
-// oneConn is a dialer that returns an existing connection.
 type oneConn struct{ net.Conn }
 
 func (c oneConn) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
@@ -213,7 +212,6 @@ func (t *Transport) forwards(r *http.Request) *url.URL {
 	return through
 }
 
-// roundTrip makes a request, through the proxy of its host if there is one.
 func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	through := t.forwards(r)
 	if through == nil {
@@ -236,7 +234,6 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// throughKey is the context key for the proxy of a request.
 type throughKey struct{}
 
 // newForward returns the transport for requests in the absolute form. It connects only to the proxy

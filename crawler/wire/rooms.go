@@ -31,7 +31,7 @@ const roomStep = 64 << 10 // bytes by which a share grows
 
 // A room is an amount of memory that the bodies of several responses share.
 type room struct {
-	most int64 // limit in bytes
+	limit int64 // in bytes
 
 	mu     sync.Mutex
 	held   int64   // guarded by mu: sum of all shares in bytes
@@ -113,7 +113,7 @@ func (s *Share) Release() {
 func (r *room) serve() {
 	for len(r.line) > 0 {
 		w := r.line[0]
-		if r.held+w.bytes > r.most {
+		if r.held+w.bytes > r.limit {
 			if r.beyond != nil {
 				return
 			}
@@ -164,7 +164,7 @@ type Rooms [2]room
 
 // NewRooms divides the given number of bytes equally between two rooms.
 func NewRooms(bytes int64) *Rooms {
-	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
+	return &Rooms{{limit: bytes / 2}, {limit: bytes / 2}}
 }
 
 // Share returns an empty share of the memory for quick hosts, or for all other hosts. It grows as a

@@ -79,7 +79,7 @@ type Transport struct {
 	http    *http.Transport
 	forward *http.Transport // transport for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
-	raw     bool // store undecoded responses
+	raw     bool
 }
 
 // New returns a transport. It ignores proxies in environment variables.
@@ -121,7 +121,6 @@ func (t *Transport) CloseIdle() {
 	}
 }
 
-// A dial is a function that makes connections for an http.Transport.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // tapped returns a dial function whose connections record the heads of requests and responses.
