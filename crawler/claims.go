@@ -320,8 +320,7 @@ func (s *schedule) claimed() (all []frontier.Claim) {
 	return all
 }
 
-// lose removes the URLs of a host whose claim was lost. By then, another worker may have claimed
-// the host.
+// lose drops a host whose claim was lost. By then, another worker may have claimed the host.
 func (s *schedule) lose(c frontier.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
