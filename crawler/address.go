@@ -10,7 +10,7 @@ import "net/netip"
 // in the meantime.
 //
 // A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
-// them. Loopback addresses have no limit, because they are this machine or a test.
+// them. Loopback addresses have no limit, because they belong to this machine or to a test.
 
 // An address is the state of one IP address and the hosts that share it. The schedule's mutex
 // guards it.

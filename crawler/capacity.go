@@ -35,9 +35,9 @@ import (
 // The response to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
-// Known weaknesses: A quick host that begins to hang occupies connections of quick hosts until its
-// timeout. If unknown hosts that hang occupy all connections for slow hosts, the other unknown
-// hosts must wait for their first request.
+// Known weaknesses: A quick host that begins to hang occupies connections meant for quick hosts
+// until its timeout. If unknown hosts that hang occupy all connections for slow hosts, the other
+// unknown hosts must wait for their first request.
 //
 // # When a crawl is stopped
 //

@@ -23,7 +23,7 @@ import (
 // that crawls it. The schedule claims nearly all hosts that have URLs. So it can choose the URL
 // that is nearest to a seed, and hosts that are slow or must wait do not delay others. It keeps a
 // host as long as it can send the host a request soon. When it returns a host to the frontier, it
-// passes on the state that the next worker needs to be as polite. It returns a host
+// passes on the state that the next worker needs to be equally polite. It returns a host
 //
 //   - when the host has no URLs left, and none is under way;
 //   - when the host must not get a request for longer than keepResting, or is hopeless;
@@ -37,19 +37,19 @@ import (
 // # The share of each of several workers
 //
 // The first worker could claim all hosts, and workers that start later would have nothing to do. So
-// the frontier tells each worker its share, which is its part of the hosts if they were divided
-// equally. A worker claims no more hosts than its share. It may still end up with more, because
-// another worker started, or others ran out of hosts. It then returns the surplus. Hosts without
-// turns under way (fetches that have not ended) are returned first. The others start no more turns,
-// and are returned when their last turn has ended. A surplus of an eighth is tolerated, because
-// each host that moves costs a request for robots.txt and a connection, and because shares change
-// whenever the last URL of a host is done. If there is only one worker, it has no share, and claims
-// as many hosts as it can. It notices another worker within pollOthers. In its first call, a worker
-// asks only for its share, and for no hosts.
+// the frontier tells each worker its share, which is the number of hosts that it would have if they
+// were divided equally. A worker claims no more hosts than its share. It may still end up with
+// more, because another worker started, or others ran out of hosts. It then returns the surplus.
+// Hosts without turns under way (fetches that have not ended) are returned first. The others start
+// no more turns, and are returned when their last turn has ended. A surplus of an eighth is
+// tolerated, because each host that moves costs a request for robots.txt and a connection, and
+// because shares change whenever the last URL of a host is done. If there is only one worker, it
+// has no share, and claims as many hosts as it can. It notices another worker within pollOthers. In
+// its first call, a worker asks only for its share, and for no hosts.
 //
-// A claim is renewed every claimTime/3. If renewal fails until the claim expires, another worker
-// may claim the host. The schedule then drops the host's URLs in memory, and pages under way are
-// not stored.
+// A claim is renewed every claimTime/3. If the claim expires before a renewal succeeds, another
+// worker may claim the host. The schedule then drops the host's URLs in memory, and pages under way
+// are not stored.
 //
 // The crawl is over when this worker has nothing under way, and a report that the frontier made
 // after the last page was stored shows that no worker has claimed a host and no host is worth
@@ -94,7 +94,7 @@ type unheld struct {
 	waiting int       // number of unclaimed hosts that have URLs to fetch
 	next    time.Time // time at which the first unclaimed host is due; the zero value means that none is due until something changes
 	share   int       // number of hosts that this worker should claim; 0 means as many as possible
-	workers int       // number of workers that share the hosts, including this one; 0 means that it is not known yet
+	workers int       // number of workers that share the hosts, including this one; 0 means not known yet
 }
 
 // vacant returns how many more hosts this schedule may claim.

@@ -99,8 +99,8 @@ func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
 	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
 }
 
-// Cookies returns the cookies that hosts have set, in this run or an earlier one, in random order.
-// Their values are secret.
+// Cookies returns the cookies that hosts have set, in this run or an earlier one, in no particular
+// order. Their values are secret.
 func (c *Crawl) Cookies() []KeptCookie {
 	if c.cookies == nil {
 		return nil

@@ -216,8 +216,8 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 	}
 }
 
-// deliver fetches the URL of a turn with the context ctx, and sends the page to arrived. If the turn
-// was undone, it sends nothing.
+// deliver fetches the URL of a turn, and sends the page to arrived. If the turn was undone, it
+// sends nothing.
 func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) error {
 	bodies := c.rooms.Share(t.pace == quick)
 	a, err := c.fetchTurn(wire.WithShare(ctx, bodies), t)

@@ -21,7 +21,7 @@ import (
 
 // # Pages that a browser renders
 //
-// Only code that reads a page can find out that a browser must render it. So the handler returns
+// Only code that reads a page can find out whether a browser must render it. So the handler returns
 // [ErrRender] before it has written anything. A browser then renders the page from the response
 // that was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is
 // fetched twice. Nothing is written to the frontier either: if the crawl is killed in the meantime,
@@ -81,7 +81,7 @@ func newDrawer(opt *Options) (drawer, error) {
 }
 
 // drawn returns the Render option that applies to a page. The result is RenderOff if the page
-// cannot be rendered, or was rendered already.
+// cannot be rendered, or has already been rendered.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
@@ -302,7 +302,7 @@ func newPartCache(bytes int64) *partCache {
 // mostPartKeys is the maximum size of partCache.keys.
 const mostPartKeys = 1 << 14
 
-// latest ignores the request header.
+// latest returns the latest cached response for a URL, regardless of the request header.
 func (c *partCache) latest(url string) (render.Answer, bool) {
 	if c == nil {
 		return render.Answer{}, false

@@ -23,9 +23,9 @@ type fetcher struct {
 	folders *folder.Server                               // nil means that there are none
 	hop     func(ctx context.Context, host string) error // waits until a host may get a request in addition to those for its URLs in the frontier; nil means no wait
 
-	pageHeader   http.Header // never changed
-	robotsHeader http.Header // never changed
-	fileHeader   http.Header // for requisites, and for requests that the browser makes for a page; never changed
+	pageHeader   http.Header // never modified
+	robotsHeader http.Header // never modified
+	fileHeader   http.Header // for requisites, and for requests that the browser makes for a page; never modified
 
 	mayAsk  func(ctx context.Context, url string) bool // nil means that all URLs are allowed
 	logins  logins
@@ -141,8 +141,8 @@ func conditional(header http.Header, item frontier.Item) http.Header {
 	return header
 }
 
-// A panicError is a panic that occurred while one URL was fetched. It becomes the problem of that
-// URL and does not end the crawl.
+// A panicError is a panic that occurred while a URL was being fetched. It becomes the problem of
+// that URL and does not end the crawl.
 type panicError struct {
 	url   string
 	value any

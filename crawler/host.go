@@ -40,8 +40,7 @@ type host struct {
 	spot priority.Spot[*host] // position in the queue in which the host waits
 }
 
-// A supply is the schedule's knowledge of whether the frontier has more URLs of a host than are in
-// memory.
+// A supply says whether the frontier is known to have more URLs of a host than are in memory.
 type supply int
 
 const (
@@ -51,9 +50,9 @@ const (
 	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
-// due returns the time from which the next URL of the host may be fetched. It returns the zero time
-// if the host may have no URLs. In that case the frontier should be asked at once, which costs the
-// host nothing and may show that the crawl is over.
+// due returns the earliest time at which the next URL of the host may be fetched. It returns the
+// zero time if the host may have no URLs. In that case the frontier should be asked at once, which
+// costs the host nothing and may show that the crawl is over.
 func (h *host) due() time.Time {
 	if len(h.urls) == 0 && h.supply < sure {
 		return time.Time{}

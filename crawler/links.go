@@ -96,7 +96,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 // of them becomes a URL of several kilobytes.
 const (
 	MaxLinks     = 100_000
-	MaxLinkBytes = 8 << 20 // total length of the resolved URLs
+	MaxLinkBytes = 8 << 20 // maximum total length of the resolved URLs
 )
 
 // Follow adds the links of the page's document. It skips links that cannot be resolved, and links

@@ -36,7 +36,7 @@ import (
 // login page. If the login page has an https URL, they are sent only with https.
 
 const (
-	loginHops  = 10      // maximum number of requests to fetch the login page, with its redirects; the same limit applies to submitting the form
+	loginHops  = 10      // maximum number of requests to fetch the login page, including redirects; the same limit applies to submitting the form
 	loginLimit = 1 << 20 // maximum number of bytes read from a response
 	mostLosses = 3       // number of unsuccessful logins in a row after which the crawl does not log in again
 )
@@ -291,7 +291,7 @@ func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	return nil, fmt.Errorf("the page has no form with the fields %s; it has %s", want, cut(strings.Join(slices.Compact(known), ", ")))
 }
 
-// readForm reads the controls of a form with their values, as if the first submit button was
+// readForm reads the controls of a form with their values, as if the first submit button had been
 // pressed.
 func readForm(n *html.Node) *form {
 	f := &form{action: attribute(n, "action"), post: strings.EqualFold(attribute(n, "method"), "post"), values: url.Values{}}

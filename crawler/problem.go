@@ -66,9 +66,9 @@ func classify(err error) (Problem, string) {
 	return ProblemHTTP, cut(err.Error())
 }
 
-// causes lists functions that recognize the problem of an error. They are tried in this order.
-// Timeouts come before other network errors, because they interrupt other operations, and so can
-// look like errors of these operations.
+// causes lists problems, each with a function that recognizes its errors. They are tried in this
+// order. Timeouts come before other network errors, because they interrupt other operations, and so
+// can look like errors of these operations.
 var causes = []struct {
 	problem Problem
 	is      func(error) bool

@@ -171,7 +171,8 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	return c.answer(entry)
 }
 
-// release records that the fetch for an entry has ended, and wakes the calls that wait for it.
+// release records that the fetch for an entry has ended, and wakes the calls that are waiting for
+// it.
 func (c *robotsCache) release(entry *robotsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

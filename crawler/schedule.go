@@ -113,7 +113,7 @@ func nearer(a, b *host) bool {
 	return cmp.Or(cmp.Compare(a.nextPriority(), b.nextPriority()), cmp.Compare(a.nextDepth(), b.nextDepth()), a.asked.Compare(b.asked)) < 0
 }
 
-// host creates the host if it does not exist.
+// host returns the state of the named host, and creates it if it does not exist.
 func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
@@ -182,8 +182,8 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 	}
 }
 
-// An action is a call that next makes without the mutex, before it tries again to begin a turn. It
-// claims hosts, returns hosts, takes URLs from the frontier, or waits.
+// An action is a call that next makes without holding the mutex, before it tries again to begin a
+// turn. It claims hosts, returns hosts, takes URLs from the frontier, or waits.
 type action func(context.Context) error
 
 // step begins a turn (the fetch of one URL) if a host is due. Otherwise it returns the action that
@@ -251,8 +251,8 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack removes from the claimed hosts those that must be returned to the frontier, and returns
-// them. It checks only the hosts that were marked by doubt.
+// goingBack removes and returns the claimed hosts that must be returned to the frontier. It checks
+// only the hosts that were marked by doubt.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
 		if s.claims.mustReturn(h, now) {

@@ -112,8 +112,8 @@ func (s *Scope) near(url string) bool {
 const mostHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because
-// finding the domain is by far the most expensive part of processing a link, and most links lead to
-// the same few hosts.
+// finding the domain costs more than the rest of the work for a link, and most links lead to the
+// same few hosts.
 func (s *Scope) onDomain(host string) bool {
 	s.hostsMu.RLock()
 	in, known := s.hosts[host]
@@ -147,7 +147,7 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey sets the settings of individual hosts. Their include and exclude patterns replace the
+// Obey applies the settings of individual hosts. Their include and exclude patterns replace the
 // patterns of NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 

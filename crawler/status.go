@@ -10,7 +10,7 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average response time, in which recent responses count more; 0 means no response yet
+	Took     time.Duration // average response time, weighted towards recent responses; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // time before which no requests are sent; may be in the past
 	Fails    int           // number of failures in a row
@@ -99,8 +99,8 @@ func (c *Crawl) LeftAlone() []LeftHost {
 	return all
 }
 
-// Waiting returns the number of hosts that have URLs to fetch now or later, or are being fetched
-// from.
+// Waiting returns the number of hosts that have URLs to fetch now or later, or have a fetch under
+// way.
 func (c *Crawl) Waiting() int {
 	s := c.schedule
 	s.mu.Lock()

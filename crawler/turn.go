@@ -30,10 +30,10 @@ type turn struct {
 //
 //	begun ──▶ sent ──▶ answered ──▶ ended
 //
-// next begins a turn. The turn is sent when its first request was written to the connection, which
-// may be the request for robots.txt. It is answered when fetched gets its page, and ended when done
-// reports that the page is stored. A turn of a folder on disk is answered only in done. locate and
-// admit may undo a turn, which then ends as if it had not begun.
+// next begins a turn. The turn is sent when its first request has been written to the connection,
+// which may be the request for robots.txt. It is answered when fetched gets its page, and ended
+// when done reports that the page has been stored. A turn of a folder on disk is answered only in
+// done. locate and admit may undo a turn, which then ends as if it had not begun.
 type stage int
 
 const (

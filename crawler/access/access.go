@@ -1,5 +1,5 @@
 // Package access holds settings for individual hosts: the delay between requests, headers and
-// credentials, the proxy, and the URLs to fetch or to leave out.
+// credentials, the proxy, and the URLs to fetch or to skip.
 //
 // Start with a [Table]. Its method For returns the settings of one host:
 //
@@ -68,7 +68,7 @@ type Login struct {
 	Check  string            // status, URL or text that identifies a response after a successful login
 }
 
-// A Table holds the settings of hosts.
+// A Table holds settings for individual hosts.
 type Table []Host
 
 // For returns the settings of a host, given as name or name:port. If several patterns match, each

@@ -1,8 +1,8 @@
-// Package folder serves folders of HTML files as sites over loopback, to a crawl only.
+// Package folder serves folders of HTML files as sites over loopback, only to a crawl.
 //
 // [Sites] gives each folder a host name, and [Serve] starts one server for all of them. The dialer
-// calls [Server.Serves] to find out whether the server answers for a host. The server does not
-// serve files whose names begin with a dot, stores, and files that the caller hides. It never
+// calls [Server.Serves] to find out whether the server is responsible for a host. The server does
+// not serve files whose names begin with a dot, stores, or files that the caller hides. It never
 // changes a file.
 package folder
 
@@ -154,7 +154,7 @@ func (s *Server) Serves(address string) bool {
 // Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Close stops the server, and waits until it has ended.
+// Close stops the server, and waits until it has stopped.
 func (s *Server) Close() {
 	if s == nil {
 		return
@@ -360,7 +360,7 @@ func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root,
 	return nil
 }
 
-// links leaves out entries that are not served.
+// links returns the URLs of a folder's entries, except for entries that are not served.
 func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
 	var all []string
 	for _, e := range entries {
@@ -405,8 +405,8 @@ var fileTypes = map[string]string{
 	".txt":   "text/plain",
 }
 
-// fileType returns the Content-Type of a file by its name. For names from saved sites, such as
-// "about" and "index.php?id=3", it uses the first bytes of the file.
+// fileType returns the Content-Type of a file, based on its name. For names from saved sites, such
+// as "about" and "index.php?id=3", it uses the first bytes of the file.
 func fileType(name string, f io.ReadSeeker) string {
 	ext := strings.ToLower(path.Ext(name))
 	if t := fileTypes[ext]; t != "" {

@@ -22,8 +22,7 @@ type Keeper interface {
 func NameOf(host string) string { return "learned/" + host }
 
 // A Book holds the evidence about all hosts of a crawl. It reads the evidence about a host from its
-// keeper at the first use, and Sync writes the changes back. Its methods are safe for concurrent
-// use.
+// keeper on first use, and Sync writes the changes back. Its methods are safe for concurrent use.
 //
 // If several workers share a store, only the worker that has claimed a host uses its book for this
 // host. HandOver writes the evidence before the worker releases the host, so that the next worker

@@ -53,7 +53,7 @@ func thinner(rate int, n, least int64) int {
 	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }
 
-// sampled reports whether a URL is a sample, if one in 1<<rate URLs is. A sample at one rate is
+// sampled reports whether a URL is a sample, when one in 1<<rate URLs is. A sample at one rate is
 // also a sample at every lower rate.
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
@@ -87,7 +87,7 @@ func (p *Pattern) take(o outcome) {
 	p.Row = 0
 }
 
-// take does nothing if the host has too many patterns.
+// take counts a page for a pattern, unless the host has too many patterns.
 func (h *Host) take(name []byte, o outcome) {
 	p := h.pattern(name)
 	if p == nil {
@@ -101,8 +101,8 @@ func (h *Host) take(name []byte, o outcome) {
 	}
 }
 
-// pattern creates the pattern if it does not exist. It returns nil if the host already has
-// mostPatterns other patterns.
+// pattern returns the named pattern, and creates it if necessary. It returns nil if the host
+// already has mostPatterns other patterns.
 func (h *Host) pattern(name []byte) *Pattern {
 	p := h.Patterns[string(name)]
 	if p != nil || len(h.Patterns) >= mostPatterns {

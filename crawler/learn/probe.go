@@ -166,11 +166,11 @@ func (u *partedURL) varying(urls []string) (parts []int) {
 	return parts
 }
 
-// nonsense returns a name that does not exist, in the same form as like: decimal digits,
+// nonsense returns a name that does not exist, in the same form as example: decimal digits,
 // hexadecimal digits, or letters. It keeps the extension and a trailing slash.
-func nonsense(like, origin, param string) string {
+func nonsense(example, origin, param string) string {
 	const digits, hexDigits = "0123456789", "0123456789abcdef"
-	stem, slash := strings.CutSuffix(like, "/")
+	stem, slash := strings.CutSuffix(example, "/")
 	ext := ""
 	if dot := strings.LastIndexByte(stem, '.'); dot > 0 && len(stem)-dot <= 6 {
 		stem, ext = stem[:dot], stem[dot:]

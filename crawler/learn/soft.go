@@ -108,8 +108,8 @@ func (h *Host) answer(url string) *Soft {
 	return nil
 }
 
-// softOf creates the evidence about a pattern if there is none. It returns nil if the host already
-// has mostSofts patterns with evidence.
+// softOf returns the evidence about a pattern, and creates it if there is none. It returns nil if
+// the host already has mostSofts patterns with evidence.
 func (h *Host) softOf(pattern string) *Soft {
 	s := h.Softs[pattern]
 	if s == nil && len(h.Softs) < mostSofts {

@@ -21,7 +21,7 @@ import (
 // does.
 //
 // Each tab, and each worker in a page, has a session of its own. Events go to the handler of their
-// session, in order, in the goroutine that reads the pipe. So a handler must not wait.
+// session, in order, in the goroutine that reads the pipe. So a handler must not block.
 
 const (
 	mostMessage = 256 << 20        // maximum size of a message in bytes; the browser is stopped after a longer one

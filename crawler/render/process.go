@@ -145,8 +145,8 @@ func (p *process) end() {
 	})
 }
 
-// why adds to errGone the line of the browser's standard error that explains why it ended, if there
-// is one.
+// why returns errGone, with the line of the browser's standard error that explains the failure, if
+// there is one.
 func (p *process) why() error {
 	if line := p.said.line(); line != "" {
 		return fmt.Errorf("%w: %s", errGone, line)

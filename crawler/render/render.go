@@ -34,7 +34,7 @@
 // process of the browser needs more memory than Options.Memory, the system ends it, and its page
 // fails. Each page has a browser context of its own, so the next page does not see its cookies,
 // storage or cache. The browser is replaced when it has rendered mostDrawn pages, needs too much
-// memory, or does not answer. If it ends while rendering pages, the next browser renders them
+// memory, or stops responding. If it ends while rendering pages, the next browser renders them
 // again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
 // kills it. The next browser removes the profile, which is in the folder for temporary files.
 //

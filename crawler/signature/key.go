@@ -29,8 +29,8 @@ func NewKey() (Key, error) {
 	return Key{private}, err
 }
 
-// ParseKey parses a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it), or a
-// JWK with the private part of the key. The error does not contain the text.
+// ParseKey parses a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it) or as a
+// JWK with the private part. The error does not contain the text.
 func ParseKey(text []byte) (Key, error) {
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
 		return parseJWK(text)

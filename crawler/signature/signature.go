@@ -135,7 +135,7 @@ func path(r *http.Request) string {
 	return target
 }
 
-// quoted returns a String of a structured field (RFC 9651, section 4.1.6).
+// quoted returns s as a structured-field String (RFC 9651, section 4.1.6).
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

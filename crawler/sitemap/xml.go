@@ -69,7 +69,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// begin reads up to the first element, which determines the kind of the file.
+// begin reads up to the first element, which determines the kind of list.
 func begin(m *markup) (*list, error) {
 	for {
 		p, err := m.next()

@@ -27,7 +27,7 @@ import (
 // take up to twice that size in addition. The memory for parsing a page is not counted here. The
 // parser reserves it, and if there is too little, the workers wait, and then the fetches wait too.
 
-const roomStep = 64 << 10 // bytes by which a share grows
+const roomStep = 64 << 10 // number of bytes by which a share grows
 
 // A room is an amount of memory that the bodies of several responses share.
 type room struct {

@@ -109,7 +109,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin records that an exchange begins. It raises the limit for received bytes by wireAllowance.
+// begin records the start of an exchange. It raises the limit for received bytes by wireAllowance.
 func (w *wire) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +196,7 @@ func (a *attempt) end() {
 	}
 }
 
-// why returns the real cause of an error. net/http may only report a consequence, such as a
+// why returns the root cause of an error. net/http may only report a consequence, such as a
 // cancelled context, if the request was about to be repeated or the connection received too much.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
@@ -212,8 +212,8 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body returns a reader for the body of a response. It tells the connection how many bytes were
-// delivered.
+// body returns a reader for the body of a response. The reader tells the connection how many bytes
+// were delivered.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()
 	defer a.mu.Unlock()
