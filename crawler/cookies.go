@@ -196,8 +196,8 @@ func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
 	return f.fetchPast(ctx, item)
 }
 
-// fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it again
-// with these cookies.
+// fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it
+// again with these cookies.
 func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 	page := f.fetch(ctx, item)
 	host := frontier.HostOf(item.URL)

@@ -299,7 +299,6 @@ func newPartCache(bytes int64) *partCache {
 	}
 }
 
-// mostPartKeys is the maximum size of partCache.keys.
 const mostPartKeys = 1 << 14
 
 // latest returns the latest cached response for a URL, regardless of the request header.

@@ -154,7 +154,6 @@ func (h *Host) Look(url string, now time.Time) Advice {
 	return a
 }
 
-// decide returns the rule that postpones a URL, and the rate at which its pattern is sampled.
 func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	a := addressOf(url)
 	if name := viewOf(a.path, a.query); name != "" {

@@ -103,7 +103,6 @@ func (s *seen) has(hash uint32) bool {
 	return false
 }
 
-// add adds a hash, and reports whether it was known before.
 func (s *seen) add(hash uint32) (known bool) {
 	known = s.has(hash)
 	if !known {
@@ -144,7 +143,6 @@ func (s *seen) grow(size int) {
 	s.Filters, s.Last = append(s.Filters, make([]byte, size)), 0
 }
 
-// take adds the hashes of a page, and reports whether its text was known before.
 func (s *seen) take(t Text) (known bool) {
 	if len(t) == 0 {
 		return false

@@ -195,7 +195,6 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	panic("unreachable")
 }
 
-// A tabState is a snapshot of a page's progress.
 type tabState struct {
 	loaded, crashed bool
 	open, asked     int
@@ -259,7 +258,6 @@ func (t *tab) evaluate(ctx context.Context, script string, value any) error {
 	return json.Unmarshal(result.Result.Value, value)
 }
 
-// event handles an event of the tab, or of a worker in it.
 func (t *tab) event(session, method string, args json.RawMessage) {
 	switch method {
 	case "Fetch.requestPaused":

@@ -46,7 +46,6 @@ func (s *signals) add(value string) {
 	}
 }
 
-// parseSignal parses a signal in lower case, such as "ai-train=no".
 func parseSignal(text string) (name string, allowed, ok bool) {
 	name, value, _ := strings.Cut(text, "=")
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")

@@ -86,8 +86,8 @@ func (k Key) public() string {
 	return base64.RawURLEncoding.EncodeToString(k.private.Public().(ed25519.PublicKey))
 }
 
-// Thumbprint returns the SHA-256 thumbprint of the public part in base64url (RFC 7638). It identifies
-// the key in signatures.
+// Thumbprint returns the SHA-256 thumbprint of the public part in base64url (RFC 7638). It
+// identifies the key in signatures.
 func (k Key) Thumbprint() string {
 	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + k.public() + `"}`))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

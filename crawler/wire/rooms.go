@@ -130,7 +130,6 @@ func (r *room) grant(w *wish) {
 	close(w.granted)
 }
 
-// A sharing reads a body, and takes the memory for it from a share.
 type sharing struct {
 	src  io.Reader
 	ctx  context.Context

@@ -65,7 +65,6 @@ type wire struct {
 
 func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance} }
 
-// wireOf returns the [wire] below a connection that net/http uses.
 func wireOf(conn net.Conn) *wire {
 	if t, ok := conn.(*tap); ok {
 		conn = t.Conn
