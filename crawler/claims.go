@@ -37,7 +37,7 @@ import (
 // # The share of each of several workers
 //
 // The first worker could claim all hosts, and workers that start later would have nothing to do. So
-// the frontier tells each worker its share, which is the number of hosts that it would have if they
+// the frontier tells each worker its share, which is the number of hosts that it would have if all
 // were divided equally. A worker claims no more hosts than its share. It may still end up with
 // more, because another worker started, or others ran out of hosts. It then returns the surplus.
 // Hosts without turns under way (fetches that have not ended) are returned first. The others start

@@ -118,7 +118,7 @@ func (o *Options) isFolder(host string) bool {
 	return slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
 }
 
-// orDefaults fills in the defaults for required options that are not set.
+// orDefaults returns the options with defaults for those that are required but not set.
 func (o Options) orDefaults() Options {
 	d := Defaults()
 	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)

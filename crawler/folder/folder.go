@@ -1,4 +1,4 @@
-// Package folder serves folders of HTML files as sites over loopback, only to a crawl.
+// Package folder serves folders of HTML files as sites over loopback, and only to a crawl.
 //
 // [Sites] gives each folder a host name, and [Serve] starts one server for all of them. The dialer
 // calls [Server.Serves] to find out whether the server is responsible for a host. The server does
@@ -154,7 +154,7 @@ func (s *Server) Serves(address string) bool {
 // Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Close stops the server, and waits until it has stopped.
+// Close stops the server, and waits for it to end.
 func (s *Server) Close() {
 	if s == nil {
 		return
