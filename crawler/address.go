@@ -10,27 +10,27 @@ import "net/netip"
 // in the meantime.
 //
 // A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
-// them. Loopback addresses have no limit, because they are this machine or a test.
+// them. Loopback addresses have no limit, because they belong to this machine or to a test.
 
 // An address is the state of one IP address and the hosts that share it. The schedule's mutex
 // guards it.
 type address struct {
 	key     netip.Addr
-	hosts   int     // number of hosts known to have this address
-	open    int     // number of requests to the address that are in flight
-	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
+	hosts   int
+	open    int     // number of requests in flight
+	waiting []*host // hosts that are due but must wait until a request to the address ends; oldest first
 	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 
-// full reports whether as many requests to the address are in flight as most allows. If most is 0,
-// or if only one host has the address, there is no limit, and full returns false.
-func (a *address) full(most int) bool {
-	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
+// full reports whether the address has reached the given limit of requests in flight. There is no
+// limit if limit is 0, or if only one host has the address.
+func (a *address) full(limit int) bool {
+	return a != nil && limit > 0 && a.hosts > 1 && a.open >= limit
 }
 
-// locate records the IP address of the host whose URL a turn fetches, unless it is already known.
-// If the address has as many requests in flight as Options.PerIP allows, locate undoes the turn, so
-// that the URL waits, and ok is false.
+// locate records the IP address of a turn's host, unless it is already known. If the address has as
+// many requests in flight as Options.PerIP allows, locate undoes the turn, so that the URL waits,
+// and ok is false.
 //
 // If brief is true, the connection must be closed after the response, because otherwise each of the
 // many hosts at the address would keep a connection open. The result newly is true for the first
@@ -98,7 +98,6 @@ func (s *schedule) vacate(a *address) {
 	}
 }
 
-// forgetAddress removes a host from its address.
 func (s *schedule) forgetAddress(h *host) {
 	if h.at == nil {
 		return

@@ -17,7 +17,6 @@ import (
 // hand. hand gives the page to the handler, and ends the turn. fetchTurn and hand report to the
 // schedule through four calls, in this order: locate, admit, fetched and done.
 
-// An arrival is the result of fetching one URL.
 type arrival struct {
 	turn   *turn
 	page   *Page
@@ -90,8 +89,6 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, ok
 }
 
-// tryLater puts the URL of an arrival with a transient problem back into the frontier, to be
-// fetched again.
 func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	item := a.turn.item
 	item.Tries++
@@ -103,8 +100,8 @@ func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// release puts the URL of a turn back into the frontier as item. It returns true if this worker has
-// lost its claim on the host.
+// release puts the URL back into the frontier as item. It returns true if this worker has lost its
+// claim on the host.
 func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lost bool, err error) {
 	c.keepRaw(a.page)
 	err = c.front.Release(ctx, a.turn.claim, item)
@@ -148,7 +145,6 @@ func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) 
 	return nil
 }
 
-// handle passes a page to the handler, or queues the URLs of a sitemap.
 func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 	if err := c.readSitemap(ctx, a.page); err != nil {
 		return o, err
@@ -167,7 +163,7 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 		}
 		o.depth, o.hosts = item.Depth, []string{t.host.name}
 	case errors.Is(err, frontier.ErrLost):
-		o.lost = true // the worker that has the claim now fetches the URL and finds its links
+		o.lost = true // the worker that now has the claim will fetch the URL and find its links
 	case err != nil:
 		return o, err
 	default:

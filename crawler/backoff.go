@@ -34,19 +34,19 @@ import (
 // # Hosts that get no more requests
 //
 // A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
-// busy (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no
-// other response in this crawl. Requests that are in flight at the same time count as one, and the
-// back-offs between the requests add up to 31 seconds. So the crawl waits for a server that
+// busy (429, 503, or a robots.txt with a status of 500 or above) mostBusy times in a row and has
+// given no other response in this crawl. Requests that are in flight at the same time count as one,
+// and the back-offs between the requests add up to 31 seconds. So the crawl waits for a server that
 // restarts, and spends half a minute on a server that rejects crawlers. The host's URLs stay
 // pending for the next crawl.
 //
 // # The order after a failure
 //
-// A URL that failed is put at the end of the URLs with its depth in the frontier, and at the end of
-// the URLs of its host in memory. So the next request to the host is for another URL. Its response
+// A URL that failed is put behind the other URLs of its depth in the frontier, and behind the other
+// URLs of its host in memory. So the next request to the host is for another URL. Its response
 // shows whether the host has a problem, or only the first URL. Without this order, several URLs
 // that always fail would be fetched in a row. Their failures would look like an outage, and the
-// other URLs would wait for its end.
+// other URLs would have to wait until it is over.
 //
 // Some failures concern only one page: a status 500, or a URL that fails again although the host
 // has answered in between. They do not count as failures of the host. The back-off after them is

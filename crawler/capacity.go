@@ -35,9 +35,9 @@ import (
 // The response to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
-// Known weaknesses: A quick host that begins to hang occupies connections of quick hosts until its
-// timeout. If unknown hosts that hang occupy all connections for slow hosts, the other unknown
-// hosts must wait for their first request.
+// Known weaknesses: A quick host that begins to hang occupies connections meant for quick hosts
+// until its timeout. If unknown hosts that hang occupy all connections for slow hosts, the other
+// unknown hosts must wait for their first request.
 //
 // # When a crawl is stopped
 //
@@ -78,17 +78,17 @@ func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host with this pace may begin if the number of turns under way
-// is limited to most.
-func (c *capacity) free(of pace, most int) bool {
-	most = min(most, c.connections)
-	if c.begun >= most || c.arrived >= c.ahead {
+// free reports whether a turn of a host with pace p may begin if at most limit turns may be under
+// way.
+func (c *capacity) free(p pace, limit int) bool {
+	limit = min(limit, c.connections)
+	if c.begun >= limit || c.arrived >= c.ahead {
 		return false
 	}
 	asking := 0
 	for q := failing; q > quick; q-- {
 		asking += c.asking[q]
-		if of >= q && asking >= max(most*shares[q]/shares[quick], 1) {
+		if p >= q && asking >= max(limit*shares[q]/shares[quick], 1) {
 			return false
 		}
 	}

@@ -96,7 +96,6 @@ func promised(page *Page) int64 {
 	return max(n, 0)
 }
 
-// isHTML reports whether a Content-Type is HTML or XHTML.
 func isHTML(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(media)) {

@@ -23,7 +23,7 @@ import (
 // that crawls it. The schedule claims nearly all hosts that have URLs. So it can choose the URL
 // that is nearest to a seed, and hosts that are slow or must wait do not delay others. It keeps a
 // host as long as it can send the host a request soon. When it returns a host to the frontier, it
-// passes on the state that the next worker needs to be as polite. It returns a host
+// passes on the state that the next worker needs to be equally polite. It returns a host
 //
 //   - when the host has no URLs left, and none is under way;
 //   - when the host must not get a request for longer than keepResting, or is hopeless;
@@ -37,19 +37,19 @@ import (
 // # The share of each of several workers
 //
 // The first worker could claim all hosts, and workers that start later would have nothing to do. So
-// the frontier tells each worker its share, which is the number of hosts for each worker if all had
-// the same number. A worker claims no more hosts than its share. It may still end up with more,
-// because another worker started, or others ran out of hosts. It then returns the surplus. Hosts
-// without turns under way (fetches that have not ended) are returned first. The others start no
-// more turns, and are returned when their last turn has ended. A surplus of an eighth is tolerated,
-// because each host that moves costs a request for robots.txt and a connection, and because shares
-// change whenever the last URL of a host is done. If there is only one worker, it has no share, and
-// claims as many hosts as it can. It notices another worker within pollOthers. In its first call, a
-// worker asks only for its share, and for no hosts.
+// the frontier tells each worker its share, which is the number of hosts that it would have if all
+// were divided equally. A worker claims no more hosts than its share. It may still end up with
+// more, because another worker started, or others ran out of hosts. It then returns the surplus.
+// Hosts without turns under way (fetches that have not ended) are returned first. The others start
+// no more turns, and are returned when their last turn has ended. A surplus of an eighth is
+// tolerated, because each host that moves costs a request for robots.txt and a connection, and
+// because shares change whenever the last URL of a host is done. If there is only one worker, it
+// has no share, and claims as many hosts as it can. It notices another worker within pollOthers. In
+// its first call, a worker asks only for its share, and for no hosts.
 //
-// A claim is renewed every claimTime/3. If renewal fails until the claim expires, another worker
-// may claim the host. The schedule then drops the host's URLs in memory, and pages under way are
-// not stored.
+// A claim is renewed every claimTime/3. If the claim expires before a renewal succeeds, another
+// worker may claim the host. The schedule then drops the host's URLs in memory, and pages under way
+// are not stored.
 //
 // The crawl is over when this worker has nothing under way, and a report that the frontier made
 // after the last page was stored shows that no worker has claimed a host and no host is worth
@@ -58,10 +58,10 @@ import (
 //
 // # Known weakness
 //
-// If a robots.txt redirects to another host, it is fetched from there even if another worker has
-// claimed that host.
+// If a robots.txt file redirects to another host, it is fetched from there even if another worker
+// has claimed that host.
 const (
-	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
+	claimTime   = 30 * time.Second      // how long a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
 	shareSlack  = 8                     // a worker may exceed its share by 1/shareSlack of the share
@@ -71,7 +71,6 @@ const (
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
 
-// returnedAtOnce is the maximum number of hosts that are being returned at the same time.
 const returnedAtOnce = 64
 
 // never is recorded as the time until the next request to a host that must get no more requests in
@@ -81,24 +80,24 @@ const never = 100 * 365 * 24 * time.Hour
 // claims records the hosts that this schedule has claimed in the frontier, and the frontier's
 // report on all other hosts.
 type claims struct {
-	worker  string         // name of this worker, under which it claims hosts
-	held    map[*host]bool // the claimed hosts
+	worker  string
+	held    map[*host]bool
 	doubted map[*host]bool // claimed hosts that may have to be returned
 	unheld
 }
 
 // unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
-	asked   time.Time // time of this report; zero if the frontier has not been asked yet
+	asked   time.Time // zero if the frontier has not been asked yet
 	stale   bool      // whether hosts may have changed since the report
 	others  int       // number of hosts that other workers have claimed
 	waiting int       // number of unclaimed hosts that have URLs to fetch
 	next    time.Time // time at which the first unclaimed host is due; the zero value means that none is due until something changes
 	share   int       // number of hosts that this worker should claim; 0 means as many as possible
-	workers int       // number of workers that share the hosts, including this one; 0 means that it is not known yet
+	workers int       // number of workers that share the hosts, including this one; 0 means not known yet
 }
 
-// vacant returns the number of hosts that this schedule may claim in addition to those it has.
+// vacant returns how many more hosts this schedule may claim.
 func (c *claims) vacant() int {
 	most := mostHeld
 	if c.share > 0 {
@@ -130,11 +129,8 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	return n, now.Sub(c.asked) >= least
 }
 
-// nothingLeft reports whether, by the frontier's last report, no other worker has claimed a host
-// and no unclaimed host has URLs to fetch.
 func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
-// askAgain returns the time to wait before the frontier should be asked again.
 func (c *claims) askAgain(now time.Time) time.Duration {
 	at := c.asked.Add(pollOthers)
 	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {
@@ -144,8 +140,8 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 }
 
 // othersDue reports whether, by the frontier's last report, an unclaimed host is due that may have
-// to wait for this schedule. Other workers can claim such a host, so if there are any, the result
-// is false unless this schedule has claimed mostHeld hosts.
+// to wait for this schedule. If there are other workers, they can claim the host, so the result is
+// false unless this schedule has claimed mostHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
 	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= mostHeld)
 }
@@ -171,7 +167,6 @@ func (c *claims) doubt(h *host) {
 	}
 }
 
-// mustReturn reports whether to return a host to the frontier now.
 func (c *claims) mustReturn(h *host, now time.Time) bool {
 	switch {
 	case !h.held(), h.turns > 0:
@@ -187,7 +182,6 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 	return rest > keepResting || h.hopeless && rest > 0
 }
 
-// claim returns an action that asks the frontier for n hosts.
 func (s *schedule) claim(n int) action {
 	return func(ctx context.Context) error {
 		grant, err := s.front.Claim(ctx, s.claims.worker, n, claimTime)
@@ -216,7 +210,6 @@ func (s *schedule) granted(grant frontier.Grant) {
 	}
 }
 
-// hold adds a claimed host to the schedule.
 func (s *schedule) hold(held frontier.Held) {
 	h := s.host(held.Claim.Host)
 	h.claim, h.urls = held.Claim, nil // URLs taken from the frontier under a lost claim must be taken again
@@ -226,8 +219,8 @@ func (s *schedule) hold(held frontier.Held) {
 	s.offer(h)
 }
 
-// letGo removes a host from the claimed hosts. Unless the claim was lost, the caller must pass the
-// result to giveBack, which returns the host to the frontier.
+// letGo removes a claimed host from the schedule. Unless the claim was lost, the caller must pass
+// the result to giveBack, which returns the host to the frontier.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, h.pass()}
 	if h.finished() {
@@ -263,8 +256,8 @@ type returning struct {
 	rest  frontier.Rest
 }
 
-// giveBack returns an action that returns hosts to the frontier. It makes several calls at the same
-// time, because each may be slow. It ignores hosts whose claim was lost.
+// giveBack returns an action that returns hosts to the frontier. It makes several calls in
+// parallel, because each may be slow. It ignores hosts whose claim was lost.
 func (s *schedule) giveBack(hosts ...returning) action {
 	return func(ctx context.Context) error {
 		var group errgroup.Group
@@ -286,7 +279,6 @@ func (s *schedule) giveBack(hosts ...returning) action {
 	}
 }
 
-// giveAllBack returns all claimed hosts to the frontier. It is called when the crawl has ended.
 func (s *schedule) giveAllBack(ctx context.Context) error {
 	s.mu.Lock()
 	var all []returning
@@ -297,7 +289,6 @@ func (s *schedule) giveAllBack(ctx context.Context) error {
 	return s.giveBack(all...)(ctx)
 }
 
-// keep renews the claims every claimTime/3 until ctx ends.
 func (s *schedule) keep(ctx context.Context) error {
 	tick := time.NewTicker(claimTime / 3)
 	defer tick.Stop()
@@ -329,8 +320,7 @@ func (s *schedule) claimed() (all []frontier.Claim) {
 	return all
 }
 
-// lose removes the URLs and the claim of a host whose claim was lost, because another worker may
-// have claimed it.
+// lose drops a host whose claim was lost. By then, another worker may have claimed the host.
 func (s *schedule) lose(c frontier.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,6 @@ import (
 // follow.
 
 const (
-	// numberHeader is the header of a Colly request that contains the number of the exchange.
 	numberHeader = "Skink-Exchange"
 
 	// answeredKey is the key in a request's Colly context for the callback that is called when a
@@ -82,7 +81,6 @@ func (s *shell) do(x *wire.Exchange, answered func()) error {
 	return s.collector.Request(http.MethodGet, collyURL, nil, ctx, http.Header{numberHeader: {number}})
 }
 
-// RoundTrip makes the exchange whose number is in the header of a request.
 func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
 	found, ok := s.open.Load(r.Header.Get(numberHeader))
 	if !ok {

@@ -33,8 +33,8 @@ import (
 const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
 	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
-	wallMisses = 20       // number of redirects that did not lead back to their page after which no more redirects of a host are followed
-	wallLimit  = 64 << 10 // maximum number of bytes read from the body of a page to which such a redirect leads
+	wallMisses = 20       // once this many redirects of a host have not led back to their page, its redirects are no longer followed
+	wallLimit  = 64 << 10 // maximum number of body bytes read from the target of such a redirect
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
@@ -54,8 +54,7 @@ type KeptCookie struct {
 	At     time.Time `json:"at"`     // time at which the cookie was set
 }
 
-// newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the
-// options keep no cookies for any host.
+// newCookieStore returns nil if the options do not keep the cookies of any host.
 func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
@@ -94,15 +93,14 @@ func (s *cookieStore) restore(k KeptCookie) {
 	s.note(u, c, k)
 }
 
-// note records a cookie that a host set.
 func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
 }
 
-// Cookies returns the cookies that hosts have set, in this run or an earlier one, in random order.
-// Their values are secret.
+// Cookies returns the cookies that hosts have set, in this run or an earlier one, in no particular
+// order. Their values are secret.
 func (c *Crawl) Cookies() []KeptCookie {
 	if c.cookies == nil {
 		return nil
@@ -132,7 +130,6 @@ func (s *cookieStore) load(h access.Host) {
 	}
 }
 
-// keeps reports whether the cookies of a host are kept.
 func (s *cookieStore) keeps(host string) bool {
 	if s == nil || s.opt.Cookies {
 		return s != nil
@@ -141,7 +138,6 @@ func (s *cookieStore) keeps(host string) bool {
 	return h.KeepsCookies()
 }
 
-// add adds the cookies of a host with settings h to a request.
 func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	if !s.opt.Cookies && !h.KeepsCookies() {
 		return r
@@ -158,7 +154,6 @@ func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-// keep stores the cookies that a response sets, if cookies of its host are kept.
 func (s *cookieStore) keep(x *wire.Exchange) {
 	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
 		return
@@ -177,15 +172,14 @@ func jarURL(r *http.Request) *url.URL {
 	return &url.URL{Scheme: r.URL.Scheme, Host: r.Host, Path: path}
 }
 
-// missed counts a redirect of a page that did not lead back to the page.
 func (s *cookieStore) missed(host string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.misses[host]++
 }
 
-// follows reports whether the crawl follows redirects of a host to find out whether they lead back
-// to their page.
+// follows reports whether to follow the redirects of a host, to find out whether they lead back to
+// the redirected page.
 func (s *cookieStore) follows(host string) bool {
 	if !s.keeps(host) {
 		return false
@@ -195,7 +189,6 @@ func (s *cookieStore) follows(host string) bool {
 	return s.misses[host] < wallMisses
 }
 
-// fetchAs fetches a URL of a crawl, with the login of its host if there is one.
 func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
 	if h := f.opt.Hosts.For(frontier.HostOf(item.URL)); h.Login != nil {
 		return f.fetchLoggedIn(ctx, item, h)
@@ -203,8 +196,8 @@ func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
 	return f.fetchPast(ctx, item)
 }
 
-// fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it again
-// with these cookies.
+// fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it
+// again with these cookies.
 func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 	page := f.fetch(ctx, item)
 	host := frontier.HostOf(item.URL)
@@ -250,7 +243,6 @@ func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	return false
 }
 
-// mayAsk reports whether robots.txt allows a URL.
 func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 	if c.opt.IgnoreRobots {
 		return true
@@ -266,7 +258,6 @@ func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error)
 	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
 }
 
-// do makes an exchange, and keeps the cookies that the response sets.
 func (f *fetcher) do(x *wire.Exchange) error {
 	if err := f.wire.Do(x); err != nil {
 		return err

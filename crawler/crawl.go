@@ -44,11 +44,11 @@ type Crawl struct {
 	front     frontier.Frontier
 	handler   Handler
 	fetch     func(context.Context, frontier.Item) *Page
-	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // looks up the address of a host; nil means that addresses are not looked up
+	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil means that addresses are not looked up
 	close     func()
-	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the response for a URL begins like a sitemap
-	closeIdle func()                                                 // closes the connections that are not in use
-	browser   drawer                                                 // the browser that renders pages; nil if no page is rendered
+	peek      func(ctx context.Context, url string) (isSitemap bool)
+	closeIdle func()
+	browser   drawer // nil if no page is rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
 	cookies   *cookieStore // nil if no cookies are kept
@@ -92,7 +92,6 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 	return c
 }
 
-// setBrowser makes the crawl render pages with b.
 func (c *Crawl) setBrowser(b drawer) {
 	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
 }
@@ -217,8 +216,8 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 	}
 }
 
-// deliver fetches the URL of a turn with the context ctx, and sends the page to arrived. If the turn
-// was undone, it sends nothing.
+// deliver fetches the URL of a turn, and sends the page to arrived. If the turn was undone, it
+// sends nothing.
 func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) error {
 	bodies := c.rooms.Share(t.pace == quick)
 	a, err := c.fetchTurn(wire.WithShare(ctx, bodies), t)
@@ -235,8 +234,6 @@ func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) e
 	}
 }
 
-// sweep lets the handler queue more URLs when nothing is left to fetch, and reports whether it
-// queued any.
 func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	s, ok := c.handler.(Sweeper)
 	if !ok {
@@ -250,8 +247,6 @@ func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// work passes the arrivals from the channel to the handler, one after the other, until the channel
-// is closed.
 func (c *Crawl) work(ctx context.Context, start func(func() error), arrived <-chan *arrival) error {
 	for a := range arrived {
 		if err := c.hand(ctx, a, start); err != nil {

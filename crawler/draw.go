@@ -21,7 +21,7 @@ import (
 
 // # Pages that a browser renders
 //
-// Only code that reads a page can find out that a browser must render it. So the handler returns
+// Only code that reads a page can find out whether a browser must render it. So the handler returns
 // [ErrRender] before it has written anything. A browser then renders the page from the response
 // that was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is
 // fetched twice. Nothing is written to the frontier either: if the crawl is killed in the meantime,
@@ -52,14 +52,12 @@ const (
 // it only if the page's MayRender is true, and before it has written anything.
 var ErrRender = errors.New("the page must be rendered first")
 
-// A drawer is a browser that renders pages.
 type drawer interface {
 	Draw(context.Context, render.Page, render.Fetch) (*render.Drawing, error)
 	Tabs() int
 	Close()
 }
 
-// renders returns the value of Render for a host: RenderOff, RenderAuto or RenderAlways.
 func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }
@@ -70,7 +68,7 @@ func (o *Options) Renders() bool {
 	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
 }
 
-// newDrawer starts the browser of a crawl. It returns nil if the options render no pages.
+// newDrawer returns nil if the options render no pages.
 func newDrawer(opt *Options) (drawer, error) {
 	if !opt.Renders() {
 		return nil, nil
@@ -83,7 +81,7 @@ func newDrawer(opt *Options) (drawer, error) {
 }
 
 // drawn returns the Render option that applies to a page. The result is RenderOff if the page
-// cannot be rendered, or was rendered already.
+// cannot be rendered, or has already been rendered.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
@@ -112,10 +110,8 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-// errRefused means that the browser requested a URL that a page must not load.
 var errRefused = errors.New("a page must not request this URL")
 
-// part answers a request that the browser makes while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
@@ -154,7 +150,6 @@ func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (
 	return c.fetchFile(ctx, url, header)
 }
 
-// fetchFile makes one HTTP exchange for a file of a page that is being rendered.
 func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (a render.Answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -174,8 +169,8 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
 }
 
-// drawing records that the rendering of a page begins or has ended. While a page is rendered, it
-// does not count among the pages that wait for a worker.
+// drawing records that a rendering begins or has ended. While a page is being rendered, it does not
+// count among the pages that wait for a worker.
 func (s *schedule) drawing(t *turn, begins bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +272,7 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 	})
 }
 
-// partsFor is the time for which a response to the browser is reused for other rendered pages.
+// partsFor is how long a response to the browser is reused for other rendered pages.
 const partsFor = 10 * time.Minute
 
 // A partCache caches the responses to requests that rendered pages make, such as scripts. If
@@ -304,11 +299,9 @@ func newPartCache(bytes int64) *partCache {
 	}
 }
 
-// mostPartKeys is the maximum number of URLs for which a partCache knows the key of the latest
-// response.
 const mostPartKeys = 1 << 14
 
-// latest returns the latest response for a URL, regardless of the request header.
+// latest returns the latest cached response for a URL, regardless of the request header.
 func (c *partCache) latest(url string) (render.Answer, bool) {
 	if c == nil {
 		return render.Answer{}, false
@@ -332,8 +325,8 @@ func partKey(url string, header http.Header) string {
 	return b.String()
 }
 
-// get returns the cached response for a request for url with this key. If there is none, it calls
-// fetch, or waits for another call of get that is already fetching it.
+// get returns the cached response for key. If there is none, it calls fetch, or waits for another
+// call of get that is already fetching it.
 func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()
@@ -357,7 +350,6 @@ func (c *partCache) get(ctx context.Context, url, key string, fetch func() (rend
 	}
 }
 
-// fetched calls fetch and caches its response under key, if isKept allows it.
 func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	a, err := fetch()
 	c.mu.Lock()

@@ -20,14 +20,14 @@ type fetcher struct {
 	opt     Options
 	wire    *wire.Transport
 	shell   *shell
-	folders *folder.Server                               // serves folders as sites; nil means that there are none
+	folders *folder.Server                               // nil means that there are none
 	hop     func(ctx context.Context, host string) error // waits until a host may get a request in addition to those for its URLs in the frontier; nil means no wait
 
-	pageHeader   http.Header // header of requests for pages; never changed
-	robotsHeader http.Header // header of requests for robots.txt; never changed
-	fileHeader   http.Header // header of requests for requisites, and of requests that the browser makes for a page; never changed
+	pageHeader   http.Header // never modified
+	robotsHeader http.Header // never modified
+	fileHeader   http.Header // for requisites, and for requests that the browser makes for a page; never modified
 
-	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil means that all URLs are allowed
+	mayAsk  func(ctx context.Context, url string) bool // nil means that all URLs are allowed
 	logins  logins
 	cookies *cookieStore // nil means that no cookies are kept
 
@@ -79,8 +79,7 @@ func header(agent, accept string) http.Header {
 	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {wire.AcceptEncoding}}
 }
 
-// close closes the connections and stops the servers of folders. The fetcher must not be used
-// afterwards.
+// The fetcher must not be used after close.
 func (f *fetcher) close() {
 	f.wire.CloseIdle()
 	f.folders.Close()
@@ -142,8 +141,8 @@ func conditional(header http.Header, item frontier.Item) http.Header {
 	return header
 }
 
-// A panicError is a panic that occurred while one URL was fetched. It becomes the problem of that
-// URL and does not end the crawl.
+// A panicError is a panic that occurred while a URL was being fetched. It becomes the problem of
+// that URL and does not end the crawl.
 type panicError struct {
 	url   string
 	value any
@@ -151,7 +150,6 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// waitFor waits until the host of a URL may get another request.
 func (f *fetcher) waitFor(ctx context.Context, url string) error {
 	if f.hop == nil {
 		return nil

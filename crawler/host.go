@@ -13,20 +13,20 @@ type host struct {
 	standing
 
 	name    string
-	claim   frontier.Claim  // the claim on the host; the zero value means that this worker has not claimed it, and it gets no requests
+	claim   frontier.Claim  // zero if this worker has not claimed the host, which then gets no requests
 	urls    []frontier.Item // URLs taken from the frontier that are not being fetched yet
-	supply  supply          // whether the frontier has more URLs of the host
-	taking  bool            // URLs are being taken from the frontier
-	depth   int             // depth of the next URL; an estimate while urls is empty
-	leaving bool            // no more fetches begin, because the host will be returned to the frontier
-	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
-	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
-	first   bool            // the host comes before others, because its robots.txt has just been requested
+	supply  supply
+	taking  bool // whether URLs are being taken from the frontier
+	depth   int  // depth of the next URL; an estimate while urls is empty
+	leaving bool // no more fetches begin, because the host will be returned to the frontier
+	away    bool // the host is not available in this run (such as a missing folder), so it gets no requests
+	limited bool // the crawl has reached Options.MaxPages, and only requisites are still fetched
+	first   bool // the host comes before others, because its robots.txt has just been requested
 
-	turns    int // number of turns (URLs being fetched or processed) that have begun but not ended
-	open     int // number of turns (URLs being fetched or processed) whose request has not ended
-	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
-	requests int // number of requests started so far
+	turns    int // number of turns under way (URLs being fetched or processed)
+	open     int // number of turns whose request has not ended
+	unsent   int // number of turns whose request has not been sent yet
+	requests int
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
 	drawing    int // number of the host's pages that a browser is rendering
@@ -34,14 +34,13 @@ type host struct {
 	asidesOpen int // number of requests made for rendered pages that are under way
 
 	located bool     // the host's name has been looked up in the DNS
-	at      *address // state of the host's IP address; nil if the address is unknown or not needed
+	at      *address // nil if the address is unknown or not needed
 	parked  bool     // the host waits until a request to its IP address ends
 
-	spot priority.Spot[*host] // position of the host in the queue in which it waits
+	spot priority.Spot[*host] // position in the queue in which the host waits
 }
 
-// A supply is the schedule's knowledge of whether the frontier has more URLs of a host than are in
-// memory.
+// A supply says whether the frontier is known to have more URLs of a host than are in memory.
 type supply int
 
 const (
@@ -51,9 +50,9 @@ const (
 	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
-// due returns the time from which the next URL of the host may be fetched. It returns the zero time
-// if the host may have no URLs. In that case the frontier should be asked at once, which costs the
-// host nothing and may show that the crawl is over.
+// due returns the earliest time at which the next URL of the host may be fetched. It returns the
+// zero time if the host may have no URLs. In that case the frontier should be asked at once, which
+// costs the host nothing and may show that the crawl is over.
 func (h *host) due() time.Time {
 	if len(h.urls) == 0 && h.supply < sure {
 		return time.Time{}
@@ -61,11 +60,9 @@ func (h *host) due() time.Time {
 	return h.rested()
 }
 
-// held reports whether this worker has claimed the host.
 func (h *host) held() bool { return h.claim != frontier.Claim{} }
 
-// askable reports whether the fetch of another URL of the host may begin as soon as its delay has
-// passed.
+// askable reports whether the next fetch from the host may begin as soon as its delay has passed.
 func (h *host) askable() bool {
 	switch {
 	case !h.held(), h.away, h.alone != "", h.leaving, h.taking:
@@ -80,7 +77,6 @@ func (h *host) askable() bool {
 	return !h.limited && h.affords(h.open) || h.needsRequisites()
 }
 
-// finished reports whether the host gets no more requests in this crawl.
 func (h *host) finished() bool {
 	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
 }
@@ -89,7 +85,6 @@ func (h *host) finished() bool {
 // for the requisites of pages that were fetched.
 func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
 
-// needsRequisites reports whether the next URL of the host is, or may be, a requisite.
 func (h *host) needsRequisites() bool {
 	switch {
 	case !h.opt.Requisites:

@@ -22,7 +22,7 @@ type Leads struct {
 	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
 	Beyond []string        // canonical URLs outside the crawl, without duplicates
 	Cut    bool            // the page has more links than are followed
-	Asked  bool            // no links are followed, because the page asks crawlers not to follow them
+	Asked  bool            // the page asks crawlers not to follow its links, so none are followed
 
 	// Targets holds, if [Links] asks for it, the target of each href in order, followed by the
 	// target of each file. It may be incomplete; see Cut.
@@ -35,7 +35,7 @@ type Leads struct {
 // A Target is the URL that a link leads to.
 type Target struct {
 	URL   string // canonical; "" means that the link cannot be resolved
-	First int    // index in Targets of the first target with the same URL; -1 if the URL is empty or is the page's own URL
+	First int    // index in Targets of the first target with the same URL; -1 if the URL is empty or the page's own
 }
 
 // Links holds the links of a document as they are written in the document.
@@ -96,7 +96,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 // of them becomes a URL of several kilobytes.
 const (
 	MaxLinks     = 100_000
-	MaxLinkBytes = 8 << 20 // total length of the resolved URLs
+	MaxLinkBytes = 8 << 20 // maximum total length of the resolved URLs
 )
 
 // Follow adds the links of the page's document. It skips links that cannot be resolved, and links
@@ -142,7 +142,6 @@ func (l *Leads) Follow(links Links) error {
 	return nil
 }
 
-// A use is a way to handle the URL of a link.
 type use int
 
 const (
@@ -151,7 +150,6 @@ const (
 	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 
-// A following is the state of one call of [Leads.Follow].
 type following struct {
 	*Leads
 	base      *frontier.Base
@@ -161,7 +159,6 @@ type following struct {
 	leftBytes int
 }
 
-// A seenURL records that an earlier link of the page has this URL.
 type seenURL struct {
 	first int  // index in Targets of the first link with this URL
 	taken bool // the URL was added to the leads, or must not be added
@@ -211,7 +208,6 @@ func (f *following) href(href string, how use) bool {
 	return true
 }
 
-// tell appends a target to Targets, if [Links] asks for targets.
 func (f *following) tell(t Target) {
 	if f.targets {
 		f.Targets = append(f.Targets, t)
@@ -232,8 +228,6 @@ func (f *following) resolve(href string, how use) string {
 	return url
 }
 
-// link adds a URL to Items if the crawl should fetch it or check that it exists, and otherwise to
-// Beyond.
 func (l *Leads) link(url string) {
 	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
 	switch leads := l.opt.leads(l.from.URL, url); {
@@ -246,8 +240,7 @@ func (l *Leads) link(url string) {
 	}
 }
 
-// check adds a URL to Items so that the crawl checks that it exists. The URL may be outside the
-// scope.
+// check adds a URL to Items to be checked for existence. The URL may be outside the scope.
 func (l *Leads) check(url string) {
 	if !l.opt.trespasses(l.from.URL, url) {
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1, Kind: frontier.Check})

@@ -36,9 +36,9 @@ import (
 // login page. If the login page has an https URL, they are sent only with https.
 
 const (
-	loginHops  = 10      // maximum number of requests to fetch the login page, with its redirects; the same limit applies to submitting the form
+	loginHops  = 10      // maximum number of requests to fetch the login page, including redirects; the same limit applies to submitting the form
 	loginLimit = 1 << 20 // maximum number of bytes read from a response
-	mostLosses = 3       // number of logins in a row that did not help, after which the crawl does not log in again
+	mostLosses = 3       // number of unsuccessful logins in a row after which the crawl does not log in again
 )
 
 // A LoginError means that a login failed. It does not contain the values of form fields.
@@ -49,18 +49,16 @@ type LoginError struct {
 
 func (e *LoginError) Error() string { return fmt.Sprintf("log in at %s: %s", e.Page, e.Why) }
 
-// logins holds the sessions of a crawl.
 type logins struct {
 	mu  sync.Mutex
 	all map[*access.Login]*session // guarded by mu
 }
 
-// A session is the state of one login.
 type session struct {
 	mu     sync.Mutex // locked during a login
 	times  int        // guarded by mu: number of successful logins
 	losses int        // guarded by mu: number of logins in a row after which the same page was refused again
-	err    error      // guarded by mu: error of the first login; after an error, no other login is tried
+	err    error      // guarded by mu: error of the first login; if set, the crawl does not log in again
 }
 
 func (l *logins) of(login *access.Login) *session {
@@ -96,7 +94,6 @@ func (f *fetcher) logIn(ctx context.Context, h access.Host, after int) (number i
 	return s.times, err
 }
 
-// fetchLoggedIn fetches a URL of a host with a login.
 func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h access.Host) *Page {
 	number, err := f.logIn(ctx, h, 0)
 	if err != nil {
@@ -120,7 +117,6 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 	return page
 }
 
-// worthAnother reports whether it makes sense to log in again after a session was lost.
 func (s *session) worthAnother() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +134,6 @@ func (s *session) count(refused bool) {
 	}
 }
 
-// isLoggedOut reports whether a page shows that the session is lost.
 func isLoggedOut(p *Page, l *access.Login) bool {
 	if p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
 		return true
@@ -151,7 +146,6 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// submitLogin fetches the form of a login, submits it, and checks the response.
 func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	l := h.Login
 	fail := func(format string, args ...any) error { return &LoginError{l.Page, fmt.Sprintf(format, args...)} }
@@ -194,9 +188,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	return checkLogin(l, x, at)
 }
 
-// checkLogin checks whether the response to a submitted form shows that the login was successful.
-// The argument at is the URL of the response.
-func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
+func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)
 	switch {
@@ -211,14 +203,14 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 			return &LoginError{l.Page, baseErr.Error()}
 		}
 		wanted, resolveErr := base.Resolve(l.Check)
-		ok, want = resolveErr == nil && strings.HasPrefix(at, wanted), "the URL "+l.Check
+		ok, want = resolveErr == nil && strings.HasPrefix(responseURL, wanted), "the URL "+l.Check
 	default:
 		ok, want = bytes.Contains(x.Body, []byte(l.Check)), fmt.Sprintf("a page with %q", l.Check)
 	}
 	if ok {
 		return nil
 	}
-	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
+	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(responseURL))}
 }
 
 // loginExchange makes a request for a login, and follows redirects within the host with GET
@@ -244,7 +236,7 @@ func (f *fetcher) loginExchange(ctx context.Context, method, to string, values u
 	return nil, to, errors.New("too many redirects")
 }
 
-// loginRequest makes one request for a login, and follows no redirects.
+// loginRequest does not follow redirects.
 func (f *fetcher) loginRequest(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
@@ -262,7 +254,6 @@ func (f *fetcher) loginRequest(ctx context.Context, method, to string, values ur
 	return x, f.do(x)
 }
 
-// A form is an HTML form with the values of its fields.
 type form struct {
 	action string // URL to which the form is sent, as written; "" means the URL of the page
 	post   bool
@@ -300,7 +291,7 @@ func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	return nil, fmt.Errorf("the page has no form with the fields %s; it has %s", want, cut(strings.Join(slices.Compact(known), ", ")))
 }
 
-// readForm reads the controls of a form with their values, as if the first submit button was
+// readForm reads the controls of a form with their values, as if the first submit button had been
 // pressed.
 func readForm(n *html.Node) *form {
 	f := &form{action: attribute(n, "action"), post: strings.EqualFold(attribute(n, "method"), "post"), values: url.Values{}}

@@ -43,7 +43,7 @@ func (o *Options) logsOut(to string) bool {
 	return false
 }
 
-// isLogoutWord reports whether a part of a URL, without a suffix such as .php, is one of logoutWords.
+// isLogoutWord ignores a suffix such as .php.
 func isLogoutWord(part string) bool {
 	part = strings.ToLower(part)
 	if stem, _, ok := strings.Cut(part, "."); ok {

@@ -25,31 +25,31 @@ type Options struct {
 	PerHost     int           // maximum number of simultaneous requests to one host, after its first response
 	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
-	MaxDelay    time.Duration // longest delay that robots.txt or slow responses can cause; 0 means no limit
-	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the response
+	MaxDelay    time.Duration // maximum delay that robots.txt or slow responses can cause; 0 means no limit
+	Timeout     time.Duration // maximum time for a request, from the DNS look-up to the last byte of the response
 	MaxSize     int64         // number of bytes after which a decoded body is cut
 	Bodies      int64         // maximum total size in bytes of the bodies in memory; further responses wait; 0 means 64 MiB
 	Retries     int           // maximum number of times that a URL is tried again after temporary problems
-	Grace       time.Duration // time for which requests under way may continue after the crawl is stopped
+	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
 
-	Render       string             // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
-	IgnoreRobots bool               // ignore robots.txt
+	Render       string // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
+	IgnoreRobots bool
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that may be connected to
 	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first look-up returns no others
 	Folders      []folder.Site      // sites that are folders on disk
 	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
-	Proxies      access.ProxyChoice // proxies for hosts whose settings have no proxy
+	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy
 	Roots        *x509.CertPool     // certificate authorities that are trusted; nil means those that the system trusts
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
 	KeptCookies  []KeptCookie       // cookies from an earlier run
 	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
-	Away         []string           // hosts that get no requests; their URLs stay pending
+	Away         []string           // hosts that get no requests in this run; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
 	Scope          *Scope                                         // decides which links are followed; nil means that none are
-	MaxDepth       int                                            // number of links from a seed up to which links are followed; 0 means no limit
+	MaxDepth       int                                            // maximum distance from a seed, in links; 0 means no limit
 	IgnoreNoFollow bool                                           // follow the links of pages that ask crawlers not to
 	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
 	Sitemaps       bool                                           // read the sitemaps of hosts whose home page is a seed
@@ -114,13 +114,11 @@ func (o *Options) trespasses(from, to string) bool {
 	return host != frontier.HostOf(from) && (o.isFolder(host) || slices.Contains(o.Away, host))
 }
 
-// isFolder reports whether a host is a folder on disk.
 func (o *Options) isFolder(host string) bool {
 	return slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
 }
 
-// orDefaults returns a copy of the options, with defaults for the required options that are not
-// set.
+// orDefaults returns the options with defaults for those that are required but not set.
 func (o Options) orDefaults() Options {
 	d := Defaults()
 	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)
@@ -130,7 +128,6 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// positive returns n if it is positive, and other if it is not.
 func positive[N int | int64 | time.Duration](n, other N) N {
 	if n > 0 {
 		return n

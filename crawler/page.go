@@ -16,7 +16,7 @@ import (
 // fetch is not an error of the crawl.
 type Page struct {
 	Item      frontier.Item
-	Claim     frontier.Claim // the claim on the page's host that the worker had when it fetched the page
+	Claim     frontier.Claim // the worker's claim on the host when it fetched the page
 	FetchedAt time.Time
 	Took      time.Duration // time from the request to the last byte of the body, without the time spent waiting for memory
 	Status    int           // HTTP status; 0 means that there was no response
@@ -28,7 +28,7 @@ type Page struct {
 
 	Promised int64 // size of the body in bytes according to the response to a HEAD request; 0 means unknown
 
-	NotModified bool // the server answered that the page has not changed since the last visit (status 304); Body is empty
+	NotModified bool // the server reported that the page has not changed since the last visit (status 304); Body is empty
 
 	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
 	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"
@@ -54,7 +54,7 @@ func (p *Page) Document() (body []byte, contentType string) {
 	return p.Body, p.Header.Get("Content-Type")
 }
 
-// Transient reports whether the page's problem may be gone if the URL is fetched again.
+// Transient reports whether the page's problem may disappear when the URL is fetched again.
 func (p *Page) Transient() bool {
 	switch p.Problem {
 	case ProblemConnect, ProblemTimeout, ProblemReset, ProblemDNS, ProblemUnrobots:
@@ -115,7 +115,6 @@ func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	return page
 }
 
-// fill copies the response of an exchange into the page.
 func (p *Page) fill(x *wire.Exchange) {
 	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
 	if p.Raw = x.Raw; p.Raw != nil {
@@ -137,15 +136,14 @@ func (p *Page) fill(x *wire.Exchange) {
 	}
 }
 
-// fail sets the problem of a page that is missing or incomplete.
 func (p *Page) fail(err error) { p.Problem, p.Detail = classify(err) }
 
 func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// isRedirect reports whether a status redirects a GET. 300 offers several choices, and 304 to 306
-// are not redirects.
+// isRedirect reports whether a status redirects a GET request. Status 300 offers several choices,
+// and 304 to 306 are not redirects.
 func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -154,7 +152,6 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// redirect sets the target of a redirect, or a problem if it cannot be followed.
 func (p *Page) redirect() {
 	target, err := location(p.Item.URL, p.Header)
 	switch {
@@ -169,7 +166,6 @@ func (p *Page) redirect() {
 	}
 }
 
-// location returns the canonical URL that a redirect from a canonical URL leads to.
 func location(from string, h http.Header) (string, error) {
 	to := h.Get("Location")
 	if to == "" {

@@ -15,7 +15,7 @@ import (
 // until it is fetched or the host is returned to the frontier. It is not retried, but the handler
 // may return it again later.
 
-// probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
+// probing is the kind of the items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
 
 // probe asks the handler for a URL that cannot exist on the host of a turn (the fetch of one URL),
@@ -41,7 +41,7 @@ func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 		c.keepRaw(a.page)
 	}
 	if err == nil {
-		o.probe, err = c.probe(ctx, a.turn) // the handler may need responses for more such URLs of the host
+		o.probe, err = c.probe(ctx, a.turn) // the handler may ask for more such URLs of the host
 	}
 	return o, err
 }

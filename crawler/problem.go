@@ -23,7 +23,7 @@ type Problem string
 
 const (
 	ProblemDNS       Problem = "dns"                // the host's name has no IP address
-	ProblemConnect   Problem = "connect"            // no connection to the address
+	ProblemConnect   Problem = "connect"            // the server refused the connection or cannot be reached
 	ProblemTimeout   Problem = "timeout"            // no complete response within Options.Timeout
 	ProblemTLS       Problem = "tls"                // no trusted certificate, or the handshake failed
 	ProblemPrivate   Problem = "private address"    // the address is not on the public internet
@@ -39,7 +39,7 @@ const (
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but the response is not one
 	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
-	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had some
+	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had text
 	ProblemAlike     Problem = "same as others"  // many URLs that used to be different pages now return the same page
 	ProblemBudget    Problem = "requisite limit" // the URL was not fetched, because its host has reached the limit [Budget].Requisites
 	ProblemLogin     Problem = "login"           // the login of the host failed
@@ -66,9 +66,9 @@ func classify(err error) (Problem, string) {
 	return ProblemHTTP, cut(err.Error())
 }
 
-// causes lists functions that recognize the problem of an error. They are tried in this order.
-// Timeouts come before other network errors, because they interrupt other operations, and so can
-// look like errors of these operations.
+// causes lists problems, each with a function that recognizes its errors. They are tried in this
+// order. Timeouts come before other network errors, because they interrupt other operations, and so
+// can look like errors of these operations.
 var causes = []struct {
 	problem Problem
 	is      func(error) bool

@@ -56,7 +56,7 @@ func (p *proxyPicker) For(host string) *url.URL {
 }
 
 // fromEnv returns the proxy for a host from the environment variables HTTPS_PROXY (for port 443),
-// HTTP_PROXY (for other ports) and NO_PROXY, or nil.
+// HTTP_PROXY (for other ports) and NO_PROXY. It returns nil if they name no proxy for the host.
 func (p *proxyPicker) fromEnv(host string) *url.URL {
 	scheme := "http"
 	if strings.HasSuffix(host, ":443") {

@@ -38,7 +38,7 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	return r, nil
 }
 
-// dress adds the user's settings for its host to a request: the user agent, headers, and a
+// dress applies the user's settings for the host to a request: the user agent, headers, and a
 // password. If the host is known to support https, dress does not add headers and the password to
 // http requests. Otherwise, a redirect or a link could make the crawler send these secrets without
 // encryption.

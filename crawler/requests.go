@@ -12,8 +12,8 @@ import (
 // schedule when a request was sent and when its response began.
 //
 // A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
-// the delay counted from the beginning of the turn, the next request would follow at once on the
-// same connection.
+// the delay were measured from the beginning of the turn, the next request would follow at once on
+// the same connection.
 func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
@@ -43,8 +43,6 @@ func (s *schedule) robotsBegin(name string) {
 	s.askAside(s.host(name), time.Now())
 }
 
-// robotsEnd records that a request for robots.txt has ended, whether the host answered, and the
-// duration of the request.
 func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +83,6 @@ func (s *schedule) reserve(name string) (time.Time, error) {
 }
 
 // askAside counts a request that the schedule has not planned, and that starts at the given time.
-// The delay of the host's next request counts from that time.
 func (s *schedule) askAside(h *host, at time.Time) {
 	h.ask(at)
 	h.requests++

@@ -49,9 +49,8 @@ func (l *Leads) require(url string) {
 
 func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite }
 
-// requisite returns the page for a requisite that need not be requested, because a browser loaded
-// the file for a page a short time ago, or because the budget of its host is spent. Otherwise it
-// returns nil.
+// requisite returns a page for a requisite that need not be requested, because a browser recently
+// loaded the file for a page, or because the budget of its host is spent. Otherwise it returns nil.
 func (c *Crawl) requisite(t *turn) *Page {
 	page := &Page{Item: t.item, FetchedAt: time.Now()}
 	if a, ok := c.parts.latest(t.item.URL); ok { // the archive already has this response
@@ -65,8 +64,6 @@ func (c *Crawl) requisite(t *turn) *Page {
 	return nil
 }
 
-// requisitesSpent reports whether the host of a turn (the fetch of one URL) has spent its budget
-// for requisites.
 func (s *schedule) requisitesSpent(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"skink/frontier"
 )
 
-// searchEngine is the crawler whose rules in robots.txt decide whether a page counts as hidden from
+// searchEngine is the crawler whose robots.txt rules decide whether a page counts as hidden from
 // search engines; see [Page.Hidden].
 const searchEngine = "Googlebot"
 
@@ -65,7 +65,7 @@ func robotsProblem(item frontier.Item, err error) *Page {
 }
 
 // counted returns a function that calls fetch and reports the request for robots.txt to the
-// schedule, so that the host's delay counts from this request too.
+// schedule, so that the host's delay applies after this request too.
 func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)
@@ -132,11 +132,10 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	return f.exchange(ctx, robotsURL, f.robotsHeader, robots.MaxBytes+1, clock)
 }
 
-// A robotsBusy is the error if the response for robots.txt has an error status and a Retry-After
-// header.
+// robotsBusy means that the response for robots.txt has an error status and a Retry-After header.
 type robotsBusy struct {
 	status     int
-	retryAfter string // value of Retry-After, as sent
+	retryAfter string
 }
 
 func (e *robotsBusy) Error() string {

@@ -11,14 +11,14 @@ import (
 	"skink/crawler/robots"
 )
 
-// These constants define how long a response to the request for robots.txt is valid (RFC 9309,
-// sections 2.4 and 2.3.1.4), and limit the cache. The RFC also allows a crawler to use
-// Cache-Control, and to treat a file as missing after it has been unreachable for thirty days. This
-// cache does neither: nothing is fetched from the site until the file can be read.
+// These constants define how long a response for robots.txt is valid (RFC 9309, sections 2.4 and
+// 2.3.1.4), and limit the cache. The RFC also allows a crawler to use Cache-Control, and to treat a
+// file as missing after it has been unreachable for thirty days. This cache does neither: nothing
+// is fetched from the site until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // time for which the response from a site is valid
+	robotsLifetime  = 24 * time.Hour      // how long the response from a site is valid
 	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
-	robotsLongest   = 30 * 24 * time.Hour // time for which the last robots.txt of a site is used while the site does not answer
+	robotsLongest   = 30 * 24 * time.Hour // how long the last robots.txt of a site is used while the site does not answer
 	robotsMostHosts = 1 << 17             // maximum number of cached sites, which take some 500 bytes each; if a crawl has more, their files are fetched more often
 	robotsMostRules = 1_000_000           // maximum number of rules in all cached files together, which take some 100 MB
 )
@@ -65,8 +65,7 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	return nil, false, robotsStatus(status)
 }
 
-// A robotsStatus is the error if the response for robots.txt has a status that leaves the rules
-// unknown.
+// robotsStatus means that the response for robots.txt has a status that leaves the rules unknown.
 type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
@@ -85,15 +84,14 @@ type robotsCache struct {
 
 	mu     sync.Mutex               // guards the fields below and all entries
 	hosts  map[string]*list.Element // entries of the list by origin
-	recent *list.List               // list of *robotsEntry, the most recently used first
+	recent *list.List               // values are *robotsEntry, the most recently used first
 	rules  int                      // number of rules in all entries
 }
 
-// robotsEntry holds the rules of one origin.
 type robotsEntry struct {
 	origin  string
 	until   time.Time     // time at which rules or err expire; the zero value means that they have not been fetched yet
-	rules   *robots.Rules // rules of the robots.txt; nil if err is set
+	rules   *robots.Rules // nil if err is set
 	err     error         // reason why the rules are unknown
 	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
@@ -106,8 +104,8 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	}
 }
 
-// get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
-// fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
+// get fetches the rules for a canonical URL if they are missing or expired. It fails with a
+// [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
 func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {
@@ -161,8 +159,7 @@ func (c *robotsCache) answer(entry *robotsEntry) (*robots.Rules, error) {
 	return entry.rules, entry.err
 }
 
-// refresh fetches the robots.txt of a cache entry, and stores the result in the entry. If the fetch
-// failed because ctx ended, nothing is stored.
+// refresh updates a cache entry. If the fetch failed because ctx ended, nothing is stored.
 func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.Rules, error) {
 	defer c.release(entry)
 	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
@@ -174,7 +171,8 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	return c.answer(entry)
 }
 
-// release records that the fetch for an entry has ended, and wakes the calls that wait for it.
+// release records that the fetch for an entry has ended, and wakes the calls that are waiting for
+// it.
 func (c *robotsCache) release(entry *robotsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

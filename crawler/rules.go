@@ -17,7 +17,6 @@ type hostRules struct {
 	budget  Budget
 }
 
-// rulesOf returns the limits that apply to a host.
 func (o *Options) rulesOf(host string) hostRules {
 	r := hostRules{o.Delay, o.PerHost, o.HostBudget}
 	if len(o.Hosts) == 0 {
@@ -46,13 +45,12 @@ func (o *Options) HasHostBudgets() bool {
 	return false
 }
 
-// mostPerHost returns the maximum number of simultaneous requests that any host may get.
 func (o *Options) mostPerHost() int {
-	most := o.PerHost
+	limit := o.PerHost
 	for _, h := range o.Hosts {
-		most = max(most, h.PerHost)
+		limit = max(limit, h.PerHost)
 	}
-	return most
+	return limit
 }
 
 // AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt,
@@ -64,8 +62,8 @@ func (o *Options) AgentFor(host string) string {
 	return cmp.Or(o.Hosts.For(host).UserAgent, o.UserAgent)
 }
 
-// secureHosts returns the names of the hosts with an https URL as a seed. The map is empty if no
-// host has settings of its own, because it is only needed for such hosts.
+// secureHosts returns the names of the hosts that have an https seed. The map is empty if no host
+// has settings of its own, because it is only needed for such hosts.
 func (o *Options) secureHosts() map[string]bool {
 	secure := map[string]bool{}
 	if len(o.Hosts) == 0 || o.Scope == nil {

@@ -54,7 +54,7 @@ const (
 	takenMost   = 1 << 16 // maximum number of URLs in memory for all hosts together, which take some 10 MB
 	takenAtOnce = 32      // maximum number of hosts whose URLs are taken at the same time; several, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
-	mostNamed   = 1000    // maximum number of hosts that are listed in the report at the end
+	mostNamed   = 1000    // maximum number of hosts listed in the final report
 )
 
 // A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
@@ -67,19 +67,19 @@ type schedule struct {
 	opt   *Options
 	pages func() int64 // returns the number of pages in the store
 
-	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
-	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
-	sweepAt   int                           // number of hosts at which sweep removes idle hosts
-	claims    claims                        // the claimed hosts
-	addresses map[netip.Addr]*address       // the known IP addresses of hosts
+	mu        sync.Mutex // guards the fields below, all hosts, and all turns (fetches of URLs)
+	hosts     map[string]*host
+	sweepAt   int // number of hosts at which sweep removes idle hosts
+	claims    claims
+	addresses map[netip.Addr]*address
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
-	capacity  capacity                      // limits the number of URLs that are being fetched or processed
-	bytes     int64                         // total size of the bodies fetched
-	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
-	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // no fetch begins while this is set
-	limited   bool                          // MaxPages has been reached, so only requisites are fetched
+	capacity  capacity
+	bytes     int64                    // total size of the bodies fetched
+	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
+	wake      chan struct{}            // closed and replaced by a new channel when something has changed
+	paused    bool                     // no fetch begins while this is set
+	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -102,12 +102,10 @@ func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *sche
 	return s
 }
 
-// newLine returns an empty priority queue of hosts.
 func newLine(before func(a, b *host) bool) *priority.Queue[*host] {
 	return priority.New(before, func(h *host) *priority.Spot[*host] { return &h.spot })
 }
 
-// nearer reports whether host a comes before host b in the queue of hosts that are due.
 func nearer(a, b *host) bool {
 	if a.first != b.first {
 		return a.first
@@ -115,7 +113,7 @@ func nearer(a, b *host) bool {
 	return cmp.Or(cmp.Compare(a.nextPriority(), b.nextPriority()), cmp.Compare(a.nextDepth(), b.nextDepth()), a.asked.Compare(b.asked)) < 0
 }
 
-// host returns the state of a host, and creates it if it does not exist.
+// host returns the state of the named host, and creates it if it does not exist.
 func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
@@ -160,8 +158,7 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next, because it may now be possible to begin a turn
-// (the fetch of one URL).
+// changed wakes the goroutine that waits in next, because another fetch may now be able to begin.
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
@@ -185,8 +182,8 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 	}
 }
 
-// An action is a call that next makes without the mutex, before it tries again to begin a turn. It
-// claims hosts, returns hosts, takes URLs from the frontier, or waits.
+// An action is a call that next makes without holding the mutex, before it tries again to begin a
+// turn. It claims hosts, returns hosts, takes URLs from the frontier, or waits.
 type action func(context.Context) error
 
 // step begins a turn (the fetch of one URL) if a host is due. Otherwise it returns the action that
@@ -254,8 +251,8 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack removes from the claimed hosts those that must be returned to the frontier, and returns
-// them. It checks only the hosts that were marked by doubt.
+// goingBack removes and returns the claimed hosts that must be returned to the frontier. It checks
+// only the hosts that were marked by doubt.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
 		if s.claims.mustReturn(h, now) {
@@ -282,19 +279,19 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait returns an action that waits until the schedule changes, or until the duration most has
-// passed. If most is 0, there is no time limit.
-func (s *schedule) wait(most time.Duration) action {
+// wait returns an action that waits until the schedule changes, or until limit has passed. A limit
+// of 0 means no time limit.
+func (s *schedule) wait(limit time.Duration) action {
 	wake := s.wake
-	return func(ctx context.Context) error { return sleep(ctx, wake, most) }
+	return func(ctx context.Context) error { return sleep(ctx, wake, limit) }
 }
 
-// sleep waits until wake is closed, or until the duration most has passed. If most is 0, there is
-// no time limit. It fails if ctx ends.
-func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error {
+// sleep waits until wake is closed, or until limit has passed. A limit of 0 means no time limit. It
+// fails if ctx ends.
+func sleep(ctx context.Context, wake <-chan struct{}, limit time.Duration) error {
 	var timer <-chan time.Time
-	if most > 0 {
-		t := time.NewTimer(most)
+	if limit > 0 {
+		t := time.NewTimer(limit)
 		defer t.Stop()
 		timer = t.C
 	}
@@ -307,14 +304,12 @@ func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error 
 	return nil
 }
 
-// A taking describes a call that takes URLs of a host from the frontier.
 type taking struct {
 	host  *host
 	claim frontier.Claim // claim on the host when the call began
 	most  int            // maximum number of URLs
 }
 
-// take returns an action that takes URLs of several hosts at the same time.
 func (s *schedule) take(all []taking) action {
 	return func(ctx context.Context) error {
 		var group errgroup.Group
@@ -333,8 +328,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost in the
-// meantime.
+// addTaken adds the URLs that were taken from the frontier to their host, unless the claim on the
+// host was lost in the meantime.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -96,7 +96,7 @@ func (s *Scope) Contains(url string) bool {
 	return s.seeds[url] || s.near(url) && s.wanted(url)
 }
 
-// near reports whether a URL has the host, domain or prefix of a seed.
+// near reports whether a URL shares the host, domain or prefix of a seed.
 func (s *Scope) near(url string) bool {
 	switch s.kind {
 	case ScopeAny:
@@ -109,12 +109,11 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts is the maximum number of hosts that onDomain caches.
 const mostHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because
-// finding the domain costs more than all other work for a link, and most links lead to the same few
-// hosts.
+// finding the domain costs more than the rest of the work for a link, and most links lead to the
+// same few hosts.
 func (s *Scope) onDomain(host string) bool {
 	s.hostsMu.RLock()
 	in, known := s.hosts[host]
@@ -132,8 +131,8 @@ func (s *Scope) onDomain(host string) bool {
 	return in
 }
 
-// underRoot reports whether a URL begins with the prefix of a seed. It looks up each folder of the
-// URL's path, because a crawl may have more seeds than a URL has folders.
+// underRoot reports whether a URL begins with the prefix of any seed. It looks up each folder of
+// the URL's path, because a crawl may have more seeds than a URL has folders.
 func (s *Scope) underRoot(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
 	for {
@@ -148,11 +147,10 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey sets the settings of individual hosts. Their include and exclude patterns replace the
+// Obey applies the settings of individual hosts. Their include and exclude patterns replace the
 // patterns of NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
-// patterns returns the include and exclude patterns that apply to the host of a URL.
 func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
 	include, exclude = s.include, s.exclude
 	if len(s.own) > 0 {
@@ -167,13 +165,11 @@ func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
 	return include, exclude
 }
 
-// wanted reports whether the include and exclude patterns allow a URL.
 func (s *Scope) wanted(url string) bool {
 	include, exclude := s.patterns(url)
 	return !matches(exclude, url) && (len(include) == 0 || matches(include, url))
 }
 
-// excludes reports whether a URL matches an exclude pattern.
 func (s *Scope) excludes(url string) bool {
 	_, exclude := s.patterns(url)
 	return matches(exclude, url)

@@ -39,7 +39,7 @@ type Listed struct {
 	Pages    int   // number of pages that belong to the crawl
 	Sitemaps int   // number of sitemaps that belong to the crawl
 	New      int   // number of these pages and sitemaps that were not in the frontier
-	Outside  int   // number of entries that are outside the scope, or are not URLs
+	Outside  int   // number of entries that are outside the scope or are not valid URLs
 	Cut      error // reason why the sitemap was not read to the end; nil if it was read to the end
 
 	URLs []string // canonical URLs of the pages that belong to the crawl, in the order of the sitemap
@@ -117,7 +117,6 @@ func (c *Crawl) roomForSitemap(host string) bool {
 	return true
 }
 
-// peekAt is the number of bytes read from a response to detect a sitemap.
 const peekAt = 4 << 10
 
 // peek requests a URL, and reports whether the response begins like a sitemap, or redirects to a
@@ -140,7 +139,6 @@ func (f *fetcher) peek(ctx context.Context, url string) bool {
 	return wire.IsPage(x.Status) && isSitemap(x.Body)
 }
 
-// isSitemap reports whether a file begins like a sitemap.
 func isSitemap(head []byte) bool {
 	for _, err := range sitemap.Read(bytes.NewReader(head)) {
 		return err == nil || !errors.Is(err, sitemap.ErrNone)
@@ -148,7 +146,6 @@ func isSitemap(head []byte) bool {
 	return len(head) > 0
 }
 
-// readSitemap queues the URLs that a page lists, if the page is a sitemap.
 func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	item := page.Item
 	switch {
@@ -218,7 +215,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
-// A Dated is a page with the time of its last change according to a sitemap.
+// Dated is a page with the time of its last change, as stated in a sitemap.
 type Dated struct {
 	URL     string
 	LastMod time.Time
@@ -252,7 +249,6 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 	return nil
 }
 
-// listedPages calls OnListed with the pages among the items.
 func (c *Crawl) listedPages(ctx context.Context, items []frontier.Item) error {
 	if c.opt.OnListed == nil {
 		return nil

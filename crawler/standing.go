@@ -34,8 +34,8 @@ const (
 // the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {
 	opt    *Options
-	rules  hostRules // the user's settings for the host
-	folder bool      // the host is a folder on disk, which needs no delay
+	rules  hostRules
+	folder bool // the host is a folder on disk, which needs no delay
 
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
@@ -44,18 +44,18 @@ type standing struct {
 	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
-	awaited    int           // number of the last request while asked is only an estimate, because its response has not begun; 0 otherwise
+	awaited    int           // number of the last request if its response has not begun, so that the field asked is only an estimate; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
 
 	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
-	served   bool      // the host has sent a response other than that it is busy
+	served   bool      // the host has sent a response other than "busy"
 	fails    int       // number of failures in a row; requests in flight together count as one
 	since    time.Time // time at which the first of these failures happened
 	last     time.Time // time at which the last of these failures happened
 	hopeless bool      // the crawl ends without waiting for this host
-	refused  int       // number of times that the host answered that it was busy; requests in flight together count as one
+	refused  int       // number of "busy" responses; requests in flight together count as one
 
 	spent Spent  // number of pages and bytes fetched from the host; counted only if there is a budget
 	alone string // reason why this crawl sends the host no more requests; "" if it gets requests
@@ -70,7 +70,6 @@ func newStanding(opt *Options, host string) standing {
 	return s
 }
 
-// inherit takes over the state of the host that the previous worker recorded.
 func (s *standing) inherit(r frontier.Rest) {
 	s.blocked = r.Blocked
 	s.until = latest(s.until, r.Due())
@@ -91,7 +90,7 @@ func (s *standing) inherit(r frontier.Rest) {
 	}
 }
 
-// pass returns the state of the host that the next worker needs to be polite.
+// pass returns the state that the next worker needs to be polite.
 func (s *standing) pass() frontier.Rest {
 	return frontier.Rest{
 		Next: s.rested(), Idle: s.hopeless, Blocked: s.blocked, Delay: s.crawlDelay, Took: s.took, Spent: s.spent,
@@ -99,7 +98,6 @@ func (s *standing) pass() frontier.Rest {
 	}
 }
 
-// rest returns the time between the starts of two requests.
 func (s *standing) rest() time.Duration {
 	if s.delay == 0 || s.folder {
 		return 0
@@ -135,7 +133,7 @@ func (s *standing) heard(number int) (sooner bool) {
 	return true
 }
 
-// told records the delay that the robots.txt of an origin asks for. A host can have two such files,
+// told records the delay requested by the robots.txt of an origin. A host can have two such files,
 // one for http and one for https. The longer delay counts, and only the file that set it can reduce
 // it. The result is true if the file asks for more than MaxDelay.
 func (s *standing) told(origin string, delay time.Duration) (tooLong bool) {
@@ -155,12 +153,12 @@ func (s *standing) setCrawlDelay(d time.Duration) {
 	}
 }
 
-// bounded returns the delay that a host asks for, but at most MaxDelay.
-func (s *standing) bounded(asked time.Duration) time.Duration {
+// bounded limits a requested delay to MaxDelay.
+func (s *standing) bounded(delay time.Duration) time.Duration {
 	if s.opt.MaxDelay > 0 {
-		return min(asked, s.opt.MaxDelay)
+		return min(delay, s.opt.MaxDelay)
 	}
-	return asked
+	return delay
 }
 
 // well records that the host answered a request, and the duration of the request.
@@ -174,15 +172,12 @@ func (s *standing) well(took time.Duration) {
 	s.took += (took - s.took) / smoothing
 }
 
-// gotRobots records that the host answered a request for robots.txt, and the duration of the
-// request.
 func (s *standing) gotRobots(took time.Duration) {
 	if !s.answered {
 		s.answered, s.robotsTook = true, took
 	}
 }
 
-// pace returns how fast the host is expected to answer.
 func (s *standing) pace() pace {
 	switch {
 	case s.fails > 0:
@@ -195,7 +190,6 @@ func (s *standing) pace() pace {
 	return quick
 }
 
-// atOnce returns the maximum number of simultaneous requests to the host.
 func (s *standing) atOnce() int {
 	if !s.answered || s.fails > 0 {
 		return 1
@@ -203,7 +197,6 @@ func (s *standing) atOnce() int {
 	return s.rules.perHost
 }
 
-// spend counts a response against the budget of the host.
 func (s *standing) spend(p *Page) {
 	if s.rules.budget == (Budget{}) {
 		return
@@ -218,8 +211,8 @@ func (s *standing) spend(p *Page) {
 	s.spent.Bytes += int64(len(p.Body))
 }
 
-// affords reports whether the budget of the host allows another request when open requests are in
-// flight.
+// affords reports whether the budget of the host allows another request. The argument open is the
+// number of requests in flight.
 func (s *standing) affords(open int) bool { return s.rules.budget.allows(s.spent, open) }
 
 func latest(a, b time.Time) time.Time {

@@ -10,14 +10,14 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average response time, in which recent responses count more; 0 means no response yet
+	Took     time.Duration // average response time, weighted towards recent responses; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
-	Until    time.Time     // no requests are sent before this time, which may be in the past
+	Until    time.Time     // time before which no requests are sent; may be in the past
 	Fails    int           // number of failures in a row
-	Hopeless bool          // the crawl ends without waiting for the host; see backoff.go
-	Budget   bool          // the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
+	Hopeless bool          // whether the crawl ends without waiting for the host; see backoff.go
+	Budget   bool          // whether the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
 	Alone    string        // reason why this crawl sends the host no more requests; see backoff.go; "" if it gets requests
-	Left     bool          // the host has URLs to fetch, or may have some
+	Left     bool          // whether the host has, or may have, URLs to fetch
 }
 
 // Hosts returns the state of the hosts in memory, sorted by name. Hosts without URLs to fetch are
@@ -81,10 +81,10 @@ func (c *Crawl) Held() int {
 	return len(c.schedule.claims.held)
 }
 
-// A LeftHost is a host to which this crawl stopped sending requests, with the reason.
+// A LeftHost is a host to which this crawl has stopped sending requests, with the reason.
 type LeftHost struct{ Host, Why string }
 
-// LeftAlone returns the hosts to which this crawl stopped sending requests, sorted by name.
+// LeftAlone returns the hosts to which this crawl has stopped sending requests, sorted by name.
 func (c *Crawl) LeftAlone() []LeftHost {
 	s := c.schedule
 	s.mu.Lock()
@@ -99,8 +99,8 @@ func (c *Crawl) LeftAlone() []LeftHost {
 	return all
 }
 
-// Waiting returns the number of hosts that have URLs to fetch now or later, or a URL that is being
-// fetched.
+// Waiting returns the number of hosts that have URLs to fetch now or later, or have a fetch under
+// way.
 func (c *Crawl) Waiting() int {
 	s := c.schedule
 	s.mu.Lock()

@@ -15,12 +15,12 @@ type turn struct {
 	item    frontier.Item
 	host    *host
 	claim   frontier.Claim // the claim on the host when the fetch began
-	located bool           // the IP address of the host was looked up before the fetch began
+	located bool           // whether the IP address of the host was looked up before the fetch began
 	pace    pace           // pace of the host when the fetch began
 	began   time.Time
 
 	stage   stage
-	arrived bool      // the page waits for a worker, or is being processed
+	arrived bool      // whether the page is waiting for a worker or being processed
 	number  int       // number of this request among the requests to the host, counted from 1
 	robots  int       // value of host.robots when the fetch began
 	before  time.Time // time of the previous request to the host
@@ -30,10 +30,10 @@ type turn struct {
 //
 //	begun ──▶ sent ──▶ answered ──▶ ended
 //
-// next begins a turn. The turn is sent when its first request was written to the connection, which
-// may be the request for robots.txt. It is answered when fetched gets its page, and ended when done
-// reports that the page is stored. A turn of a folder on disk is answered only in done. locate and
-// admit may undo a turn, which then ends as if it had not begun.
+// next begins a turn. The turn is sent when its first request has been written to the connection,
+// which may be the request for robots.txt. It is answered when fetched gets its page, and ended
+// when done reports that the page has been stored. A turn of a folder on disk is answered only in
+// done. locate and admit may undo a turn, which then ends as if it had not begun.
 type stage int
 
 const (
@@ -43,7 +43,7 @@ const (
 	ended
 )
 
-// begin begins a turn, which fetches the first of the host's URLs in memory.
+// begin begins a turn for the first of the host's URLs in memory.
 func (s *schedule) begin(h *host, now time.Time) *turn {
 	h.requests++
 	t := &turn{item: h.urls[0], host: h, claim: h.claim, located: h.located, pace: h.pace(), began: now, number: h.requests, robots: h.robots, before: h.asked}
@@ -62,11 +62,11 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
-	refusal *Page         // page with the problem if the URL must not be fetched now, or at all; nil if it may be fetched
+	refusal *Page         // page that states why the URL must not be fetched; nil if it may be fetched
 	origin  string        // origin of the robots.txt; "" means unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
-	hidden  bool          // the robots.txt forbids search engines from fetching the URL
+	hidden  bool          // whether the robots.txt forbids search engines from fetching the URL
 }
 
 // admit reports whether a turn may continue with its permission. If it returns false, it has undone
@@ -96,12 +96,12 @@ func (s *schedule) admit(t *turn, p permission) bool {
 
 // fetched records the result of a turn. If fetched returns true, the URL must be tried again, and
 // the caller puts it back into the frontier and calls done. Otherwise the caller passes the page to
-// a worker. The error is that of ctx. In this case the request may have been cut off, so the page
-// must not be used.
+// a worker. If ctx has ended, fetched returns its error, and the page must not be used, because the
+// request may have been cut off.
 //
-// The next page of a host may be requested while a worker processes this one. For a folder on disk,
-// it is requested only when this one is stored. So the pages of a folder are judged in the order of
-// their links, and always get the same verdicts (if PerHost is 1).
+// The next page of a host may be requested while a worker is processing this one. For a folder on
+// disk, it is requested only after this one has been stored. So the pages of a folder are judged in
+// the order of their links, and always get the same verdicts (if PerHost is 1).
 func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,14 +132,13 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
 	alone string   // reason why the host must get no more requests; "" means that it may get more
-	probe string   // URL that is requested next from the host, because the [Prober] needs the response; "" means none
+	probe string   // URL to request next from the host, because the [Prober] needs the response; "" means none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 
 	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
-// done ends a turn (the fetch of one URL) after its page has been handled.
 func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +171,7 @@ func (s *schedule) done(a *arrival, o outcome) {
 	s.changed()
 }
 
-// undo ends a turn (the fetch of one URL) as if it had not begun. The URL becomes the host's next URL
-// again.
+// undo ends a fetch as if it had not begun. Its URL becomes the host's next URL again.
 func (s *schedule) undo(t *turn) {
 	if h := t.host; t.claim == h.claim {
 		h.urls = append([]frontier.Item{t.item}, h.urls...)
@@ -183,16 +181,15 @@ func (s *schedule) undo(t *turn) {
 	s.end(t)
 }
 
-// unasked restores the time of the host's last request before this turn (the fetch of one URL),
-// unless another request has started since. It is called for turns whose URL was not requested.
+// unasked restores the time of the host's last request before this fetch, unless another request
+// has started since. It is called if the URL was not requested.
 func (t *turn) unasked() {
 	if t.host.requests == t.number {
 		t.host.asked = t.before
 	}
 }
 
-// send records that the first request of a turn (the fetch of one URL) was sent, or that the turn
-// sends no request.
+// send records that the first request of a fetch was sent, or that the fetch sends no request.
 func (t *turn) send() {
 	if t.stage < sent {
 		t.stage = sent
@@ -200,8 +197,8 @@ func (t *turn) send() {
 	}
 }
 
-// answer ends the request of a turn whose fetch did not fail. If the URL was not requested, the
-// delay to the host's next request is the same as if the turn had not begun.
+// answer ends the request of a successful fetch. If the URL was not requested, the delay to the
+// host's next request is the same as if the fetch had not begun.
 func (s *schedule) answer(a *arrival) {
 	if a.asked {
 		a.turn.host.well(a.page.Took)
@@ -211,8 +208,7 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free records that the request of a turn (the fetch of one URL) has ended, so that the host may
-// get another request.
+// free records that the request of a fetch has ended, so that the host may get another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back
@@ -225,7 +221,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// end ends a turn (the fetch of one URL). The request of the turn must have ended already.
+// end ends a fetch whose request has already ended.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

@@ -49,7 +49,6 @@ func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 	return c.Run(ctx)
 }
 
-// A walk is the handler of [Walk].
 type walk struct {
 	front *frontier.Memory
 
@@ -59,7 +58,6 @@ type walk struct {
 	pages int64                      // guarded by mu: number of fetched pages
 }
 
-// begin adds the seeds to the frontier.
 func (w *walk) begin(ctx context.Context, seeds []string) (items []frontier.Item, err error) {
 	for _, seed := range seeds {
 		url, err := frontier.Canonical(seed)

@@ -1,5 +1,5 @@
 // Package access holds settings for individual hosts: the delay between requests, headers and
-// credentials, the proxy, and the URLs to fetch or to leave out.
+// credentials, the proxy, and the URLs to fetch or to skip.
 //
 // Start with a [Table]. Its method For returns the settings of one host:
 //
@@ -31,7 +31,7 @@ type Host struct {
 
 	Headers map[string]Secret // header fields, by canonical name
 	Cookies Cookies           // each is sent only to URLs within its domain and path
-	Basic   *Basic            // user name and password for HTTP Basic authentication
+	Basic   *Basic
 	Login   *Login
 	Logout  *bool   // whether to follow links that log out or delete something; nil means only if the crawl is not logged in to the host
 	Proxies []Proxy // if a proxy fails, the next one in the list is used; an empty non-nil list means a direct connection
@@ -44,7 +44,7 @@ type Host struct {
 // carry a password or cookies, or are made after a login.
 func (h *Host) LoggedIn() bool { return h.Basic != nil || h.KeepsCookies() }
 
-// KeepsCookies reports whether cookies set by the host are kept because of its settings.
+// KeepsCookies reports whether cookies set by the host should be kept.
 func (h *Host) KeepsCookies() bool { return h.Cookies != nil || h.Login != nil }
 
 // Private reports whether the user's settings (a password, cookies, a login or a header) may give
@@ -68,7 +68,7 @@ type Login struct {
 	Check  string            // status, URL or text that identifies a response after a successful login
 }
 
-// A Table holds the settings of hosts.
+// A Table holds settings for individual hosts.
 type Table []Host
 
 // For returns the settings of a host, given as name or name:port. If several patterns match, each
@@ -81,8 +81,8 @@ func (t Table) For(host string) Host {
 	return found
 }
 
-// Matches reports whether a pattern names a host. A pattern is a name ("example.org"), a name with a
-// port ("example.org:8080"), a name and all names below it ("*.example.org"), or "*".
+// Matches reports whether a pattern matches a host. A pattern is a name ("example.org"), a name
+// with a port ("example.org:8080"), a name and all names below it ("*.example.org"), or "*".
 func Matches(pattern, host string) bool {
 	name := strings.ToLower(host)
 	if _, port := split(pattern); port == "" {

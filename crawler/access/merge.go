@@ -33,30 +33,29 @@ func rank(pattern string) int {
 	return 1 << 17
 }
 
-// or returns a copy of h. Fields that are not set in h are taken from less.
-func (h Host) or(less Host) Host {
-	h.Pattern = cmp.Or(h.Pattern, less.Pattern)
-	h.Delay = cmp.Or(h.Delay, less.Delay)
-	h.PerHost = cmp.Or(h.PerHost, less.PerHost)
-	h.UserAgent = cmp.Or(h.UserAgent, less.UserAgent)
-	h.Include = orList(h.Include, less.Include)
-	h.Exclude = orList(h.Exclude, less.Exclude)
-	h.Pages = cmp.Or(h.Pages, less.Pages)
-	h.Bytes = cmp.Or(h.Bytes, less.Bytes)
+// or returns a copy of h whose unset fields are taken from fallback.
+func (h Host) or(fallback Host) Host {
+	h.Pattern = cmp.Or(h.Pattern, fallback.Pattern)
+	h.Delay = cmp.Or(h.Delay, fallback.Delay)
+	h.PerHost = cmp.Or(h.PerHost, fallback.PerHost)
+	h.UserAgent = cmp.Or(h.UserAgent, fallback.UserAgent)
+	h.Include = orList(h.Include, fallback.Include)
+	h.Exclude = orList(h.Exclude, fallback.Exclude)
+	h.Pages = cmp.Or(h.Pages, fallback.Pages)
+	h.Bytes = cmp.Or(h.Bytes, fallback.Bytes)
 	if h.Headers == nil {
-		h.Headers = less.Headers
+		h.Headers = fallback.Headers
 	}
-	h.Cookies = orList(h.Cookies, less.Cookies)
-	h.Basic = cmp.Or(h.Basic, less.Basic)
-	h.Login = cmp.Or(h.Login, less.Login)
-	h.Logout = cmp.Or(h.Logout, less.Logout)
-	h.Proxies = orList(h.Proxies, less.Proxies)
-	h.Render = cmp.Or(h.Render, less.Render)
-	h.Sign = cmp.Or(h.Sign, less.Sign)
+	h.Cookies = orList(h.Cookies, fallback.Cookies)
+	h.Basic = cmp.Or(h.Basic, fallback.Basic)
+	h.Login = cmp.Or(h.Login, fallback.Login)
+	h.Logout = cmp.Or(h.Logout, fallback.Logout)
+	h.Proxies = orList(h.Proxies, fallback.Proxies)
+	h.Render = cmp.Or(h.Render, fallback.Render)
+	h.Sign = cmp.Or(h.Sign, fallback.Sign)
 	return h
 }
 
-// orList returns list, or less if list is nil.
 func orList[E any](list, less []E) []E {
 	if list == nil {
 		return less

@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// hidden replaces secrets in all output.
 const hidden = "***"
 
 // A Secret is a string that is never printed. Packages fmt, encoding/json and log/slog print ***

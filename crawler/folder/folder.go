@@ -1,8 +1,8 @@
-// Package folder serves folders of HTML files as sites over loopback, to a crawl only.
+// Package folder serves folders of HTML files as sites over loopback, and only to a crawl.
 //
 // [Sites] gives each folder a host name, and [Serve] starts one server for all of them. The dialer
-// calls [Server.Serves] to find out whether the server answers for a host. The server does not
-// serve files whose names begin with a dot, stores, and files that the caller hides. It never
+// calls [Server.Serves] to find out whether the server is responsible for a host. The server does
+// not serve files whose names begin with a dot, stores, or files that the caller hides. It never
 // changes a file.
 package folder
 
@@ -97,16 +97,16 @@ func Sites(dirs []string) []Site {
 	return sites
 }
 
-// A Server serves all folders under their names. A nil Server serves nothing.
+// A Server serves several folders, each under its own host name. A nil Server serves nothing.
 type Server struct {
 	sites    map[string]*os.Root // open folders by the host of their site
-	hidden   []os.FileInfo       // files and folders that are not served
+	hidden   []os.FileInfo
 	listener net.Listener
 	server   *http.Server
 	done     chan struct{} // closed when server has returned
 }
 
-// Serve opens the folders and starts to serve them. Without folders it returns nil.
+// Serve opens the folders and starts serving them. It returns nil if there are no folders.
 func Serve(sites []Site, hidden []string) (*Server, error) {
 	if len(sites) == 0 {
 		return nil, nil
@@ -142,7 +142,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	return s, nil
 }
 
-// Serves reports whether the server answers for a host and port.
+// Serves reports whether the server is responsible for the given host and port.
 func (s *Server) Serves(address string) bool {
 	if s == nil {
 		return false
@@ -154,7 +154,7 @@ func (s *Server) Serves(address string) bool {
 // Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Close stops the server, and waits until it has ended.
+// Close stops the server, and waits for it to end.
 func (s *Server) Close() {
 	if s == nil {
 		return
@@ -189,7 +189,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasDot reports whether any part of a path begins with a dot.
 func hasDot(name string) bool {
 	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
@@ -224,7 +223,6 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 // expected to contain all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
-// isStore reports whether a folder is a store.
 func isStore(root *os.Root, dir string) bool {
 	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
 		info, err := root.Stat(path.Join(dir, mark))
@@ -232,7 +230,6 @@ func isStore(root *os.Root, dir string) bool {
 	})
 }
 
-// refuse answers a request for a file that cannot be served.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusNotFound // symbolic links that lead out of the folder also get this status
 	if errors.Is(err, fs.ErrPermission) {
@@ -241,7 +238,6 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// serveFile serves a file or a folder.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	info, err := root.Stat(name) // check the type before opening, because opening a named pipe would block
 	if err != nil {
@@ -268,8 +264,8 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root
 	return sendFile(w, r, root, name)
 }
 
-// realName returns the name of a file or a folder without symbolic links to folders on the way. It
-// fails if the real path leads out of the site, or has a part that begins with a dot.
+// realName resolves the symbolic links to folders in a path. It fails if the real path leads out of
+// the site, or has a part that begins with a dot.
 func realName(root *os.Root, name string, isDir bool) (string, error) {
 	dir, file := path.Dir(name), path.Base(name)
 	if isDir {
@@ -290,7 +286,7 @@ func realName(root *os.Root, name string, isDir bool) (string, error) {
 	return path.Join(place, file), nil
 }
 
-// rooted returns the path of a file or folder in URLs, from the root of its site.
+// rooted returns the URL path of a file or folder, from the root of its site.
 func rooted(name string, isDir bool) string {
 	if name == "." {
 		return "/"
@@ -345,7 +341,6 @@ const mostHashed = 32 << 20
 
 func hashTag(sum []byte) string { return fmt.Sprintf(`"%x"`, sum[:16]) }
 
-// serveDir serves a folder's index page, or its listing.
 func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
 	for _, index := range []string{"index.html", "index.htm"} {
 		index = path.Join(name, index)
@@ -385,7 +380,7 @@ func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []strin
 // the "a" of a name such as "a:b" would be a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
-// listing returns a minimal Atom feed of links.
+// listing returns a minimal Atom feed with the given links.
 func listing(links []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>
@@ -410,8 +405,8 @@ var fileTypes = map[string]string{
 	".txt":   "text/plain",
 }
 
-// fileType returns the Content-Type of a file by its name. For names such as "about" and
-// "index.php?id=3" of a saved site it uses the first bytes of the file.
+// fileType returns the Content-Type of a file, based on its name. For names from saved sites, such
+// as "about" and "index.php?id=3", it uses the first bytes of the file.
 func fileType(name string, f io.ReadSeeker) string {
 	ext := strings.ToLower(path.Ext(name))
 	if t := fileTypes[ext]; t != "" {
@@ -419,7 +414,7 @@ func fileType(name string, f io.ReadSeeker) string {
 	}
 	t := mime.TypeByExtension(ext)
 	if t == "" {
-		head := make([]byte, 512) // the number of bytes that DetectContentType uses
+		head := make([]byte, 512) // DetectContentType looks at no more
 		n, _ := io.ReadFull(f, head)
 		t = http.DetectContentType(head[:n])
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

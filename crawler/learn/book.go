@@ -22,8 +22,7 @@ type Keeper interface {
 func NameOf(host string) string { return "learned/" + host }
 
 // A Book holds the evidence about all hosts of a crawl. It reads the evidence about a host from its
-// keeper at the first use, and Sync writes the changes back. Its methods are safe for concurrent
-// use.
+// keeper on first use, and Sync writes the changes back. Its methods are safe for concurrent use.
 //
 // If several workers share a store, only the worker that has claimed a host uses its book for this
 // host. HandOver writes the evidence before the worker releases the host, so that the next worker
@@ -33,10 +32,10 @@ func NameOf(host string) string { return "learned/" + host }
 // the value again.
 type Book struct {
 	keeper Keeper
-	Budget bool            // postpone URLs that are not worth a fetch; set before use
+	Budget bool            // whether to postpone URLs that are not worth a fetch; set before use
 	Exempt map[string]bool // hosts about which the book learns nothing, and whose URLs it does not clean; set before use
 
-	Shared bool // other workers may claim a host after this one has released it; set before use
+	Shared bool // whether other workers may claim a host after this one has released it; set before use
 
 	Domain func(host string) string // returns the registrable domain of a host, to detect link farms; nil turns this off; set before use
 
@@ -47,12 +46,11 @@ type Book struct {
 	farms farms             // guarded by mu
 }
 
-// An entry is the evidence about one host in the memory of a Book.
 type entry struct {
 	site   *Host
 	kept   []byte          // the value in the keeper when it was last read or written
-	left   bool            // another worker may have changed the value, so it must be read again before use
-	dirty  bool            // the evidence has changed since it was last written
+	left   bool            // whether another worker may have changed the value, so that it must be read again before use
+	dirty  bool            // whether the evidence has changed since it was last written
 	domain string          // registrable domain; "" if it has not been looked up yet
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
@@ -61,7 +59,7 @@ type entry struct {
 // not changed.
 const mostHosts = 4096
 
-// NewBook returns a book that reads from a keeper and writes to it.
+// NewBook returns a book that uses the given keeper.
 func NewBook(keeper Keeper) *Book {
 	return &Book{keeper: keeper, Budget: true, hosts: map[string]*entry{}}
 }
@@ -85,7 +83,7 @@ func parse(host string, value []byte) (*Host, error) {
 	return h, nil
 }
 
-// host returns the entry of a host, and reads it from the keeper if needed. The caller holds mu.
+// host returns the entry of a host, and reads it from the keeper if necessary. The caller holds mu.
 func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	e := b.hosts[name]
 	if e != nil && !e.left {
@@ -122,7 +120,7 @@ func (b *Book) Clean(url string) string {
 	return Clean(url)
 }
 
-// Look returns the advice of [Host.Look], and also detects link farms if the book knows domains.
+// Look returns the advice of [Host.Look], and also detects link farms if Domain is set.
 func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, error) {
 	host := hostOf(url)
 	if !b.Budget || b.Exempt[host] {
@@ -172,7 +170,7 @@ func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) err
 }
 
 // Dated adds counts of right and wrong lastmod dates in a host's sitemaps, and returns the new
-// totals. Each call halves the earlier counts first.
+// totals. Each call first halves the earlier counts.
 func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +187,7 @@ func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error)
 	return p, nil
 }
 
-// Judged adds the verdict on a page to the evidence about its host.
+// Judged adds the verdict on a page to the evidence about the page's host.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	host := hostOf(url)
 	if b.Exempt[host] {
@@ -206,7 +204,7 @@ func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	return nil
 }
 
-// Sync writes the evidence that has changed since the last call to the keeper.
+// Sync writes to the keeper all evidence that has changed since the last call.
 func (b *Book) Sync(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -221,14 +219,13 @@ func (b *Book) Sync(ctx context.Context) error {
 	return nil
 }
 
-// news is the evidence about one host that must be written to the keeper.
 type news struct {
 	of    *entry
 	value []byte
 }
 
-// news returns the values that must be written, by host. If too many hosts are in memory, it
-// removes those that have not changed.
+// news returns the values that must be written to the keeper, by host. If too many hosts are in
+// memory, it removes those that have not changed.
 func (b *Book) news() map[string]news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -244,8 +241,7 @@ func (b *Book) news() map[string]news {
 	return all
 }
 
-// text returns the value of an entry for the keeper, and marks the entry as clean. The caller holds
-// mu.
+// text encodes an entry for the keeper, and marks it as clean. The caller holds mu.
 func (e *entry) text() []byte {
 	e.dirty = false
 	text, _ := json.Marshal(e.site) // never fails, because a Host has only numbers, strings, slices and maps
@@ -284,8 +280,8 @@ func (b *Book) HandOver(ctx context.Context, host string) error {
 	return b.write(ctx, host, n)
 }
 
-// handingOver returns the evidence that must be written before a host is released. The value is nil
-// if nothing must be written.
+// handingOver returns the evidence that must be written before a host is released. Its value is nil
+// if there is nothing to write.
 func (b *Book) handingOver(host string) (n news) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

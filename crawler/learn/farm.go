@@ -14,11 +14,10 @@ const (
 	mostDomains  = 4096 // number of domains after which all counts start again at zero
 )
 
-// farms holds the counted hosts of each domain.
 type farms map[string]map[string]bool
 
-// among reports whether a host exceeds the limit of its domain. If not, it counts the host, and
-// returns false for it from then on.
+// among reports whether a host exceeds the limit of its domain. Otherwise it counts the host, and
+// always returns false for it from then on.
 func (f *farms) among(domain, host string) bool {
 	if *f == nil || len(*f) > mostDomains {
 		*f = farms{}

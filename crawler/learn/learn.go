@@ -63,7 +63,7 @@ type Advice struct {
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
-// String returns the advice as it is written in records.
+// String returns the advice in the form in which it is stored.
 func (a Advice) String() string {
 	if a.Pattern == "" {
 		return string(a.Rule)
@@ -81,16 +81,16 @@ func ParseAdvice(detail string) Advice {
 type Verdict struct {
 	Group  [16]byte  // id of the leader of the page's cluster of duplicates; the page's own id if the page is the leader
 	Leader string    // URL of the leader; "" if this page is the leader
-	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
+	Exact  bool      // whether the page has the same words as its leader; if not, it is a near duplicate
 	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
 	Links  Text      // hashes of the links of a page that is too short to be compared; see [LinksOf]
 	At     time.Time // time at which the page was fetched
 
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
-	File    bool          // the response is an image, a PDF or another file
-	Thin    bool          // the page has too few words to be compared
-	Changed bool          // the page had different words at the last visit
-	Soft    bool          // the page is an error page with status 200; see [Soft]
+	File    bool          // whether the response is an image, a PDF or another file
+	Thin    bool          // whether the page has too few words to be compared
+	Changed bool          // whether the page had different words at the last visit
+	Soft    bool          // whether the page is an error page with status 200; see [Soft]
 }
 
 func (v *Verdict) title() uint64 {
@@ -109,8 +109,8 @@ type Host struct {
 	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views (views.go) or traps (trap.go)
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples; see sweep.go
-	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name; see [Host.patterns]
-	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; more than fewValues elements mean too many values
+	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name; see [Host.patterns]
+	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
 	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
@@ -126,7 +126,7 @@ type Host struct {
 	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
-// Proofs counts the claims of a host that proved right, and those that proved wrong. Older claims
+// Proofs counts how many claims of a host proved right, and how many proved wrong. Older claims
 // count less.
 type Proofs struct {
 	Right int64 `json:"right"`
@@ -145,7 +145,7 @@ func (h *Host) Brief() *Host {
 	return &brief
 }
 
-// Look returns the advice whether to fetch a URL now. It does not change the evidence.
+// Look decides whether to fetch a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)
 	if a.Rule == "" || sampled(url, rate) {
@@ -154,7 +154,6 @@ func (h *Host) Look(url string, now time.Time) Advice {
 	return a
 }
 
-// decide returns the rule that postpones a URL, and the rate at which its pattern is sampled.
 func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	a := addressOf(url)
 	if name := viewOf(a.path, a.query); name != "" {
@@ -181,7 +180,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	return Advice{}, 0
 }
 
-// Judged adds the verdict on a page to the evidence. Each URL counts only once.
+// Judged adds the verdict on the page at url to the evidence. Each URL counts only once.
 func (h *Host) Judged(url string, v Verdict) {
 	a := addressOf(url)
 	if v.Soft {
@@ -197,7 +196,6 @@ func (h *Host) Judged(url string, v Verdict) {
 	}
 }
 
-// count counts the page of a URL that has not been judged before.
 func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++
@@ -231,7 +229,6 @@ func isMirrored(url, leader string) bool {
 	return leader != "" && url != leader && pathOf(url) == pathOf(leader)
 }
 
-// judgePatterns counts a page for the patterns of its URL.
 func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if name := viewOf(a.path, a.query); name != "" {
 		h.Extra++

@@ -41,20 +41,20 @@ func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 // result is never below least.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
-// spent reports whether a pattern has given so many copies in a row that its URLs are postponed.
-// The limit is never below least.
+// spent reports whether the URLs of a pattern are postponed, after too many copies in a row. The
+// limit is never below least.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
 func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
 
-// thinner raises a rate by one for every leastRow by which n exceeds least, up to leastRate.
+// thinner raises a rate by one for each leastRow by which n exceeds least, up to leastRate.
 func thinner(rate int, n, least int64) int {
 	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }
 
-// sampled reports whether a URL is a sample, if one in 1<<rate URLs is. The samples at a higher
-// rate are also samples at each lower rate.
+// sampled reports whether a URL is a sample, when one in 1<<rate URLs is. A sample at one rate is
+// also a sample at every lower rate.
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
 // Luck returns a hash of the host name, path and query of a URL, which decides whether the URL is a
@@ -64,7 +64,6 @@ func Luck(url string) uint64 {
 	return xxh3.HashString(host + pathOf(url))
 }
 
-// An outcome is the result of a fetch: a new text, a known text, or a text that resembles another.
 type outcome uint8
 
 const (
@@ -73,7 +72,6 @@ const (
 	copied
 )
 
-// take counts a page with the outcome o.
 func (p *Pattern) take(o outcome) {
 	if o == nearText {
 		if p.Near++; p.Near > mostNear {
@@ -89,7 +87,7 @@ func (p *Pattern) take(o outcome) {
 	p.Row = 0
 }
 
-// take counts a page for a pattern.
+// take counts a page for a pattern, unless the host has too many patterns.
 func (h *Host) take(name []byte, o outcome) {
 	p := h.pattern(name)
 	if p == nil {
@@ -103,8 +101,8 @@ func (h *Host) take(name []byte, o outcome) {
 	}
 }
 
-// pattern returns the counts of a pattern, and creates them if there are none. It returns nil if the
-// host already has mostPatterns other patterns.
+// pattern returns the named pattern, and creates it if necessary. It returns nil if the host
+// already has mostPatterns other patterns.
 func (h *Host) pattern(name []byte) *Pattern {
 	p := h.Patterns[string(name)]
 	if p != nil || len(h.Patterns) >= mostPatterns {
@@ -118,11 +116,11 @@ func (h *Host) pattern(name []byte) *Pattern {
 	return p
 }
 
-// spent returns the pattern that causes a URL to be postponed, and the rate of its samples, or ""
-// if the URL is not postponed. The finest pattern with evidence decides. Evidence is either enough
-// copies in a row, or two new texts. One new text is not evidence, because the first page of any
-// pattern may be new. If the URL is postponed, spent returns the coarsest pattern that gave no more
-// new texts than the finest.
+// spent returns the pattern because of which a URL is postponed, and the rate of its samples. The
+// pattern is "" if the URL is not postponed. The finest pattern with evidence decides. Evidence is
+// either enough copies in a row, or two new texts. One new text is not evidence, because the first
+// page of any pattern may be new. If the URL is postponed, spent returns the coarsest pattern that
+// gave no more new texts than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {
 	if h.Rows == 0 {
 		return "", 0

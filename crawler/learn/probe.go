@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ProbeOf returns a URL that cannot exist, made from URLs of one pattern that may be soft 404s. It
-// replaces the parts in which these URLs differ: the last segment of the path or, if they share
-// this segment, the values of parameters. The new name has the form of the old one, because a
+// ProbeOf returns a URL that cannot exist, made from URLs of one pattern, all of which may be soft
+// 404s. It replaces the parts in which these URLs differ: the last segment of the path or, if they
+// share this segment, the values of parameters. The new name has the form of the old one, because a
 // program that expects a number responds differently to a word. The same URLs always give the same
 // result.
 //
@@ -45,8 +45,8 @@ func ProbeOf(urls, others []string) string {
 	return base.String()
 }
 
-// tied reports whether URLs share a part that may identify their text. Such a part varies in the
-// pattern, and none of the others has it.
+// tied reports whether URLs share a part that may identify their text. This is a part that varies
+// within the pattern and that none of the others has.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -137,7 +137,7 @@ func (u *partedURL) part(i int) *string {
 	return &u.params[i-len(u.segments)][1]
 }
 
-// name returns the name of a parameter, or "" for a segment of the path.
+// name returns the name of parameter i, or "" if part i is a segment of the path.
 func (u *partedURL) name(i int) string {
 	if i < len(u.segments) {
 		return ""
@@ -145,7 +145,6 @@ func (u *partedURL) name(i int) string {
 	return u.params[i-len(u.segments)][0]
 }
 
-// shares reports whether another URL has the same part.
 func (u *partedURL) shares(other *partedURL, i int) bool {
 	if i < len(u.segments) {
 		return i < len(other.segments) && u.segments[i] == other.segments[i]
@@ -153,7 +152,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 	return slices.Contains(other.params, u.params[i-len(u.segments)])
 }
 
-// varying returns the numbers of the parts that are not the same in all the URLs.
+// varying returns the numbers of the parts that differ among the URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)
@@ -167,11 +166,11 @@ func (u *partedURL) varying(urls []string) (parts []int) {
 	return parts
 }
 
-// nonsense returns a name that does not exist, in the form of another: decimal digits, hexadecimal
-// digits, or letters. It keeps the extension and a trailing slash.
-func nonsense(like, origin, param string) string {
+// nonsense returns a name that does not exist, in the same form as example: decimal digits,
+// hexadecimal digits, or letters. It keeps the extension and a trailing slash.
+func nonsense(example, origin, param string) string {
 	const digits, hexDigits = "0123456789", "0123456789abcdef"
-	stem, slash := strings.CutSuffix(like, "/")
+	stem, slash := strings.CutSuffix(example, "/")
 	ext := ""
 	if dot := strings.LastIndexByte(stem, '.'); dot > 0 && len(stem)-dot <= 6 {
 		stem, ext = stem[:dot], stem[dot:]
@@ -202,7 +201,6 @@ func nonsense(like, origin, param string) string {
 	return string(name) + ext
 }
 
-// path returns the path of a canonical URL.
 func path(url string) string {
 	path, _, _ := strings.Cut(pathOf(url), "?")
 	return path

@@ -39,8 +39,8 @@ const (
 // all words that does not depend on their order.
 type Text []uint32
 
-// TextOf returns the Text of a page's main text. The argument words contains a hash of each word of
-// the text.
+// TextOf returns the Text of a page's main text. The argument words contains the hash of each word
+// in the text.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil
@@ -88,13 +88,12 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// A seen is a set of hashes: of the lines and links of the pages of one host, and of their URLs.
+// A seen is a set of hashes of the lines and links of one host's pages, and of their URLs.
 type seen struct {
 	Filters [][]byte `json:"filters,omitempty"`
 	Last    int      `json:"last,omitempty"` // number of hashes in the last filter
 }
 
-// has reports whether a hash is known.
 func (s *seen) has(hash uint32) bool {
 	for _, f := range s.Filters {
 		if b, mask := bitsOf(f, hash); binary.LittleEndian.Uint64(b)&mask == mask {
@@ -104,7 +103,6 @@ func (s *seen) has(hash uint32) bool {
 	return false
 }
 
-// add adds a hash, and reports whether it was known before.
 func (s *seen) add(hash uint32) (known bool) {
 	known = s.has(hash)
 	if !known {
@@ -113,7 +111,6 @@ func (s *seen) add(hash uint32) (known bool) {
 	return known
 }
 
-// put adds a hash to the last filter, without checking the others.
 func (s *seen) put(hash uint32) {
 	if n := len(s.Filters); n == 0 {
 		s.grow(firstFilter)
@@ -127,7 +124,7 @@ func (s *seen) put(hash uint32) {
 	}
 }
 
-// bitsOf returns the block of a filter to which a hash belongs, and the mask of the hash's bits in
+// bitsOf returns the block of a filter that contains a hash, and the mask of the hash's bits within
 // it.
 func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
 	mixed := mix(uint64(hash) + 1)
@@ -146,7 +143,6 @@ func (s *seen) grow(size int) {
 	s.Filters, s.Last = append(s.Filters, make([]byte, size)), 0
 }
 
-// take adds the hashes of a page, and reports whether its text was known before.
 func (s *seen) take(t Text) (known bool) {
 	if len(t) == 0 {
 		return false
@@ -163,8 +159,8 @@ func (s *seen) take(t Text) (known bool) {
 	return s.add(bag) || known
 }
 
-// takeLinks adds links, and reports whether each of them was known before or is the URL of a page
-// that was judged.
+// takeLinks adds links, and reports whether every one of them was known before, or is the URL of a
+// judged page.
 func (s *seen) takeLinks(links Text) (known bool) {
 	known = true
 	for _, link := range links {
@@ -175,5 +171,4 @@ func (s *seen) takeLinks(links Text) (known bool) {
 	return known
 }
 
-// takeURL adds a URL, and reports whether it was known before.
 func (s *seen) takeURL(url string) (known bool) { return s.add(hashOf(url) ^ seedOfURL) }

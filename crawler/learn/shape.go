@@ -35,7 +35,7 @@ type address struct {
 	url   string
 	path  string
 	query query
-	asks  bool // the URL has a question mark, perhaps with an empty query
+	asks  bool // whether the URL has a question mark, perhaps with an empty query
 
 	shape, names string // the results of general; empty before its first call
 }
@@ -57,13 +57,12 @@ func (a *address) general() (shape, names string) {
 	return a.shape, a.names
 }
 
-// pattern returns the shape of the path with the names of the parameters.
 func (a *address) pattern() string {
 	shape, names := a.general()
 	return shape + names
 }
 
-// Shape returns one pattern of a canonical URL: the shape of its path, with the names of its
+// Shape returns one of the patterns of a canonical URL: the shape of its path with the names of its
 // parameters.
 func Shape(url string) string {
 	return addressOf(url).pattern()
@@ -110,7 +109,6 @@ func (a *address) last() (last string, varies bool) {
 	return a.path[at:], names != "" || !strings.HasPrefix(shape, a.path[:at])
 }
 
-// shapeOfPath returns a path with placeholders for its variable parts.
 func shapeOfPath(path string) string {
 	at := lastSegment(path)
 	shape := make([]byte, 0, 128)
@@ -143,11 +141,10 @@ func lastSegment(path string) int {
 	return strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1
 }
 
-// headOf returns the first keep segments of a folder's path, or "" if the path has no more than
-// keep.
-func headOf(folder string, keep int) string {
+// headOf returns the first n segments of a folder's path, or "" if the path has at most n segments.
+func headOf(folder string, n int) string {
 	end := 1
-	for range keep {
+	for range n {
 		next := strings.IndexByte(folder[min(end, len(folder)):], '/')
 		if next < 0 {
 			return ""
@@ -160,18 +157,18 @@ func headOf(folder string, keep int) string {
 	return folder[:end]
 }
 
-// separators reports whether r separates parameters. gitweb and directory listings use the
-// semicolon.
+// separators reports whether r separates parameters. The semicolon is used by gitweb and directory
+// listings.
 func separators(r rune) bool { return r == '&' || r == ';' }
 
 // names returns a question mark and the names of a query's parameters, sorted and without
-// duplicates. It adds the value of a parameter if with returns true.
-func (q query) names(with func(name, value string) bool) string {
+// duplicates. It includes the value of a parameter if withValue returns true.
+func (q query) names(withValue func(name, value string) bool) string {
 	var all []string
 	for pair := range strings.FieldsFuncSeq(string(q), separators) {
 		name, value, found := strings.Cut(pair, "=")
 		name = general(name)
-		if found && with(name, value) {
+		if found && withValue(name, value) {
 			name += "=" + value
 		}
 		all = append(all, name)
@@ -180,15 +177,15 @@ func (q query) names(with func(name, value string) bool) string {
 	return "?" + strings.Join(slices.Compact(all), "&")
 }
 
-// withValues returns the names of an address's parameters. It includes the values of parameters
-// that have had few values so far.
+// withValues returns the names of an address's parameters, with the values of those that have had
+// few values so far.
 func (h *Host) withValues(a *address) string {
 	shape, _ := a.general()
 	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })
 }
 
-// telling reports whether a value may be one of a few different values. It is false for numbers,
-// dates and long values.
+// telling reports whether a parameter may have only a few different values of this kind. It is
+// false for numbers, dates and long values.
 func telling(value string) bool {
 	if value == "" || len(value) > longestValue {
 		return false
@@ -198,7 +195,7 @@ func telling(value string) bool {
 }
 
 // fewValues reports whether a value is one of a few different values, or may become one. The values
-// belong to the parameter called name or, if name is "", to the last segments in a folder.
+// are those of the named parameter or, if name is "", the last segments in a folder.
 func (h *Host) fewValues(path, name, value string) bool {
 	known, ok := h.Values[string(h.valuesOf(path, name))]
 	switch {
@@ -210,7 +207,6 @@ func (h *Host) fewValues(path, name, value string) bool {
 	return len(known) < fewValues
 }
 
-// meetValues records the values of a fetched URL.
 func (h *Host) meetValues(a *address) {
 	shape, _ := a.general()
 	if last, varies := a.last(); varies {
@@ -256,7 +252,6 @@ func pathOf(url string) string {
 	return "/"
 }
 
-// originOf returns the scheme and host of a canonical URL.
 func originOf(url string) string { return url[:len(url)-len(pathOf(url))] }
 
 // hostOf returns the host of a canonical URL, with its port.
@@ -296,8 +291,8 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	return append(shape, segment...)
 }
 
-// kinds reports whether a text has digits, whether it has letters or other characters except the
-// hyphens of dates, and whether all of it may be hexadecimal.
+// kinds reports whether a text contains digits, whether it contains letters or other characters
+// (except the hyphens of dates), and whether it may be a hexadecimal number.
 func kinds(s string) (digits, letters, hex bool) {
 	hex = true
 	for i := range len(s) {
@@ -314,7 +309,7 @@ func kinds(s string) (digits, letters, hex bool) {
 	return digits, letters, hex
 }
 
-// appendNumbers appends a text to shape, with {n} in place of each run of digits.
+// appendNumbers appends s to shape, with each run of digits replaced by {n}.
 func appendNumbers(shape []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < '0' || s[i] > '9' {

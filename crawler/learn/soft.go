@@ -73,19 +73,19 @@ type Soft struct {
 	Titles []sameName `json:"titles,omitempty"` // titles of the pages that are not copies, latest first
 }
 
-// An alike is the URL of a leading page, with its copies in the pattern.
+// An alike holds a leading page and its copies within the pattern.
 type alike struct {
 	Leader string   `json:"leader"`
 	URLs   []string `json:"urls"`
 }
 
-// A sameName lists the pages with one title. Words is a hash of the title.
+// A sameName lists the pages that share one title. Words is a hash of the title.
 type sameName struct {
 	Words uint64   `json:"words"`
 	URLs  []string `json:"urls"`
 }
 
-// Says reports whether the response is a page with text.
+// Says reports whether the response to the probe is a page with text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
 // HoldsFor reports whether a page with the text of the response is a soft 404. If the page had a
@@ -108,8 +108,8 @@ func (h *Host) answer(url string) *Soft {
 	return nil
 }
 
-// softOf returns the evidence about a pattern, and creates an empty one if there is none. It returns
-// nil if the host already has mostSofts patterns with evidence.
+// softOf returns the evidence about a pattern, and creates it if there is none. It returns nil if
+// the host already has mostSofts patterns with evidence.
 func (h *Host) softOf(pattern string) *Soft {
 	s := h.Softs[pattern]
 	if s == nil && len(h.Softs) < mostSofts {
@@ -122,7 +122,6 @@ func (h *Host) softOf(pattern string) *Soft {
 	return s
 }
 
-// doubt adds a page to the evidence about soft 404s of the page's pattern.
 func (h *Host) doubt(a *address, v *Verdict) {
 	url, s := a.url, h.softOf(a.pattern())
 	if s == nil || s.errs() {
@@ -139,20 +138,19 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the response is a proper error or too long. In both cases the pattern has no
-// soft 404s.
+// errs reports whether the response is a proper error, or is too long. In either case the pattern
+// has no soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
-// turned records that a page may have become a soft 404.
 func (s *Soft) turned(url string) {
 	if !s.errs() {
 		s.Turned = addURL(s.Turned, url)
 	}
 }
 
-// suspect chooses the URL of a pattern's probe, unless the pattern already has a probe. The
-// argument suspects contains the URLs of the pages that are the reason for the probe. If it is
-// empty, suspect does nothing.
+// suspect chooses the URL of a pattern's probe, unless it already has one. The argument suspects
+// contains the URLs of the pages that are the reason for the probe. If it is empty, suspect does
+// nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return
@@ -203,14 +201,14 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 }
 
 // toFront moves the element at i to the front. If i is negative, it inserts added at the front, and
-// drops the last element if there are more than most. It returns the list and its first element.
-func toFront[T any](list []T, i int, added T, most int) ([]T, T) {
+// drops the last element if there are more than limit. It returns the list and its first element.
+func toFront[T any](list []T, i int, added T, limit int) ([]T, T) {
 	switch {
 	case i >= 0:
 		added = list[i]
 		copy(list[1:i+1], list[:i])
 		list[0] = added
-	case len(list) < most:
+	case len(list) < limit:
 		list = slices.Insert(list, 0, added)
 	default:
 		copy(list[1:], list)
@@ -232,8 +230,7 @@ func addURL(urls []string, url string) []string {
 	return urls
 }
 
-// titled returns the pages whose title hashes satisfy wanted. The list begins with one page of each
-// title.
+// titled returns the pages whose title hashes satisfy wanted. One page of each title comes first.
 func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	for i := range mostURLs {
 		for _, t := range s.Titles {
@@ -245,7 +242,6 @@ func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	return urls
 }
 
-// otherwiseTitled counts the pages whose title does not have the hash words.
 func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	for _, t := range s.Titles {
 		if t.Words != words {
@@ -268,8 +264,8 @@ func (s *Soft) suspects() (urls []string) {
 	return slices.Compact(urls)
 }
 
-// except returns the pages of the evidence, without the pages in others, the leaders of those pages,
-// and all other copies of these leaders.
+// except returns the pages in the evidence, without the pages in others, their leaders, and all
+// other copies of these leaders.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
 	for _, a := range s.Alike {
@@ -351,8 +347,8 @@ func (s *Soft) hold(said []string) (counts []string) {
 	return counts
 }
 
-// Soft404 returns the responses to probes that revealed soft 404s of the host. The response that
-// revealed the most pages comes first.
+// Soft404 returns the probe responses that revealed soft 404s on the host. The one that revealed
+// the most pages comes first.
 func (h *Host) Soft404() (all []*Soft) {
 	for _, s := range h.Softs {
 		if s.Says() && s.Pages > 0 {

@@ -27,9 +27,9 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	return "", nil
 }
 
-// Probed records the response to a probe, whose Status is 0 if there was no response. If the
-// response is a page with text, Probed returns the data about it, and the judged pages that may
-// have the same text.
+// Probed records the response to a probe, with Status 0 if there was none. If the response is a
+// page with text, Probed returns the data about it, and the judged pages that may have the same
+// text.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil
@@ -48,7 +48,7 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	return s.copied(), s.suspects(), nil
 }
 
-// Turned records that a page has changed completely since its last visit, so it may be a soft 404.
+// Turned records that a page has changed completely since its last visit, and so may be a soft 404.
 func (b *Book) Turned(ctx context.Context, url string) error {
 	if b.Exempt[hostOf(url)] {
 		return nil
@@ -67,7 +67,7 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	return nil
 }
 
-// Follows records that a page that was judged before has become a duplicate of a different leader.
+// Follows records that a previously judged page has become a duplicate of a different leader.
 func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	if b.Exempt[hostOf(url)] || isMirrored(url, leader) {
 		return nil
@@ -119,7 +119,7 @@ func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error
 	return known.copied(), true, nil
 }
 
-// copied returns a copy of s without the evidence.
+// copied returns a copy without the evidence.
 func (s *Soft) copied() Soft {
 	c := *s
 	c.Turned, c.Others = slices.Clone(s.Turned), slices.Clone(s.Others)
@@ -127,8 +127,8 @@ func (s *Soft) copied() Soft {
 	return c
 }
 
-// Said records which stored pages of url's pattern have the text of its probe's response. It
-// returns those that are soft 404s.
+// Said records which stored pages of url's pattern have the same text as the response to its probe.
+// It returns those that are soft 404s.
 func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -64,7 +64,7 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	return a, chunk
 }
 
-// Size returns the number of postponed URLs with this advice that should be fetched. Call it after
+// Size returns how many of the postponed URLs with this advice should be fetched. Call it after
 // Look has been called for all postponed URLs of the host.
 func (s *Sweep) Size(a Advice) int {
 	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
@@ -79,7 +79,7 @@ func (s *Sweep) Size(a Advice) int {
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
 // Queued records that a chunk of postponed URLs with this advice was queued. The argument chunk is
-// their number.
+// the number of URLs.
 func (h *Host) Queued(a Advice, chunk int) {
 	p := h.Patterns[a.Pattern]
 	if p == nil {

@@ -17,17 +17,16 @@ import (
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // a path that has the same segments this number of times in a row is a trap; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostRepeats = 3    // a path that repeats the same segments this many times in a row is a trap; Heritrix drops URLs with three (PathologicalPathDecideRule)
 	mostLength  = 2000 // maximum length in bytes of a URL that is not a trap; few servers and browsers accept much more
-	yearsAhead  = 2    // dates more than this number of years ahead are far in the future
+	yearsAhead  = 2    // dates more than this many years ahead are far in the future
 	firstYear   = 1400 // dates before this year are far in the past; few archives begin earlier
 )
 
-// A trap describes a form of URLs that can go on without end, such as a calendar.
 type trap struct {
 	rule    Rule
 	pattern string
-	far     bool // pages too short to be compared count as copies
+	far     bool // whether pages too short to be compared count as copies
 }
 
 // trap reports whether a URL has a form that can go on without end, such as a calendar, and
@@ -72,8 +71,8 @@ func repeats(path string) bool {
 	return false
 }
 
-// dateOf returns the year of the date in a URL: a year and a month, and perhaps a day, at the end
-// of its path (/2031/05/, /2031-05-02) or as the value of a parameter.
+// dateOf returns the year of a date in a URL. The date is a year and a month, perhaps with a day,
+// at the end of the path (/2031/05/, /2031-05-02) or as the value of a parameter.
 func dateOf(path, query string) (year int, is bool) {
 	for pair := range strings.FieldsFuncSeq(query, separators) {
 		_, value, _ := strings.Cut(pair, "=")
@@ -98,7 +97,6 @@ func dateOf(path, query string) (year int, is bool) {
 	return 0, false
 }
 
-// yearOf cuts the four digits of the year off a possible date.
 func yearOf(s string) (year int, rest string, ok bool) {
 	if len(s) < 4 || len(s) > 4 && s[4] != '-' {
 		return 0, "", false
@@ -112,7 +110,6 @@ func yearOf(s string) (year int, rest string, ok bool) {
 	return year, strings.TrimPrefix(s[4:], "-"), true
 }
 
-// isMonth reports whether a text is a month as in 05, perhaps with a day as in 05-31.
 func isMonth(s string) bool {
 	month, day, found := strings.Cut(s, "-")
 	return isNumber(month, 12) && (!found || isDay(day))
@@ -120,8 +117,8 @@ func isMonth(s string) bool {
 
 func isDay(s string) bool { return isNumber(s, 31) }
 
-// isNumber reports whether a text is a number from 1 to most with at most two digits.
-func isNumber(s string, most int) bool {
+// isNumber reports whether s is a number from 1 to limit with at most two digits.
+func isNumber(s string, limit int) bool {
 	n, err := strconv.Atoi(s)
-	return err == nil && len(s) <= 2 && n >= 1 && n <= most
+	return err == nil && len(s) <= 2 && n >= 1 && n <= limit
 }

@@ -20,11 +20,11 @@ import (
 // as special pages with names in other languages, are treated like other pages.
 const viewRate = 4
 
-// A view is one form of URLs.
+// A view describes the URLs of one kind of view in one piece of software.
 type view struct {
 	name   string // the software and its view
 	source string // URL, without its scheme, of the documentation or source code
-	bare   bool   // a URL without a query may have this form
+	bare   bool   // whether a URL without a query may have this form
 	is     func(path string, q query) bool
 }
 
@@ -91,7 +91,6 @@ func isWiki(path string, q query) bool {
 	return q != "" && (q.has("title") || strings.HasPrefix(path, "/wiki/") || strings.HasSuffix(path, "/index.php") || strings.Contains(path, "/index.php/"))
 }
 
-// special reports whether a path contains a segment that begins with "Special:".
 func special(path string) bool {
 	const name = "/Special"
 	at := strings.Index(path, name)
@@ -109,7 +108,6 @@ func isDoku(path string, q query) bool {
 // A query is the part of a canonical URL after the question mark.
 type query string
 
-// find returns the value of a parameter, and whether the query has it.
 func (q query) find(name string) (value string, found bool) {
 	for at := 0; at < len(q); {
 		end := at
@@ -134,7 +132,6 @@ func (q query) has(name string) bool {
 	return found
 }
 
-// is reports whether a parameter has one of the values.
 func (q query) is(name string, values ...string) bool {
 	value, found := q.find(name)
 	return found && slices.Contains(values, value)
@@ -159,7 +156,7 @@ func isPackage(path string) bool {
 	return false
 }
 
-// isHex reports whether a text may be the name of a git object, perhaps abbreviated.
+// isHex reports whether s may be the name of a git object, possibly abbreviated.
 func isHex(s string) bool {
 	_, _, hex := kinds(s)
 	return hex && len(s) >= 7 && !strings.Contains(s, "-")

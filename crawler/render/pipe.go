@@ -21,11 +21,11 @@ import (
 // does.
 //
 // Each tab, and each worker in a page, has a session of its own. Events go to the handler of their
-// session, in order, in the goroutine that reads the pipe. So a handler must not wait.
+// session, in order, in the goroutine that reads the pipe. So a handler must not block.
 
 const (
 	mostMessage = 256 << 20        // maximum size of a message in bytes; the browser is stopped after a longer one
-	writeWithin = 20 * time.Second // longest time for writing one message
+	writeWithin = 20 * time.Second // maximum time for writing one message
 )
 
 var errGone = errors.New("the browser has ended")
@@ -44,18 +44,16 @@ type replyError struct {
 	Message string `json:"message"`
 }
 
-// params are the parameters of a command.
 type params map[string]any
 
 // A handler is called with the events of a session.
 type handler func(method string, params json.RawMessage)
 
-// A pipe is the connection to a browser.
 type pipe struct {
 	out  *os.File
 	gone chan struct{} // closed when the connection has ended
 
-	writing sync.Mutex // guards the order of messages in out
+	writing sync.Mutex // guards writes to out
 
 	mu       sync.Mutex
 	last     int64                  // guarded by mu: number of the last command
@@ -63,7 +61,7 @@ type pipe struct {
 	handlers map[string]handler     // guarded by mu: by session
 }
 
-// newPipe returns a connection to a browser, and starts to read from it.
+// newPipe also starts a goroutine that reads from the browser.
 func newPipe(in io.Reader, out *os.File) *pipe {
 	p := &pipe{out: out, gone: make(chan struct{}), waiting: map[int64]chan message{}, handlers: map[string]handler{}}
 	go func() {
@@ -73,7 +71,8 @@ func newPipe(in io.Reader, out *os.File) *pipe {
 	return p
 }
 
-// read gives each message to its handler, or to the call that waits for it, until the pipe ends.
+// read passes each message to its handler, or to the call that is waiting for it, until the pipe
+// ends.
 func (p *pipe) read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -124,7 +123,7 @@ func (p *pipe) listen(session string, h handler) {
 	}
 }
 
-// post sends a command and does not wait for its result.
+// post sends a command without waiting for its result.
 func (p *pipe) post(session, method string, args params) { _ = p.send(session, method, args, nil) }
 
 // call sends a command, waits for the reply, and decodes it into result, unless result is nil. The

@@ -28,7 +28,6 @@ func Find() (string, error) {
 	return "", errors.New("no Chromium or Chrome is installed; install one, such as: apt install chromium")
 }
 
-// profilePrefix is the start of the names of browser profiles in the folder for temporary files.
 const profilePrefix = "skink-browser-"
 
 // flags returns the command line of a browser. It keeps the browser off the network, and turns off
@@ -54,7 +53,7 @@ func flags(profile string, memory int64) []string {
 		fmt.Sprintf("--js-flags=--max-old-space-size=%d", memory>>20),
 	}
 	if os.Geteuid() == 0 {
-		all = append(all, "--no-sandbox") // Chromium refuses to use its sandbox if it runs as root
+		all = append(all, "--no-sandbox") // Chromium refuses to use its sandbox when run as root
 	}
 	return append(all, "about:blank")
 }
@@ -64,7 +63,7 @@ type process struct {
 	*pipe
 	cmd     *exec.Cmd
 	profile string
-	ended   chan struct{} // closed when the process has ended
+	ended   chan struct{}
 
 	release func() // releases the lock on the profile
 	ending  sync.Once
@@ -91,7 +90,6 @@ func start(path string, memory int64) (*process, error) {
 	return p, nil
 }
 
-// run starts the process and its pipes.
 func (p *process) run(path string, memory int64) error {
 	hears, tell, err := os.Pipe()
 	if err != nil {
@@ -147,7 +145,7 @@ func (p *process) end() {
 	})
 }
 
-// why returns an error with the line of the browser's standard error that explains why it ended, if
+// why returns errGone, with the line of the browser's standard error that explains the failure, if
 // there is one.
 func (p *process) why() error {
 	if line := p.said.line(); line != "" {
@@ -181,7 +179,6 @@ func (t *tail) line() string {
 	return ""
 }
 
-// profiles returns the profiles in the folder for temporary files.
 func profiles() []string {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
 	return all

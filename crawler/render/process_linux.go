@@ -16,7 +16,7 @@ func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// kill kills a browser and its children.
+// kill kills the whole process group of a browser.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
 // bound limits the memory of a browser's process, and of each of its children, which inherit the
@@ -25,8 +25,7 @@ func bound(pid int, memory int64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)}, nil)
 }
 
-// resident returns the number of bytes of memory that a browser and its children use, without
-// shared memory.
+// resident returns the memory use of a browser and its children in bytes, without shared memory.
 func (p *process) resident() (bytes int64) {
 	for _, pid := range group(p.cmd.Process.Pid) {
 		bytes += pid.resident
@@ -34,13 +33,11 @@ func (p *process) resident() (bytes int64) {
 	return bytes
 }
 
-// A member is a process in a process group.
 type member struct {
 	pid      int
-	resident int64 // bytes of memory that it does not share with other processes
+	resident int64 // bytes not shared with other processes
 }
 
-// group returns the processes in the process group of a leader.
 func group(leader int) (all []member) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
@@ -58,8 +55,8 @@ func group(leader int) (all []member) {
 	return all
 }
 
-// private returns the number of bytes of memory that a process does not share, read from its statm
-// file in /proc.
+// private returns the size of a process's unshared memory in bytes, read from its statm file in
+// /proc.
 func private(statm string) int64 {
 	text, err := os.ReadFile(statm)
 	fields := bytes.Fields(text)

@@ -12,11 +12,10 @@ import (
 // browser is closed, and the browser ends too.
 func alone(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// kill kills a browser and its children.
+// kill kills the whole process group of a browser.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// bound does nothing. On this system, only the heap of scripts is limited, by a flag of the
-// browser.
+// bound does nothing. On this system, only the heap of scripts is limited, by a browser flag.
 func bound(int, int64) {}
 
 // resident returns 0, because the memory use of a browser is not known on this system.

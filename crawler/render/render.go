@@ -34,7 +34,7 @@
 // process of the browser needs more memory than Options.Memory, the system ends it, and its page
 // fails. Each page has a browser context of its own, so the next page does not see its cookies,
 // storage or cache. The browser is replaced when it has rendered mostDrawn pages, needs too much
-// memory, or does not answer. If it ends while it renders pages, the next browser renders them
+// memory, or stops responding. If it ends while rendering pages, the next browser renders them
 // again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
 // kills it. The next browser removes the profile, which is in the folder for temporary files.
 //
@@ -56,8 +56,8 @@ import (
 type Options struct {
 	Path   string        // path of the browser; see [Find]
 	Tabs   int           // maximum number of pages rendered at the same time; 0 means two, or the number of processors if that is more
-	Time   time.Duration // longest time for rendering a page, not counting the time spent waiting for responses; 0 means 10 s
-	Most   time.Duration // longest total time for rendering a page; 0 means 2 min
+	Time   time.Duration // maximum time for rendering a page, not counting the time spent waiting for responses; 0 means 10 s
+	Most   time.Duration // maximum total time for rendering a page; 0 means 2 min
 	Memory int64         // memory limit for each process of the browser, in bytes; 0 means 1 GiB
 	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 }
@@ -69,7 +69,7 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// A Page is a server's response that should be rendered.
+// A Page is a server response to be rendered.
 type Page struct {
 	URL    string
 	Header http.Header
@@ -79,7 +79,7 @@ type Page struct {
 // A Request is a GET request from a page.
 type Request struct {
 	URL    string      // URL as the browser writes it, without a fragment
-	Header http.Header // header with only those fields on which the response may depend, such as Accept, Origin, and fields that a script has set
+	Header http.Header // header fields on which the response may depend, such as Accept, Origin, and those set by a script
 }
 
 // An Answer is the response to a request.
@@ -168,7 +168,6 @@ func (b *Browser) Draw(ctx context.Context, page Page, fetch Fetch) (*Drawing, e
 	}
 }
 
-// An instance is a running browser process.
 type instance struct {
 	process *process
 	open    int // guarded by Browser.mu: number of pages that are being rendered
@@ -179,7 +178,7 @@ type instance struct {
 // a browser uses more and more memory over time.
 const mostDrawn = 500
 
-// enter returns a running browser for one more page, and starts one if needed.
+// enter returns a running browser for one more page, and starts one if necessary.
 func (b *Browser) enter() (*instance, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,7 +199,7 @@ func (b *Browser) enter() (*instance, error) {
 	return b.now, nil
 }
 
-// bound returns the number of bytes of memory that a browser may use before it is replaced.
+// bound returns how much memory, in bytes, a browser may use before it is replaced.
 func (b *Browser) bound() int64 { return b.opt.Memory * int64(1+b.opt.Tabs) / 2 }
 
 // retire makes sure that the current process gets no more pages. The process ends when its last

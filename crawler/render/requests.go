@@ -13,7 +13,7 @@ const (
 	fetchAtOnce  = 8        // maximum number of requests of one page that the caller answers at the same time
 )
 
-// paused is a request that the browser has paused, until the package decides about it.
+// A paused is a request that the browser has paused until this package decides how to handle it.
 type paused struct {
 	RequestID    string
 	FrameID      string
@@ -33,8 +33,8 @@ var unsaid = map[string]bool{
 	"Reporting-Endpoints": true, "Clear-Site-Data": true, "Content-Disposition": true, "Refresh": true, "Service-Worker-Allowed": true,
 }
 
-// passedOn are the header fields of the browser's request that are sent to the server. Fields whose
-// name begins with X- are sent too.
+// passedOn are the header fields of browser requests that are passed on to the server. Fields whose
+// names begin with X- are passed on too.
 var passedOn = map[string]bool{"Accept": true, "Accept-Language": true, "Origin": true, "Authorization": true}
 
 // trackers are domains of services that count visitors or show advertisements. These domains and
@@ -57,7 +57,7 @@ func isTracker(host string) bool {
 	return false
 }
 
-// A use is a decision about a request of the browser.
+// A use is a way to handle a request from the browser.
 type use int
 
 const (
@@ -88,7 +88,7 @@ func (t *tab) stopped(session string, p paused) {
 	}
 }
 
-// useOf decides about a request. If the caller must answer it, useOf counts it.
+// useOf decides how to handle a request. It counts the requests that the caller must answer.
 func (t *tab) useOf(p paused) (use, *url.URL) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,7 +120,7 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports whether the page does not need the response to a request. This is the case for
+// isAside reports whether the page can do without the response to a request. This is the case for
 // prefetch requests, and for event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// closeWithin is the longest time for opening or closing a tab. If this takes longer, the browser
+// closeWithin is the maximum time for opening or closing a tab. If this takes longer, the browser
 // is assumed to hang.
 const closeWithin = 20 * time.Second
 
@@ -40,7 +40,7 @@ type tab struct {
 }
 
 // draw renders a page in a tab of its own. The error is errGone if the browser has ended or does
-// not answer.
+// not respond.
 func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetch) (*Drawing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Most, ErrHangs)
 	defer cancel()
@@ -58,7 +58,7 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 	return drawing, err
 }
 
-// begin opens the tab, and makes the browser pause all its requests.
+// begin opens the tab, and makes the browser pause all requests of the tab.
 func (t *tab) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, closeWithin, errGone)
 	defer cancel()
@@ -103,7 +103,6 @@ var (
 	stopAll    = params{"patterns": []params{{"urlPattern": "*", "requestStage": "Request"}}}
 )
 
-// close closes the tab and its browser context.
 func (t *tab) close() error {
 	t.listen(t.session, nil)
 	if t.context == "" {
@@ -114,7 +113,6 @@ func (t *tab) close() error {
 	return t.call(ctx, "", "Target.disposeBrowserContext", params{"browserContextId": t.context}, nil)
 }
 
-// draw loads the page, waits until it is complete, and reads its HTML.
 func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 	var went struct{ ErrorText string }
 	if err := t.call(ctx, t.session, "Page.navigate", params{"url": t.page.URL}, &went); err != nil {
@@ -155,7 +153,7 @@ var quietScript = `new Promise(done => {
 })`
 
 // settle waits until the page is quiet, which means that it neither changes nor requests anything.
-// It returns false if the time for the page is up before that.
+// It returns false if the page's time runs out first.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
 	var answer chan error // receives the result of the script that waits in the page; nil if none is running
@@ -197,7 +195,6 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	panic("unreachable")
 }
 
-// A tabState is a copy of the fields of a tab that show the progress of its page.
 type tabState struct {
 	loaded, crashed bool
 	open, asked     int
@@ -209,8 +206,8 @@ func (t *tab) state() tabState {
 	return tabState{t.loaded, t.crashed, t.open, t.asked}
 }
 
-// htmlScript is a script that returns the HTML of the page, with its open shadow roots and without
-// noscript elements. It returns null if the HTML has more than %d characters.
+// htmlScript returns the HTML of the page, with its open shadow roots and without noscript
+// elements. It returns null if the HTML has more than %d characters.
 const htmlScript = `(() => {
 	const root = document.documentElement;
 	if (!root) return '';
@@ -225,7 +222,6 @@ const htmlScript = `(() => {
 	return '<!DOCTYPE html>' + root.cloneNode(false).outerHTML.replace(/<\/html>$/, '') + html + '</html>';
 })()`
 
-// html returns the HTML of the page.
 func (t *tab) html() ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(t.ctx), t.opt.Time, ErrHangs)
 	defer cancel()
@@ -262,7 +258,6 @@ func (t *tab) evaluate(ctx context.Context, script string, value any) error {
 	return json.Unmarshal(result.Result.Value, value)
 }
 
-// event handles an event of the tab, or of a worker in it.
 func (t *tab) event(session, method string, args json.RawMessage) {
 	switch method {
 	case "Fetch.requestPaused":
@@ -297,7 +292,6 @@ func (t *tab) event(session, method string, args json.RawMessage) {
 	}
 }
 
-// fulfil gives the browser the response to a paused request.
 func (t *tab) fulfil(session, request string, a Answer) {
 	var fields []params
 	for name, values := range a.Header {
@@ -312,7 +306,6 @@ func (t *tab) fulfil(session, request string, a Answer) {
 	})
 }
 
-// fail makes a paused request fail.
 func (t *tab) fail(session, request, reason string) {
 	t.post(session, "Fetch.failRequest", params{"requestId": request, "errorReason": reason})
 }

@@ -57,14 +57,14 @@ func (r *rule) matches(t target) bool {
 	return false
 }
 
-// target is the part of a URL with which rules are compared.
+// target is the part of a URL that is compared with rules.
 type target struct {
 	octets string // path and query of the URL
 	folded string // the same, but with decoded delimiters in the query
 }
 
 // newTarget returns the target of an absolute URL, or of a URL that begins with its path. It does
-// not resolve dots in the path.
+// not resolve dot segments.
 func newTarget(rawURL string) target {
 	path, _, _ := strings.Cut(rawURL, "#")
 	if scheme := strings.Index(path, "://"); scheme >= 0 && !strings.ContainsAny(path[:scheme], "/?") {
@@ -112,7 +112,6 @@ func (p *pattern) matches(path string) bool {
 	return !p.closed || path == ""
 }
 
-// normalPath returns the path and query of a URL in the common form.
 func normalPath(path string) string {
 	var out strings.Builder
 	out.Grow(len(path))

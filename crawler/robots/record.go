@@ -13,7 +13,7 @@ import "strings"
 var names = []struct {
 	name      string
 	spellings []string
-	longer    bool // a word that only begins with a spelling counts too
+	longer    bool // a word that begins with one of the spellings counts too
 	bare      bool // the colon may be missing
 }{
 	{"user-agent", []string{"user-agent", "useragent", "user agent"}, true, true},
@@ -41,8 +41,8 @@ func record(line string) (name, value string) {
 	return nameOf(strings.Trim(name, " \t"), true), strings.Trim(value, " \t")
 }
 
-// nameOf returns the name of the record that begins with a word, or "" if there is none. The
-// argument colon tells whether a colon follows the word.
+// nameOf returns the name of the record that begins with the given word, or "" if there is none.
+// The argument colon is true if a colon follows the word.
 func nameOf(word string, colon bool) string {
 	word = strings.ToLower(word)
 	for _, n := range names {

@@ -46,8 +46,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// MaxBytes is the number of bytes of a file that are read. It is the smallest limit that RFC 9309,
-// section 2.5, allows. A line that exceeds the limit is ignored.
+// MaxBytes is the maximum number of bytes of a file that are read. It is the smallest limit that
+// RFC 9309, section 2.5, allows. A line that exceeds the limit is ignored.
 const MaxBytes = 500 << 10
 
 // maxDelay replaces longer delays. It is long enough to show that a site wants no crawler. The
@@ -58,7 +58,7 @@ const maxDelay = 24 * time.Hour
 // immutable, and several goroutines may use them.
 type Rules struct {
 	groups   map[string][]*group // groups of rules by product token in lower case
-	signals  signals             // signals outside any group, which are for all agents
+	signals  signals             // signals outside any group, which apply to all agents
 	sitemaps []string
 	size     int // number of rules in all groups
 }

@@ -28,7 +28,7 @@ const (
 // signals maps uses of content to whether the site allows them. It is nil if there are none.
 type signals map[string]bool
 
-// add adds the signals of a line. It ignores parts that do not have the form name=yes or name=no.
+// add ignores parts of a line that do not have the form name=yes or name=no.
 func (s *signals) add(value string) {
 	for _, part := range strings.Split(value, ",") {
 		name, allowed, ok := parseSignal(strings.ToLower(part))
@@ -46,7 +46,6 @@ func (s *signals) add(value string) {
 	}
 }
 
-// parseSignal parses a signal in lower case, such as "ai-train=no".
 func parseSignal(text string) (name string, allowed, ok bool) {
 	name, value, _ := strings.Cut(text, "=")
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
@@ -56,8 +55,8 @@ func parseSignal(text string) (name string, allowed, ok bool) {
 	return name, value == "yes", isToken && (value == "yes" || value == "no")
 }
 
-// IsSignal reports whether a text is one content signal in the form in which [Rules.Signals] writes
-// it, such as "ai-train=no".
+// IsSignal reports whether text is a single content signal, in the form that [Rules.Signals]
+// returns, such as "ai-train=no".
 func IsSignal(text string) bool {
 	name, _, ok := parseSignal(text)
 	return ok && (text == name+"=yes" || text == name+"=no")

@@ -29,8 +29,8 @@ func NewKey() (Key, error) {
 	return Key{private}, err
 }
 
-// ParseKey parses a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it), or a
-// JWK with the private part of the key. The error does not contain the text.
+// ParseKey parses a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it) or as a
+// JWK with the private part. The error does not contain the text.
 func ParseKey(text []byte) (Key, error) {
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
 		return parseJWK(text)
@@ -86,8 +86,8 @@ func (k Key) public() string {
 	return base64.RawURLEncoding.EncodeToString(k.private.Public().(ed25519.PublicKey))
 }
 
-// Thumbprint returns the SHA-256 thumbprint of the public part in base64url (RFC 7638). It identifies
-// the key in signatures.
+// Thumbprint returns the SHA-256 thumbprint of the public part in base64url (RFC 7638). It
+// identifies the key in signatures.
 func (k Key) Thumbprint() string {
 	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + k.public() + `"}`))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

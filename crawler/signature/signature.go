@@ -34,8 +34,8 @@ import (
 	"time"
 )
 
-// Lifetime is the time for which a signature is valid. It is long enough for clocks that differ by
-// a few minutes.
+// Lifetime is how long a signature is valid. It is long enough for clocks that differ by a few
+// minutes.
 const Lifetime = 5 * time.Minute
 
 // label is the name of the signature in the header fields Signature, Signature-Input and
@@ -101,7 +101,7 @@ func base(covered []component, params string) string {
 	return b.String()
 }
 
-// list returns the inner list of the identifiers of components (RFC 9421, section 2.3).
+// list returns the identifiers of components as an inner list (RFC 9421, section 2.3).
 func list(covered []component) string {
 	names := make([]string, len(covered))
 	for i, c := range covered {
@@ -135,7 +135,7 @@ func path(r *http.Request) string {
 	return target
 }
 
-// quoted returns a String of a structured field (RFC 9651, section 4.1.6).
+// quoted returns s as a structured-field String (RFC 9651, section 4.1.6).
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }

@@ -42,7 +42,6 @@ func emptyOr(err error) error {
 	return err
 }
 
-// unpacking is a reader of decompressed data. Its errors say that decompression failed.
 type unpacking struct{ z io.Reader }
 
 func (u unpacking) Read(p []byte) (int, error) {

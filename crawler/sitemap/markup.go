@@ -27,14 +27,12 @@ type piece struct {
 	cut         bool   // the tag or text was longer than MaxText, so its end is missing
 }
 
-// A markup splits a file into pieces.
 type markup struct {
 	in     *bufio.Reader
 	keep   bytes.Buffer
 	inText bool // the file ended inside a text, which may be incomplete
 }
 
-// next returns the next piece, or the error of the reader.
 func (m *markup) next() (piece, error) {
 	for {
 		c, err := m.in.ReadByte()
@@ -65,7 +63,6 @@ func (m *markup) next() (piece, error) {
 	}
 }
 
-// chars reads text up to the next tag.
 func (m *markup) chars() (piece, error) {
 	cut, err := m.until('<')
 	m.inText = err != nil
@@ -179,7 +176,7 @@ func (m *markup) until(end byte) (cut bool, err error) {
 	}
 }
 
-// past reads up to and including the string mark, and drops all bytes.
+// past reads up to and including the string mark, and discards everything.
 func (m *markup) past(mark string) error {
 	_, err := m.through(mark, false)
 	return err

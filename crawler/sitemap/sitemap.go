@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// The bounds of one file. Bytes and entries are those of the protocol
+// These are the limits for one file. MaxBytes and MaxEntries are those of the protocol
 // (https://www.sitemaps.org/protocol.html).
 const (
 	MaxBytes   = 50 << 20 // maximum size of a file in bytes, both compressed and decompressed
@@ -68,12 +68,12 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return readUpTo(r, MaxBytes)
 }
 
-// readUpTo is like Read, with a different limit for the size of the file.
-func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
+// readUpTo is Read with a different size limit, in bytes.
+func readUpTo(r io.Reader, limit int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left := MaxEntries
 		stopped := false
-		err := read(r, most, func(e Entry) error {
+		err := read(r, limit, func(e Entry) error {
 			if left == 0 {
 				return ErrEntries
 			}
@@ -90,9 +90,8 @@ func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
 	}
 }
 
-// read calls emit with the entries of a file, until emit returns an error.
-func read(r io.Reader, most int64, emit func(Entry) error) error {
-	in, err := decode(r, most)
+func read(r io.Reader, limit int64, emit func(Entry) error) error {
+	in, err := decode(r, limit)
 	if err != nil {
 		return err
 	}

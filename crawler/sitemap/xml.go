@@ -30,20 +30,18 @@ var grammars = map[string]grammar{
 	"feed":         {entry: []string{"entry"}, url: "link", href: true, lastMod: []string{"updated", "published"}},
 }
 
-// A list is the state of parsing one XML list.
 type list struct {
 	grammar
 	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list have it too
 	open   []string // names of the open elements, without the prefix
 
-	entry Entry     // the entry that is being read
+	entry Entry
 	next  time.Time // date for the next URL of the entry
 	other string    // URL that is used if the entry has no other URL
 	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
 
-// readXML reads a list in markup.
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	m := &markup{in: in}
 	l, err := begin(m)
@@ -71,7 +69,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// begin reads up to the first element, which determines the kind of the file.
+// begin reads up to the first element, which determines the kind of list.
 func begin(m *markup) (*list, error) {
 	for {
 		p, err := m.next()
@@ -102,7 +100,6 @@ func begin(m *markup) (*list, error) {
 	}
 }
 
-// clip shortens text from a file for an error message.
 func clip(name string) string {
 	const most = 40
 	if len(name) > most {
@@ -111,7 +108,6 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// take processes a piece of the markup.
 func (l *list) take(p piece, emit func(Entry) error) error {
 	name := strings.TrimPrefix(p.name, l.prefix)
 	switch {
@@ -138,7 +134,6 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 	return nil
 }
 
-// chars processes text of the innermost element.
 func (l *list) chars(p piece) {
 	if l.long = l.long || p.cut || len(l.text)+len(p.text) > MaxText; !l.long {
 		l.text = append(l.text, p.text...)
@@ -147,7 +142,6 @@ func (l *list) chars(p piece) {
 
 func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
-// begun processes the start of an element.
 func (l *list) begun(p *piece, name string) {
 	if l.inURL() { // the text of any element inside a URL belongs to the URL
 		l.open = append(l.open, name)
@@ -193,7 +187,6 @@ func (l *list) ownText() {
 	}
 }
 
-// asOther keeps the text as the URL that is used if the entry has no other.
 func (l *list) asOther() {
 	if text := bytes.TrimSpace(l.text); isWebURL(text) {
 		l.other = string(text)

@@ -61,9 +61,9 @@ var special = parsePrefixes(
 	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
-// embedding lists the IPv6 blocks whose addresses lead to an embedded IPv4 address, and the index
-// of its first byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the system treats them
-// as IPv4.
+// embedding lists the IPv6 blocks whose addresses lead to an embedded IPv4 address, each with the
+// index of that address's first byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the
+// system treats them as IPv4.
 var embedding = []struct {
 	block netip.Prefix
 	at    int
@@ -116,7 +116,7 @@ func (e *PrivateError) Error() string {
 	return fmt.Sprintf("%s has the address %s, which is not on the public internet", e.Host, e.Addr)
 }
 
-// A dialer makes the connections, and refuses special addresses.
+// A dialer makes connections, and refuses those to special addresses.
 type dialer struct {
 	opt   Options
 	hosts map[string]bool // hosts, as name or name:port, that may have any address
@@ -236,7 +236,7 @@ func (d *dialer) permits(addr netip.Addr) bool {
 	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.opt.AllowNets)
 }
 
-// lookedUpAs returns the host and port to connect to. It replaces names below .localhost by
+// lookedUpAs returns the host and port to connect to. It replaces names below .localhost with
 // localhost. These names always mean loopback (RFC 6761, section 6.3), but many resolvers do not
 // know them.
 func lookedUpAs(address string) string {

@@ -42,11 +42,11 @@ const (
 // that it cannot compress, and servers that flush each line add more.
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
-// ErrTooLarge means that a decoded body is larger than its limit, or that its encoded form is.
+// ErrTooLarge means that a body is larger than its limit, in its decoded or its encoded form.
 var ErrTooLarge = errors.New("larger than the limit")
 
-// An EncodingError means that a body cannot be decoded by the Content-Encoding that its header
-// declares.
+// An EncodingError means that a body cannot be decoded according to the Content-Encoding in its
+// header.
 type EncodingError struct {
 	coding string
 	err    error
@@ -85,7 +85,6 @@ func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader
 	return decode(wire, codings, limit, within, raw)
 }
 
-// decode removes the content codings of the bytes from the network.
 func decode(wire *layer, codings []string, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	top := wire
 	for i := len(codings) - 1; i >= 0; i-- {
@@ -100,7 +99,7 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	case raw != nil && (err == nil || undecoded):
 		_, raw.Cut = raw.rest(wire)
 	case err == nil:
-		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them, so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them, so that the connection can be reused
 	}
 	return body, err
 }
@@ -159,8 +158,8 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the first cause of an error. If a layer below has failed, it returns the error of
-// that layer, because a decoder's error is only its consequence.
+// cause returns the root cause of an error. If a layer below has failed, that is the error of that
+// layer, because a decoder's error is then only a consequence.
 func (l *layer) cause(err error) error {
 	switch {
 	case l.below == nil:
@@ -173,14 +172,13 @@ func (l *layer) cause(err error) error {
 	return &EncodingError{l.name, err}
 }
 
-// scratch holds buffers for bodies of unknown length.
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // maxScratch is the maximum size in bytes of a buffer that is kept for reuse.
 const maxScratch = 1 << 20
 
-// readAll returns everything that r yields, in a slice without spare capacity, because pages are
-// kept until they are judged.
+// readAll returns all bytes from r, in a slice without spare capacity, because pages are kept until
+// they are judged.
 func readAll(r io.Reader) ([]byte, error) {
 	buf := scratch.Get().(*bytes.Buffer)
 	buf.Reset()
@@ -193,7 +191,7 @@ func readAll(r io.Reader) ([]byte, error) {
 }
 
 // decoders maps the name of each supported content coding to a function that makes its decoder. The
-// decoder reads from r. Call release after the last use, so that its buffers can be used again.
+// decoder reads from r. Call release after the last use, so that its buffers can be reused.
 var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func()){
 	"gzip":    decodeGzip,
 	"deflate": decodeDeflate,

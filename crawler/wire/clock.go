@@ -36,7 +36,7 @@ func (c *Clock) start() {
 	c.timer.Reset(c.limit - c.ran)
 }
 
-// Used returns the time for which the clock has run.
+// Used returns how long the clock has run.
 func (c *Clock) Used() time.Duration {
 	if c.since.IsZero() {
 		return c.ran

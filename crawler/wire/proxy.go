@@ -19,11 +19,11 @@ import (
 
 // # Proxies
 //
-// Requests for https URLs use a tunnel through an HTTP proxy, which CONNECT opens. All requests use
-// a tunnel through a SOCKS5 proxy. The dialer opens the tunnel, so the rest of the code is not
-// aware of the proxy. Requests for http URLs are sent to an HTTP proxy in the absolute form (RFC
-// 9112, section 3.2.2), because many proxies allow CONNECT for https only. These requests have a
-// transport of their own, which connects only to proxies.
+// With an HTTP proxy, requests for https URLs use a tunnel, which is opened with CONNECT. With a
+// SOCKS5 proxy, all requests use a tunnel. The dialer opens the tunnel, so the rest of the code is
+// not aware of the proxy. Requests for http URLs are sent to an HTTP proxy in the absolute form
+// (RFC 9112, section 3.2.2), because many proxies allow CONNECT for https only. These requests have
+// a transport of their own, which connects only to proxies.
 //
 // The proxy connects to the host, so the dialer cannot check the address of that connection.
 // Instead, the name is looked up here before the request, and the request is refused if the name
@@ -50,7 +50,7 @@ type ProxyError struct {
 func (e *ProxyError) Error() string { return fmt.Sprintf("proxy %s: %v", e.Proxy, e.Err) }
 func (e *ProxyError) Unwrap() error { return e.Err }
 
-// proxyFor returns the proxy for a host and port, or nil.
+// proxyFor returns the proxy for a host and port, or nil if there is none.
 func (d *dialer) proxyFor(address string) *url.URL {
 	if d.opt.Proxies == nil || d.opt.Folders != nil && d.opt.Folders.Serves(address) {
 		return nil
@@ -58,7 +58,7 @@ func (d *dialer) proxyFor(address string) *url.URL {
 	return d.opt.Proxies.For(address)
 }
 
-// failed reports a failure of a proxy, and returns the error for it.
+// failed reports a failure of a proxy, and returns a ProxyError.
 func (d *dialer) failed(address string, through *url.URL, err error) error {
 	d.opt.Proxies.Failed(address, through)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Source != nil {
@@ -96,7 +96,6 @@ func (d *dialer) checkTarget(ctx context.Context, address string) error {
 	return nil
 }
 
-// tunnel connects to a host and port through a proxy.
 func (d *dialer) tunnel(ctx context.Context, through *url.URL, address string) (net.Conn, error) {
 	if err := d.checkTarget(ctx, address); err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func (d *dialer) toProxy(ctx context.Context, through *url.URL) (net.Conn, error
 	return secure, nil
 }
 
-// proxyAddress returns the host and port of a proxy.
+// proxyAddress adds the default port of the scheme if the proxy has no port.
 func proxyAddress(through *url.URL) string {
 	if through.Port() != "" {
 		return through.Host
@@ -153,7 +152,6 @@ func proxyAddress(through *url.URL) string {
 
 func isSOCKS(through *url.URL) bool { return strings.HasPrefix(through.Scheme, "socks5") }
 
-// oneConn is a dialer that returns an existing connection.
 type oneConn struct{ net.Conn }
 
 func (c oneConn) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
@@ -195,8 +193,7 @@ func connectBy(conn net.Conn, through *url.URL, address string) error {
 	return nil
 }
 
-// basicOf returns the value of the header Proxy-Authorization with the user and password of a
-// proxy.
+// basicOf returns the value of Proxy-Authorization for a proxy.
 func basicOf(through *url.URL) string {
 	password, _ := through.User.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+password))
@@ -215,7 +212,6 @@ func (t *Transport) forwards(r *http.Request) *url.URL {
 	return through
 }
 
-// roundTrip makes a request, through the proxy of its host if there is one.
 func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	through := t.forwards(r)
 	if through == nil {
@@ -238,7 +234,6 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// throughKey is the context key for the proxy of a request.
 type throughKey struct{}
 
 // newForward returns the transport for requests in the absolute form. It connects only to the proxy

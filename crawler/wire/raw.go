@@ -24,8 +24,8 @@ import (
 //
 // The body is kept with its content coding. net/http has already removed the transfer coding.
 
-// A Raw is a request and its response as sent over the wire, except that the transfer coding is
-// removed.
+// A Raw is a request and its response as sent over the wire, except that the transfer coding has
+// been removed.
 type Raw struct {
 	URL      string    // URL that was requested
 	At       time.Time // time of the request
@@ -161,9 +161,9 @@ func (t *tap) keep(p []byte) {
 }
 
 // headEnd returns the index in b after the empty line that ends a head, or -1 if the head is
-// incomplete. It searches from the index from.
-func headEnd(b []byte, from int) int {
-	for i := from; i < len(b); i++ {
+// incomplete. The search begins at index start.
+func headEnd(b []byte, start int) int {
+	for i := start; i < len(b); i++ {
 		if b[i] == '\n' && (bytes.HasSuffix(b[:i], []byte("\n")) || bytes.HasSuffix(b[:i], []byte("\n\r"))) {
 			return i + 1
 		}
@@ -178,7 +178,6 @@ func isInterim(head []byte) bool {
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// heads returns the heads of the request and of the response.
 func (t *tap) heads() (sent, got []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -31,7 +31,6 @@ func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	return x
 }
 
-// err returns the error of an exchange whose body was cut for this reason.
 func (c Cut) err(timeout time.Duration) error {
 	switch c {
 	case Whole:

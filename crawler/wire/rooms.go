@@ -27,11 +27,11 @@ import (
 // take up to twice that size in addition. The memory for parsing a page is not counted here. The
 // parser reserves it, and if there is too little, the workers wait, and then the fetches wait too.
 
-const roomStep = 64 << 10 // bytes by which a share grows
+const roomStep = 64 << 10 // number of bytes by which a share grows
 
 // A room is an amount of memory that the bodies of several responses share.
 type room struct {
-	most int64 // limit in bytes
+	limit int64 // in bytes
 
 	mu     sync.Mutex
 	held   int64   // guarded by mu: sum of all shares in bytes
@@ -113,7 +113,7 @@ func (s *Share) Release() {
 func (r *room) serve() {
 	for len(r.line) > 0 {
 		w := r.line[0]
-		if r.held+w.bytes > r.most {
+		if r.held+w.bytes > r.limit {
 			if r.beyond != nil {
 				return
 			}
@@ -130,7 +130,6 @@ func (r *room) grant(w *wish) {
 	close(w.granted)
 }
 
-// A sharing reads a body, and takes the memory for it from a share.
 type sharing struct {
 	src  io.Reader
 	ctx  context.Context
@@ -162,9 +161,9 @@ func (r *sharing) Read(p []byte) (int, error) {
 // Rooms are the two rooms of a crawl: one for quick hosts, and one for all other hosts.
 type Rooms [2]room
 
-// NewRooms divides a number of bytes into two rooms.
+// NewRooms divides the given number of bytes equally between two rooms.
 func NewRooms(bytes int64) *Rooms {
-	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
+	return &Rooms{{limit: bytes / 2}, {limit: bytes / 2}}
 }
 
 // Share returns an empty share of the memory for quick hosts, or for all other hosts. It grows as a
@@ -187,7 +186,7 @@ func (r *room) holds() int64 {
 
 type inShare struct{}
 
-// WithShare returns a context for requests. The share grows while their bodies are read.
+// WithShare returns a context for requests whose bodies take their memory from s.
 func WithShare(ctx context.Context, s *Share) context.Context {
 	return context.WithValue(ctx, inShare{}, s)
 }

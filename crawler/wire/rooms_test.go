@@ -46,7 +46,7 @@ func TestRoom(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &room{most: c.room}
+				r := &room{limit: c.room}
 				var ended atomic.Int64
 				for range c.bodies {
 					go func() {
@@ -86,7 +86,7 @@ func TestRoom(t *testing.T) {
 // body that waits for memory.
 func TestRoomOfABodyThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &room{most: 2 * roomStep}
+		r := &room{limit: 2 * roomStep}
 		read := func(d *dripping) (n int, took time.Duration) {
 			began := time.Now()
 			s := &Share{of: r}

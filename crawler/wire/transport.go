@@ -55,7 +55,7 @@ type Exchange struct {
 
 // Options configures a transport.
 type Options struct {
-	Timeout    time.Duration  // longest time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
+	Timeout    time.Duration  // maximum time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
 	Idle       int            // maximum number of idle connections to each host that are kept open; at least one
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
@@ -70,7 +70,7 @@ type Options struct {
 
 // Folders is a server on this machine that answers for some hosts.
 type Folders interface {
-	Serves(address string) bool // reports whether the server answers for the host with this name and port
+	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
 	Address() string            // the address at which the server listens
 }
 
@@ -79,7 +79,7 @@ type Transport struct {
 	http    *http.Transport
 	forward *http.Transport // transport for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
-	raw     bool // store undecoded responses
+	raw     bool
 }
 
 // New returns a transport. It ignores proxies in environment variables.
@@ -121,7 +121,6 @@ func (t *Transport) CloseIdle() {
 	}
 }
 
-// A dial is a function that makes connections for an http.Transport.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // tapped returns a dial function whose connections record the heads of requests and responses.
@@ -258,7 +257,7 @@ type HandshakeError struct{ err error }
 func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }
 func (e *HandshakeError) Unwrap() error { return e.err }
 
-// dialTLS connects and does the TLS handshake, as http.Transport itself would. If the handshake
+// dialTLS connects and performs the TLS handshake, as http.Transport itself would. If the handshake
 // fails, it returns a HandshakeError.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	raw, err := d.dial(ctx, network, address)

@@ -65,7 +65,6 @@ type wire struct {
 
 func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance} }
 
-// wireOf returns the [wire] below a connection that net/http uses.
 func wireOf(conn net.Conn) *wire {
 	if t, ok := conn.(*tap); ok {
 		conn = t.Conn
@@ -91,7 +90,6 @@ func (w *wire) count(n int) {
 	w.written += int64(n)
 }
 
-// sent returns the number of bytes that were written.
 func (w *wire) sent() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +108,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin records that an exchange begins. It raises the limit for received bytes by wireAllowance.
+// begin records the start of an exchange. It raises the limit for received bytes by wireAllowance.
 func (w *wire) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,7 +145,7 @@ type attempt struct {
 
 	mu       sync.Mutex
 	wire     *wire // guarded by mu: the connection that net/http chose last; nil means none yet
-	tap      *tap  // guarded by mu: the same connection; nil if its heads are not kept
+	tap      *tap  // guarded by mu: the same connection; nil if its request and response heads are not kept
 	before   int64 // guarded by mu: bytes that were written to the connection before this request
 	repeated bool  // guarded by mu: net/http was about to send the request a second time
 }
@@ -187,7 +185,7 @@ func (a *attempt) got(conn net.Conn) {
 	a.before = a.wire.sent()
 }
 
-// end ends an attempt. Its response cannot be read afterwards.
+// end ends an attempt. The response cannot be read afterwards.
 func (a *attempt) end() {
 	a.cancel()
 	a.mu.Lock()
@@ -197,7 +195,7 @@ func (a *attempt) end() {
 	}
 }
 
-// why returns the real cause of an error. net/http may only report a consequence, such as a
+// why returns the root cause of an error. net/http may only report a consequence, such as a
 // cancelled context, if the request was about to be repeated or the connection received too much.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
@@ -213,8 +211,8 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body returns a reader for the body of a response that tells the connection the number of bytes
-// that were delivered.
+// body returns a reader for the body of a response. The reader tells the connection how many bytes
+// were delivered.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()
 	defer a.mu.Unlock()
