@@ -15,19 +15,19 @@ import (
 
 // # Other similarities
 //
-// Counting the clusters at another similarity requires a comparison of all pages with each other,
-// which takes minutes for a large store. The comparison runs in the background after a user starts
-// it with a form. Its result is kept until the next comparison.
+// To count the clusters at another similarity, all pages must be compared with each other, which
+// takes minutes for a large store. The comparison runs in the background after a user starts it
+// with a form. Its result is kept until the next comparison.
 
 // An Alike contains the clusters that the pages of a store would form at similarities other than
-// that of the crawl. Several goroutines may call its methods at once.
+// the crawl's. Its methods may be called concurrently.
 type Alike interface {
 	// Steps returns the result for each similarity, sorted by similarity.
 	Steps() []Step
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
 	// just above it, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
-	// Nearly returns the pages that are almost duplicates at the similarity of the crawl.
+	// Nearly returns the pages that are almost duplicates at the crawl's similarity.
 	Nearly() *audit.Nearly
 }
 
@@ -35,7 +35,7 @@ type Alike interface {
 type Step struct {
 	Similarity float64
 	Clusters   int
-	Pages      int // number of pages in these clusters
+	Pages      int
 }
 
 // A Pair is two pages and their resemblance.
@@ -60,7 +60,7 @@ type alikeView struct {
 	Form         string
 	At           string
 	Making       bool
-	Done         int64 // percentage of the running comparison that is done
+	Done         int64 // percentage of the running comparison
 	Failed       string
 	Steps        []stepRow
 	Chart        chart
@@ -75,10 +75,10 @@ type stepRow struct {
 	Link string
 }
 
-// pairsShown is the maximum number of pairs of pages shown above the similarity, and also below it.
+// pairsShown is the maximum number of page pairs shown above the similarity, and also below it.
 const pairsShown = 8
 
-// alikePage shows the clusters for the similarity given in the request.
+// alikePage shows the clusters at the similarity given in the request.
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	l := &v.likening
 	l.mu.Lock()
@@ -100,7 +100,7 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
 }
 
-// show sets the fields of s that depend on the result of the last comparison.
+// show sets the fields of s that depend on the last comparison.
 func (s *alikeView) show(a Alike) {
 	steps := a.Steps()
 	if len(steps) == 0 {
@@ -133,8 +133,6 @@ func (s *alikeView) show(a Alike) {
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
-// countText formats a number of pages or clusters for an axis. The number in the middle of an axis
-// may have a fraction.
 func countText(n float64) string {
 	if n != math.Trunc(n) {
 		return number(n)
@@ -142,7 +140,6 @@ func countText(n float64) string {
 	return report.Grouped(int64(n))
 }
 
-// likenAgain handles the form that starts a comparison of all pages.
 func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)

@@ -24,11 +24,10 @@ import (
 // in this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// sinceNone is the choice of an audit that is not compared with an earlier crawl. Other choices are
-// the number of a crawl whose findings are kept, and "", which means the latest of these crawls.
+// sinceNone is the choice of an audit without a comparison to an earlier crawl. Other choices are
+// the number of a crawl whose findings are stored, and "", the latest of these crawls.
 const sinceNone = "none"
 
-// nearlyOf returns the pages that are almost duplicates; see [audit.Options].
 type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
 
 // nearly returns the function that finds the pages that are almost duplicates, or nil if the view has
@@ -55,7 +54,7 @@ func (v *View) makeAudit(choice string, nearly nearlyOf) {
 		}
 		if since != nil && choice != sinceNone {
 			opt.Since, err = audit.ReadPast(ctx, borrowed{v.opt.Store}, since)
-			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // without a choice, an audit that is not compared is better than none
+			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // unless the user chose a crawl, an audit without a comparison is better than none
 				return nil, err
 			}
 		}
@@ -70,19 +69,19 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64  // number of URLs that the audit covers
-	Seen   string // a text that says which part of the site was fetched
+	URLs   int64  // URLs covered by the audit
+	Seen   string // says which part of the site was fetched
 	Gaps   []audit.Gap
 	Groups []findingGroup
 
-	Unknown []string // reasons why some lists are missing or incomplete
+	Unknown []string // why some lists are missing or incomplete
 
-	Since  *audit.Crawl  // crawl with which the findings are compared; nil means none
-	Crawls []sinceChoice // crawls with which the next audit can be compared
+	Since  *audit.Crawl  // crawl that the findings are compared with; nil means none
+	Crawls []sinceChoice // crawls that the next audit can be compared with
 	Filter auditFilter
 }
 
-// A sinceChoice is a crawl with which an audit can be compared, as an option of a form.
+// A sinceChoice is a form option for a crawl that an audit can be compared with.
 type sinceChoice struct {
 	Value, Text string
 	Chosen      bool
@@ -98,17 +97,16 @@ type findingGroup struct {
 // An auditFilter is the form that selects findings by host, section and change.
 type auditFilter struct {
 	audit.Filter
-	Path     string // the form is sent to this path
+	Path     string
 	Hosts    []string
 	Sections []string
-	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
+	Changes  []audit.Change // empty if the audit has no comparison to an earlier crawl
 }
 
-// mostOptions is the largest number of hosts, and of sections, that the form offers. It offers
-// those with the most URLs.
+// mostOptions is the maximum number of hosts, and of sections, in the form: those with the most
+// URLs.
 const mostOptions = 200
 
-// filterOf returns the filter that a request asks for.
 func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 	q := r.URL.Query()
 	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
@@ -123,8 +121,8 @@ func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 // On reports whether the filter leaves anything out.
 func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
 
-// Query returns the filter as the query of a URL, which begins with a question mark and may be extended.
-// It returns "" if the filter leaves nothing out.
+// Query returns the filter as a URL query that begins with a question mark and may be extended. It
+// returns "" if the filter leaves nothing out.
 func (f auditFilter) Query() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"host": f.Host, "section": f.Section, "change": string(f.Change)} {
@@ -138,7 +136,6 @@ func (f auditFilter) Query() string {
 	return "?" + q.Encode()
 }
 
-// weights are the titles of the groups of findings, by severity.
 var weights = map[audit.Weight]string{
 	audit.Error:   "Errors: visitors or search engines are misled",
 	audit.Warning: "Warnings: they have a cost, or may be unintended",
@@ -146,7 +143,7 @@ var weights = map[audit.Weight]string{
 	audit.OK:      "OK: as it should be",
 }
 
-// auditPage lists the findings, the most important first.
+// auditPage lists the findings, most important first.
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.what
@@ -180,7 +177,6 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
 }
 
-// choicesOf returns the crawls with which an audit can be compared.
 func choicesOf(a *audit.Audit) (all []sinceChoice) {
 	earlier := a.History().Earlier()
 	if len(earlier) == 0 {
@@ -193,7 +189,6 @@ func choicesOf(a *audit.Audit) (all []sinceChoice) {
 	return append(all, sinceChoice{sinceNone, "no crawl", a.Since() == nil})
 }
 
-// remakeAudit handles the form that starts a new audit.
 func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
@@ -204,7 +199,6 @@ func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/audit", http.StatusSeeOther)
 }
 
-// A findingView is the data for a page with some rows of one finding.
 type findingView struct {
 	audit.Selection
 	Filter  auditFilter
@@ -217,9 +211,8 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is the time for which a request may compute rows. After this time, the page shows the
-// rows computed up to then. The rows of some lists take a long time, because they depend on
-// comparisons of texts.
+// rowsTime is how long a request may compute rows. After that, the page shows the rows computed so
+// far. Some lists are slow to compute because they require comparing texts.
 const rowsTime = 80 * time.Millisecond
 
 // findingPage shows the rows of a finding, beginning with the one given in the request.
@@ -289,6 +282,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // after an error in the middle, close the connection, so that the browser reports the file as incomplete
+		panic(http.ErrAbortHandler) // an error in the middle: close the connection, so that the browser reports the file as incomplete
 	}
 }

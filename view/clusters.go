@@ -14,14 +14,13 @@ import (
 	"skink/store"
 )
 
-// A clusterRow is a cluster in the list of clusters.
 type clusterRow struct {
-	ID      dedup.Hash // page ID of the leader
+	ID      dedup.Hash // of the leader
 	Leader  *store.Record
 	Members int
 }
 
-// A patternRow is a pattern of URLs, with the number of its pages that are duplicates.
+// A patternRow is a URL pattern with the number of its pages that are duplicates.
 type patternRow struct {
 	Shape      string
 	Duplicates int64
@@ -107,11 +106,11 @@ func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	return places
 }
 
-// patternsShown is the number of patterns of URLs that the page of clusters lists.
+// patternsShown is the maximum number of URL patterns on the page of clusters.
 const patternsShown = 20
 
-// patterns returns the patterns of URLs with the most duplicates. If the list of clusters is
-// restricted to a host, it counts only the pages of that host.
+// patterns returns the URL patterns with the most duplicates. If the list of clusters is restricted
+// to a host, only the pages of that host count.
 func (t *rows) patterns(form url.Values) (all []patternRow) {
 	counts := make([]int64, len(t.shapes))
 	matches := t.matching(query{host: form.Get("host")})
@@ -133,7 +132,6 @@ func (t *rows) patterns(form url.Values) (all []patternRow) {
 	return all
 }
 
-// A clusterView is the data for the page of one cluster.
 type clusterView struct {
 	ID      dedup.Hash
 	Leader  *store.Record
@@ -148,7 +146,7 @@ type clusterView struct {
 }
 
 // clusterPage shows the members of a cluster, highest resemblance first. If the request names a
-// member, its text is shown beside that of the leader.
+// member, its text is shown next to the leader's.
 func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	c := &clusterView{MinWords: v.opt.Rule.MinWords}

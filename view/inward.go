@@ -16,8 +16,8 @@ import (
 //
 // A store keeps the links of a page with the page, so it finds outgoing links at once, but not
 // incoming links. The view therefore reads the links of all pages once. For each page, it records
-// the number of pages that link to the page, and the first of these pages. The text of a link is
-// read from the linking page when the link is shown.
+// how many pages link to it, and the first of these pages. The text of a link is read from the
+// linking page when the link is shown.
 //
 // The result takes 8 bytes for each record and 4 for each recorded link, and three times as much
 // while it is computed. It is computed in the background when a user views a page for the first
@@ -35,14 +35,13 @@ const (
 // An inward contains the incoming links of all pages. It is immutable. It identifies a page by the
 // number of the page's first row.
 type inward struct {
-	of    *rows    // the rows to which the numbers in the other fields refer
-	count []uint32 // number of other pages that link to each page
+	of    *rows    // the rows that the numbers in the other fields refer to
+	count []uint32 // for each page, how many other pages link to it
 	begin []uint32 // for each page, the index in from of the first page that links to it; the last element is len(from)
-	from  []uint32 // linking pages, grouped by the page to which they link
+	from  []uint32 // linking pages, grouped by the page they link to
 }
 
-// linking returns the recorded pages that link to a page, and the number of all pages that link to
-// the page.
+// linking returns the recorded pages that link to a page, and the number of all pages that do.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
@@ -57,12 +56,11 @@ type inwardMaker struct {
 	all   int
 }
 
-// An edge is a link from one page to another.
 type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add records the links of one page. It changes the order of the list of linked pages.
+// add records the links of one page. It reorders to, the list of linked pages.
 func (m *inwardMaker) add(from uint32, to []uint32) {
 	slices.Sort(to)
 	for _, page := range slices.Compact(to) {
@@ -85,8 +83,7 @@ func (m *inwardMaker) add(from uint32, to []uint32) {
 	}
 }
 
-// made returns the recorded links, grouped by the page to which they lead. It releases the memory
-// of m.
+// made returns the recorded links, grouped by the page they lead to. It releases the memory of m.
 func (m *inwardMaker) made(of *rows) *inward {
 	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
 	for _, some := range m.noted {
@@ -139,7 +136,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	var of *rows
 	take := func() {
 		v.index.look(func(t *rows) {
-			if of != t { // if the rows were dropped and read again in the meantime, their numbers have changed, so this function starts again
+			if of != t { // start again, because the rows have been dropped and read again, with new numbers
 				of, m = t, inwardMaker{}
 			}
 			var pages []uint32
@@ -185,7 +182,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 type inView struct {
 	Form   string
 	None   bool   // whether the links have not been read yet
-	At     string // time at which the view began to read the links
+	At     string // when the view began to read the links
 	Making bool
 	Failed string
 	All    int // number of pages that link to the page
@@ -195,13 +192,13 @@ type inView struct {
 // An inLink is a page that links to another page, with the properties of the link.
 type inLink struct {
 	*store.Record
-	Text     string // text of the first link that has a text
+	Text     string // text of the first link that has one
 	Kind     store.LinkKind
 	NoFollow bool
 }
 
-// linkTime is the time for which a request may look up the texts of links. The look-up is slow for
-// a linking page with thousands of links.
+// linkTime is how long a request may look up the texts of links. The look-up is slow for a linking
+// page with thousands of links.
 const linkTime = 60 * time.Millisecond
 
 // inwardOf returns the pages that link to page, or nil if the store keeps no links.
@@ -253,7 +250,6 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	return shown, nil
 }
 
-// linkTo returns the link from the page c to url.
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
 	for _, l := range c.Links {

@@ -10,10 +10,10 @@ import (
 
 // # Pages that are almost duplicates
 //
-// The finding "nearly" needs a comparison of all pages. An audit of a large store therefore lacks
-// it, until a user opens the page of the finding. That page starts the comparison that the page
-// "Similarity" also shows, unless there is one already, and then repeats the audit with its result.
-// If a crawl in this process writes to the store, only a form starts the comparison.
+// The finding "nearly" requires a comparison of all pages. An audit of a large store therefore
+// lacks it, until a user opens the page of the finding. That page starts the comparison that the
+// page "Similarity" also shows, unless there is one already, and then repeats the audit with its
+// result. If a crawl in this process writes to the store, only a form starts the comparison.
 
 // nearlyName is the name of the list and the finding of pages that are almost duplicates.
 const nearlyName = "nearly"
@@ -56,7 +56,7 @@ func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error)
 
 // findNearly compares all pages if there is no comparison yet, and then audits the store with the
 // pages that are almost duplicates. It returns when the audit has ended, or at once if the
-// comparison or an audit is running.
+// comparison or an audit is already running.
 func (v *View) findNearly() {
 	if v.likening.now().what == nil {
 		v.liken()
@@ -68,7 +68,6 @@ func (v *View) findNearly() {
 	v.makeAudit("", func(context.Context) (*audit.Nearly, error) { return alike.Nearly(), nil })
 }
 
-// findNearlyAgain handles the form that starts the computation of the finding "nearly".
 func (v *View) findNearlyAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)

@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// A block is the content of the current record of a Reader. Its bytes are read from the archive as
-// the caller reads them.
+// A block is the content of a Reader's current record. Its bytes are read from the archive as the
+// caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
-	left   int64 // number of bytes of the block that have not been read yet, according to the record's Content-Length
+	left   int64 // bytes of the block that have not been read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
 	err    error // error that all further reads return; io.EOF means that the block was read to its end
 }
@@ -34,8 +34,8 @@ func (b *block) Read(p []byte) (int, error) {
 }
 
 // broken handles err, which ended the input before the block was complete. It returns nil if the
-// block continues in the next gzip member, because some tools write one record into several
-// members. Otherwise it returns the error of the block.
+// block continues in the next gzip member, because some tools split a record into several members.
+// Otherwise it returns the error of the block.
 func (b *block) broken(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of the block are missing", b.left)
@@ -94,7 +94,7 @@ func (b *block) end() error {
 
 // endless returns the error of a block that is followed neither by the end of the record nor by
 // another record. The length of the block may be too large. So if the file is not compressed,
-// endless continues the search for records at the beginning of the block.
+// endless resumes the search for records at the beginning of the block.
 func (b *block) endless() error {
 	r := b.r
 	if r.member != nil {

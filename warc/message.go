@@ -17,10 +17,10 @@ type Message struct {
 	Body   io.Reader
 }
 
-// Message reads the head of the HTTP message in the record's block. The body that it returns is not
-// chunked, even if the archive stored it with chunked transfer coding. A content coding such as
-// gzip is not decoded. If the head says that the body is chunked but it is not, the body is
-// returned unchanged.
+// Message reads the head of the HTTP message in the record's block. It returns the body without
+// chunked transfer coding, even if the archive stored it chunked. A content coding such as gzip is
+// not decoded. If the head says that the body is chunked but it is not, the body is returned
+// unchanged.
 func (r *Record) Message() (*Message, error) {
 	in := bufio.NewReader(r.Block)
 	head := headReader{in, maxHead}
@@ -39,7 +39,7 @@ func (r *Record) Message() (*Message, error) {
 	return m, nil
 }
 
-// Status returns the HTTP status of a response. It returns 0 if the message is not a response.
+// Status returns the HTTP status of a response, or 0 if the message is not a response.
 func (m *Message) Status() int {
 	proto, rest, _ := strings.Cut(m.Start, " ")
 	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
@@ -55,7 +55,7 @@ type chunks struct {
 	in    *bufio.Reader
 	begun bool  // whether the first bytes have been examined
 	plain bool  // whether the body is returned unchanged, because it is not chunked although the head says so
-	left  int64 // number of bytes of the current chunk that have not been read yet
+	left  int64 // bytes of the current chunk that have not been read yet
 	err   error
 }
 
@@ -80,7 +80,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, unexpected(err)
 }
 
-// maxChunkLine is the greatest length in bytes of the line with the size of a chunk. Servers may
+// maxChunkLine is the maximum length in bytes of the line with the size of a chunk. Servers may
 // write extensions after the size.
 const maxChunkLine = 256
 

@@ -12,11 +12,11 @@ import (
 
 // # How a file is read
 //
-// A compressed archive is a sequence of gzip members. According to the specification, each record
-// is one member, so that a reader can start at any record. Some tools do not follow this: they
-// write all records in one member, or one record in several members. So the reader decompresses
-// member after member, and reads the result as one stream. The Content-Length field of a record
-// gives its length. The record ends earlier if its member ends earlier and another record follows.
+// A compressed archive is a sequence of gzip members. The specification requires each record to be
+// one member, so that a reader can start at any record. Some tools do not follow this: they write
+// all records in one member, or one record in several members. So the reader decompresses member
+// after member, and reads the result as one stream. The Content-Length field of a record gives its
+// length. The record ends earlier if its member ends earlier and another record follows.
 //
 // The reader loses as little as possible to damage. If a record does not end where its length says,
 // or if its head is malformed, the reader skips to the next line that looks like the beginning of a
@@ -26,17 +26,17 @@ import (
 // uncompressed archive. The reader then returns the records of that copy as records of this
 // archive.
 
-// A Reader reads the records of an archive in order. It finds out from the first bytes whether the
+// A Reader reads the records of an archive in order. It detects from the first bytes whether the
 // file is compressed.
 type Reader struct {
 	src    *source
-	member *member       // the current gzip member; nil means that the file is not compressed
-	in     *bufio.Reader // the decompressed bytes; nil means that nothing has been read yet
+	member *member       // current gzip member; nil means that the file is not compressed
+	in     *bufio.Reader // decompressed bytes; nil means that nothing has been read yet
 	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
-	err    error         // the error that all further calls of Next return; nil means that more may follow
+	err    error         // error that all further calls of Next return; nil means that more may follow
 }
 
-// NewReader returns a Reader that reads the archive r, compressed or not.
+// NewReader returns a Reader for the archive r, compressed or not.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
@@ -103,7 +103,7 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads the block of the previous record to its end, and drops the data.
+// leave reads the previous record's block to its end and discards the data.
 func (r *Reader) leave() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
@@ -149,7 +149,7 @@ func (r *Reader) toRecord() (int64, error) {
 var ErrShared = errors.New("the gzip member contains more records: they are read, but have no offset of their own")
 
 // share counts the records that begin in the open gzip member. At the second one it returns a
-// [Damage] with ErrShared, because by the specification each record has a member of its own.
+// [Damage] with ErrShared, because the specification requires a separate member for each record.
 func (r *Reader) share() error {
 	if r.member.records++; r.member.records == 2 {
 		return &Damage{Offset: r.member.offset, Err: ErrShared}
@@ -157,8 +157,8 @@ func (r *Reader) share() error {
 	return nil
 }
 
-// nextMember opens the gzip member that begins at the source's current position. At the end of the
-// file it returns io.EOF.
+// nextMember opens the gzip member at the source's current position. At the end of the file it
+// returns io.EOF.
 func (r *Reader) nextMember() error {
 	if _, err := r.src.buf.Peek(1); err != nil {
 		return err
@@ -223,7 +223,6 @@ func (r *Reader) findRecord() {
 	}
 }
 
-// firstLine is the length in bytes of the first line of a record, such as "WARC/1.1\r\n".
 const firstLine = len(version) + len("1.1\r\n")
 
 var beginning = regexp.MustCompile(version + `[0-9]\.[0-9]{1,2}\r?\n`)
@@ -238,8 +237,8 @@ func recordIn(b []byte) int {
 }
 
 // findMember moves to the next gzip member that begins with a record. It starts one byte after the
-// beginning of the damaged member. It does so even if only a checksum was wrong, because a
-// decompressor that has missed the end of its member may have read far into the next member.
+// beginning of the damaged member, even if only a checksum was wrong, because a decompressor that
+// missed the end of its member may have read far into the next one.
 func (r *Reader) findMember() {
 	m := r.member
 	r.src.back(m.offset + 1)
@@ -269,8 +268,8 @@ func (r *Reader) atRecord() bool {
 	return string(start) == version
 }
 
-// Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
-// the first bytes of the file; a few kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. start contains the first
+// bytes of the file; a few kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,8 +279,8 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in the ARC format, which preceded WARC. The argument start
-// contains the first bytes of the file, decompressed.
+// IsARC reports whether a file is in the ARC format, which preceded WARC. start contains the first
+// bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that a file is in the ARC format, which preceded WARC. This package cannot read such

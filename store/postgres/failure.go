@@ -25,37 +25,37 @@ import (
 // patience, the call fails with [store.ErrAway], and later calls are tried only once each until one
 // succeeds. If the schema was dropped or replaced, calls fail at once.
 
-// patience is the time for which a call is repeated. It equals the duration of a claim on a host,
-// because after that other workers have taken over the hosts.
+// patience is how long a call is repeated. It equals the duration of a claim on a host, because
+// after that other workers have taken over the hosts.
 var patience = 30 * time.Second
 
 // attempt returns the timeout of one attempt of a call. It is needed for servers that accept a
-// connection and then never answer.
+// connection but never respond.
 func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
 var (
-	// errGone means that the tables are not those that this process opened.
+	// errGone means that the tables are not the ones that this process opened.
 	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
-	// errForgot means that commits that the server had acknowledged are missing.
+	// errForgot means that commits acknowledged by the server are missing.
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
-// openPatience is the time for which opening a store waits for a server. It is long enough for a
-// failover, and short enough for users who mistyped the address.
+// openPatience is how long Open waits for a server. It is long enough for a failover, but short
+// enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try repeats do until it succeeds, fails with an error that a retry cannot fix, or the time in
-// patience is over.
+// try repeats do until it succeeds, fails with an error that a retry cannot fix, or patience has
+// passed.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time without a response
+		return s.tryFor(ctx, 0, do) // another call has just waited that long without a response
 	}
 	return s.tryFor(ctx, patience, do)
 }
 
-// tryFor repeats do for the time in patience. One attempt counts for at most half of that time: if
-// the process was stopped or the machine slept during an attempt, that attempt says nothing about
-// the server.
+// tryFor repeats do for the duration patience. One attempt counts for at most half of it: if the
+// process was stopped or the machine slept during an attempt, that attempt says nothing about the
+// server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()
 	counted, waited := began, time.Duration(0)
@@ -95,11 +95,9 @@ func codeOf(err error) string {
 	return ""
 }
 
-// conflicts reports whether the server aborted a transaction because of a conflict with another
-// one.
 func conflicts(err error) bool { return codeOf(err) == "40001" || codeOf(err) == "40P01" }
 
-// passes reports whether a call that failed with err may succeed if it is repeated.
+// passes reports whether a call that failed with err may succeed when repeated.
 func passes(err error) bool {
 	switch code := codeOf(err); {
 	case untrusted(err):
@@ -110,19 +108,19 @@ func passes(err error) bool {
 		return true
 	case code == "57P01", code == "57P02", code == "57P03", code == "57P05": // shutdown, crash, starting up, idle session
 		return true
-	case code == "53300", code == "25006", code == "55P03", code == "57014", code == "25P03": // too many connections, read-only, lock, statement timeout, idle transaction
+	case code == "53300", code == "25006", code == "55P03", code == "57014", code == "25P03":
 		return true
 	}
 	return false
 }
 
-// untrusted reports whether err means that the server's certificate was not accepted.
+// untrusted reports whether the server's certificate was rejected.
 func untrusted(err error) bool {
 	_, is := errors.AsType[*tls.CertificateVerificationError](err)
 	return is
 }
 
-// unanswered reports whether err is an error of the network, or the timeout of an attempt.
+// unanswered reports whether err is a network error or the timeout of an attempt.
 func unanswered(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
@@ -160,8 +158,8 @@ func (s *Store) explain(err error) error {
 	return withoutAddress(err)
 }
 
-// withoutAddress returns the cause of a connection error, without the message of pgx, which repeats
-// the user and all addresses.
+// withoutAddress returns the cause of a connection error without the message from pgx, which
+// repeats the user and all addresses.
 func withoutAddress(err error) error {
 	connect, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {

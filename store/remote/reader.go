@@ -30,7 +30,7 @@ var (
 )
 
 // A Reader reads a store through the process that has it open. Several goroutines may call its
-// methods, but only one request is under way at a time. If a context ends during a request, the
+// methods, but requests are sent one at a time. If a context is done during a request, the
 // connection is closed, and later calls fail.
 type Reader struct {
 	dir    string
@@ -41,13 +41,13 @@ type Reader struct {
 	mu    sync.Mutex // held from a request to its answer; guards everything below
 	out   *gob.Encoder
 	in    *gob.Decoder
-	ended []int // numbers of lists that are not needed any more; the next request passes them to the server
-	err   error // reason why the connection cannot be used any more; nil means that it can be used
+	ended []int // lists that are no longer needed; the next request tells the server
+	err   error // why the connection is no longer usable; nil if it is
 }
 
 var _ store.Reader = (*Reader)(nil)
 
-// meetTimeout is the longest time that starting a session may take. Normally it takes far less.
+// meetTimeout is the maximum time for starting a session. Normally it takes far less.
 const meetTimeout = 5 * time.Second
 
 // Open starts a session with the process that has the store in dir open. The error is ErrNobody or
@@ -84,7 +84,7 @@ func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, the first read or write fails too
+	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, so does the first read or write
 	secret := make([]byte, secretSize)
 	_, err := io.WriteString(conn, at.Question)
 	if err == nil {
@@ -113,7 +113,7 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 // By returns the command that has the store open, such as "skink crawl".
 func (r *Reader) By() string { return r.by }
 
-// Moment returns the time of the snapshot that the reader shows.
+// Moment returns the time of the reader's snapshot.
 func (r *Reader) Moment() time.Time { return r.moment }
 
 // Close ends the session.
@@ -124,7 +124,6 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// ask sends a request and waits for the answer.
 func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,9 +161,8 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list, which it requests part by part. The argument "of" is a
-// function that returns the values in a part. If an error occurs, all values before it are yielded
-// first.
+// inParts yields the values of a list, which it requests part by part. values returns the values in
+// a part. If an error occurs, all values before it are yielded first.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -199,10 +197,10 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 	}
 }
 
-// pagesAtOnce is the number of pages, or of clusters, that one request asks for.
+// pagesAtOnce is the maximum number of pages, or of clusters, in one request.
 const pagesAtOnce = 256
 
-// Pages returns pages by their IDs. It asks for pagesAtOnce pages with each request.
+// Pages returns pages by their IDs. Each request asks for up to pagesAtOnce pages.
 func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	pages := make([]*store.Content, 0, len(ids))
 	for some := range slices.Chunk(ids, pagesAtOnce) {
@@ -245,8 +243,8 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of the clusters of the given leaders. It asks for pagesAtOnce clusters
-// with each request.
+// Members yields the members of the clusters of the given leaders. Each request asks for up to
+// pagesAtOnce clusters.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {
