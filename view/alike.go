@@ -54,8 +54,6 @@ func (v *View) liken() {
 	})
 }
 
-// An alikeView is the data for the page that shows which clusters the crawl would have found at
-// similarities other than its own.
 type alikeView struct {
 	Form         string
 	At           string
@@ -78,7 +76,6 @@ type stepRow struct {
 // pairsShown is the maximum number of page pairs shown above the similarity, and also below it.
 const pairsShown = 8
 
-// alikePage shows the clusters at the similarity given in the request.
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	l := &v.likening
 	l.mu.Lock()
@@ -100,7 +97,6 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
 }
 
-// show sets the fields of s that depend on the last comparison.
 func (s *alikeView) show(a Alike) {
 	steps := a.Steps()
 	if len(steps) == 0 {

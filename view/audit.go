@@ -30,8 +30,6 @@ const sinceNone = "none"
 
 type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
 
-// nearly returns the function that finds the pages that are almost duplicates, or nil if the view has
-// none.
 func (v *View) nearly() nearlyOf {
 	if v.opt.Nearly == nil {
 		return nil
@@ -62,7 +60,6 @@ func (v *View) makeAudit(choice string, nearly nearlyOf) {
 	})
 }
 
-// An auditView is the data for the page that lists the findings of the last audit.
 type auditView struct {
 	Form   string
 	At     string
@@ -143,7 +140,6 @@ var weights = map[audit.Weight]string{
 	audit.OK:      "OK: as it should be",
 }
 
-// auditPage lists the findings, most important first.
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.what
@@ -215,7 +211,6 @@ type findingView struct {
 // far. Some lists are slow to compute because they require comparing texts.
 const rowsTime = 80 * time.Millisecond
 
-// findingPage shows the rows of a finding, beginning with the one given in the request.
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {
 	f, at, err := v.finding(r.PathValue("name"))
 	if err != nil {
@@ -272,7 +267,6 @@ func inside(rawURL string) report.PageLink {
 	return l
 }
 
-// findingCSV sends all rows of a finding as CSV.
 func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	f, _, err := v.finding(strings.TrimSuffix(r.PathValue("name"), ".csv"))
 	if err != nil {

@@ -13,7 +13,6 @@ type borrowed struct{ from Source }
 
 var _ store.Reader = borrowed{}
 
-// asked borrows the store for one call of question.
 func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (T, error)) (answer T, err error) {
 	err = b.from.Read(ctx, func(s store.Reader) (err error) {
 		answer, err = question(s)
@@ -22,7 +21,6 @@ func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (
 	return answer, err
 }
 
-// listing borrows the store while the caller iterates over a list.
 func listing[T any](ctx context.Context, b borrowed, list func(store.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		more := true

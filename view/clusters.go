@@ -20,7 +20,6 @@ type clusterRow struct {
 	Members int
 }
 
-// A patternRow is a URL pattern with the number of its pages that are duplicates.
 type patternRow struct {
 	Shape      string
 	Duplicates int64
@@ -106,7 +105,6 @@ func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	return places
 }
 
-// patternsShown is the maximum number of URL patterns on the page of clusters.
 const patternsShown = 20
 
 // patterns returns the URL patterns with the most duplicates. If the list of clusters is restricted

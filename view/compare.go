@@ -10,7 +10,6 @@ import (
 	"skink/store"
 )
 
-// A compareView is the data for the page that shows two texts side by side.
 type compareView struct {
 	A, B     *store.Record
 	Measures dedup.Comparison

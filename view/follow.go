@@ -59,7 +59,6 @@ func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.
 	}
 }
 
-// read adds the store's changes since the last read to the rows.
 func (x *index) read(ctx context.Context) {
 	x.mu.RLock()
 	cursor := x.cursor

@@ -49,7 +49,6 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 	return in.from[in.begin[page]:in.begin[page+1]], int(in.count[page])
 }
 
-// An inwardMaker collects the links of all pages, one page at a time, for an [inward].
 type inwardMaker struct {
 	count []uint32
 	noted [][]edge // recorded links, in slices of notedAtOnce, because a single growing slice would be copied repeatedly
@@ -178,7 +177,6 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	return m.made(of), err
 }
 
-// An inView is the data for the list of the pages that link to a page.
 type inView struct {
 	Form   string
 	None   bool   // whether the links have not been read yet
@@ -189,7 +187,6 @@ type inView struct {
 	Links  []inLink
 }
 
-// An inLink is a page that links to another page, with the properties of the link.
 type inLink struct {
 	*store.Record
 	Text     string // text of the first link that has one

@@ -17,8 +17,8 @@ type latest[T any] struct {
 type made[T any] struct {
 	what   T         // last result; the zero value if there is none
 	at     time.Time // start of the computation of the last result
-	making bool      // whether a computation is running
-	failed error     // error of the last computation; nil if it succeeded
+	making bool
+	failed error // error of the last computation; nil if it succeeded
 }
 
 func (l *latest[T]) now() made[T] {

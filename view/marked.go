@@ -31,7 +31,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// markedPage sends a page as it was crawled, with the extracted text highlighted.
 func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()

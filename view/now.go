@@ -98,7 +98,6 @@ const (
 	recentSamples = 10
 )
 
-// beat records the number of pages that the crawl had added by the time at.
 func (p *pulse) beat(at time.Time, pages int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,23 +210,19 @@ type nowView struct {
 	At       time.Time
 }
 
-// A newest is a cluster that recently got a new member, with its newest members.
 type newest struct {
 	Leader  *store.Record
 	Members []example
 	Size    int
 }
 
-// An example is a member of a cluster, with the first words that differ from the leader.
 type example struct {
 	*store.Record
 	Differ []align.Difference
 }
 
-// differShown is the maximum number of differences from the leader in each example.
 const differShown = 2
 
-// hostsShown is the maximum number of hosts on the page "Now".
 const hostsShown = 12
 
 // parts lists the templates for the sections of the page "Now". A section that has changed is sent
@@ -364,7 +359,6 @@ func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
 }
 
-// mostStreams is the maximum number of browsers that can follow the crawl at the same time.
 const mostStreams = 8
 
 // events sends the browser each changed section of the page "Now", about once a second, as

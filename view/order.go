@@ -61,7 +61,6 @@ func columnNamed(name string) int {
 // in the background.
 const atOnce = 20_000
 
-// orders caches the orders that requests asked for.
 type orders struct {
 	mu      sync.Mutex
 	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never modified

@@ -33,7 +33,6 @@ type pageView struct {
 	OutRest int
 }
 
-// linksShown is the maximum number of links shown on a page.
 const linksShown = 200
 
 type neighbour struct {
@@ -46,7 +45,6 @@ type neighbour struct {
 // HTML below a megabyte.
 const textShown = 300 << 10
 
-// onePage shows everything known about the page whose ID or URL is in the request.
 func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	p := &pageView{Rule: v.opt.Rule}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {

@@ -32,7 +32,6 @@ var functions = template.FuncMap{
 	"failing":  failing,
 }
 
-// foundText explains how a page was found to be a duplicate.
 func foundText(by dedup.Method) string {
 	switch by {
 	case dedup.ByText:
@@ -88,7 +87,6 @@ type heading struct {
 	Class             string
 }
 
-// A list is the data for the page that lists all records.
 type list struct {
 	Query    url.Values
 	Search   string
@@ -108,14 +106,12 @@ type list struct {
 	Shape    string
 }
 
-// shownColumns are the headings of the list of records, from left to right.
 var shownColumns = []heading{
 	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
 	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number"},
 	{Name: "depth", Title: "Depth", Class: "number"}, {Name: "fetched", Title: "Fetched"},
 }
 
-// queryOf returns the query given by the parameters of a list's address.
 func queryOf(form url.Values) query {
 	number := func(name string, none int) int {
 		if n, err := strconv.Atoi(form.Get(name)); err == nil && n >= 0 {
@@ -152,7 +148,6 @@ func with(path string, form url.Values, pairs ...string) string {
 	return path + "?" + changed.Encode()
 }
 
-// pagesPage shows the list of all records, or of the records that match the request's search.
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(form)

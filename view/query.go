@@ -18,22 +18,21 @@ type query struct {
 	kind    uint8 // index in kinds; 0 means any kind
 	status  int   // HTTP status; 0 means any status
 	column  int   // index in columns of the sort column
-	down    bool  // whether to sort in descending order
-	after   int   // number of the row after which to begin; -1 means the first row
-	before  int   // number of the row before which to end; -1 means that after applies
+	down    bool
+	after   int // number of the row after which to begin; -1 means the first row
+	before  int // number of the row before which to end; -1 means that after applies
 }
 
 // rowsShown is the maximum number of rows that a list shows at once.
 const most = 50
 
-// A selection is the part of a list that is shown.
 type selection struct {
 	rows     []int // row numbers
 	ids      []dedup.Hash
-	total    int  // rows in the whole list
-	first    int  // position in the whole list of the first row shown, from 1
-	earlier  bool // whether the list has rows before the ones shown
-	later    bool // whether the list has rows after the ones shown
+	total    int
+	first    int // position in the whole list of the first row shown, from 1
+	earlier  bool
+	later    bool
 	unsorted bool // whether the rows are in crawl order because the requested order is not ready
 }
 
@@ -142,7 +141,6 @@ func (t *rows) matching(q query) func(i int) bool {
 
 const noPlace = -1
 
-// A rowSet is a set of row numbers, with one bit for each row.
 type rowSet []uint64
 
 func (s rowSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }

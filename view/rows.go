@@ -37,7 +37,6 @@ const (
 // they are incomplete.
 const mostRows = 4 << 20
 
-// A row contains the fields of a record that lists are sorted and filtered by.
 type row struct {
 	id          dedup.Hash
 	host        uint32 // index in rows.hosts
@@ -62,13 +61,11 @@ const (
 	noindex
 )
 
-// A chunk contains up to chunkRows rows, with their strings and fingerprints.
 type chunk struct {
 	rows   [chunkRows]row
 	prints [chunkRows]fingerprint
-	// number of rows in use
-	n     int
-	texts []byte // for each row its URL, byte 0, its title, and byte 1; in lower case
+	n      int
+	texts  []byte // for each row its URL, byte 0, its title, and byte 1; in lower case
 }
 
 // kinds and verdicts list the values that a row stores as an index. Index 0 means that the row has
@@ -122,7 +119,6 @@ type host struct {
 	tally   store.Tally // by kind and verdict
 }
 
-// A cluster is a leader, with the number of its duplicates.
 type cluster struct {
 	leader  dedup.Hash
 	members int32
@@ -146,9 +142,8 @@ type rows struct {
 	shapeAt  map[string]uint32
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
-	// number of duplicates for each pair of hosts
-	between map[shared]int64
-	unread  int64 // records beyond mostRows, which have no row
+	between  map[shared]int64
+	unread   int64 // records beyond mostRows, which have no row
 }
 
 // mostShapes is the maximum number of URL patterns that get a number. All other patterns have the

@@ -134,7 +134,6 @@ func (v *View) Close() {
 // ServeHTTP answers a request.
 func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.ServeHTTP(w, r) }
 
-// routes returns the handler that dispatches requests to pages by their path.
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
@@ -184,7 +183,6 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser closed the connection
 }
 
-// A screen is the content of an HTML page of the view.
 type screen struct {
 	name    string        // of the template
 	title   string        // title in the view's own words; if "", of is the title
@@ -202,7 +200,6 @@ func (m missing) Error() string { return string(m) }
 // answerTime is how long a request may read from the store.
 const answerTime = 10 * time.Second
 
-// shown returns a handler that sends the screen returned by make.
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A reader of a store in another process becomes unusable if a context ends during a call,
@@ -251,7 +248,6 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	_ = out.Flush()
 }
 
-// A place is an entry in the menu.
 type place struct{ Path, Name string }
 
 var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}

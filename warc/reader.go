@@ -262,7 +262,6 @@ func (r *Reader) findMember() {
 	}
 }
 
-// atRecord reports whether the decompressed input is at the beginning of a record.
 func (r *Reader) atRecord() bool {
 	start, _ := r.in.Peek(len(version))
 	return string(start) == version

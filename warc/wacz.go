@@ -58,7 +58,6 @@ func WriteWACZ(w io.Writer, p Package) error {
 	return nil
 }
 
-// A packing is a WACZ file that is being written.
 type packing struct {
 	zip       *zip.Writer
 	date      time.Time

@@ -147,7 +147,6 @@ const (
 	tooShort     = 1 << 10 // in bytes
 )
 
-// packers has a pool of gzip writers for each compression level.
 var packers [gzip.BestCompression + 1]sync.Pool
 
 func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {

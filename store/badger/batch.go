@@ -31,7 +31,7 @@ type batch struct {
 
 // A workspace is the memory of a batch. The next batch reuses it.
 type workspace struct {
-	journal journalEntry // postings that the transaction adds to the index
+	journal journalEntry
 	// recorded maps the page ids that the transaction adds to the index to visit numbers. The index
 	// finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64

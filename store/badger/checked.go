@@ -35,7 +35,7 @@ type checkedTables struct {
 	Boot   string // identifies the boot of the system; see disk.Boot
 	Tables map[uint64]checkedTable
 
-	changed bool // the list differs from the one on disk
+	changed bool
 }
 
 type checkedTable struct {
@@ -46,9 +46,9 @@ type checkedTable struct {
 }
 
 const (
-	checkedName  = "tables"         // name of the cached value
-	checkedFor   = 24 * time.Hour   // tables checked longer ago are read again
-	checkedEvery = 10 * time.Second // time between updates of the list
+	checkedName  = "tables"
+	checkedFor   = 24 * time.Hour // tables checked longer ago are read again
+	checkedEvery = 10 * time.Second
 )
 
 func noneChecked() *checkedTables {
@@ -98,7 +98,6 @@ func (c *checkedTables) keep(dir string) {
 	}
 }
 
-// update makes the list match the tables of an open store.
 func (c *checkedTables) update(dir string, db *badgerdb.DB) {
 	open := map[uint64]bool{}
 	for _, t := range db.Tables() {

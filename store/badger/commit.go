@@ -176,7 +176,6 @@ func (b *batch) nextNumber() uint64 {
 	return b.s.last
 }
 
-// content writes the text, links and sketch of an entry.
 func (b *batch) content(num uint64, e *store.Entry) error {
 	if err := b.text(num, e.Text); err != nil {
 		return err
@@ -196,7 +195,6 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keySketch, num), value)
 }
 
-// text writes the packed text of a visit, unless packed is nil.
 func (b *batch) text(num uint64, packed []byte) error {
 	switch {
 	case packed == nil:

@@ -104,7 +104,6 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	return r.countedAll(got)
 }
 
-// placed fills p with the record in value and with the other data stored for p's place.
 func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	if p.Record, err = packedRecord(value); err != nil {
 		return err
@@ -124,7 +123,6 @@ func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	return err
 }
 
-// bands yields the postings under sketch keys, ordered by place.
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
 	return func(yield func(postings.Posted, error) bool) {
 		err := scanJournal(ctx, r.txn, 1, func(item *badgerdb.Item) error {

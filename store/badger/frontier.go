@@ -61,7 +61,6 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	return u.state.New(), err
 }
 
-// requeue queues a URL unless it is already pending, and reports whether it did.
 func (b *batch) requeue(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -187,7 +186,6 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-// ripened moves a URL whose due time has come from position p to the end of its level.
 func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -214,7 +212,6 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-// unqueue removes the pending URL at position p from its host's queue.
 func (b *batch) unqueue(url string, p place) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)

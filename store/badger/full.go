@@ -27,7 +27,6 @@ import (
 // time, a compaction or another program may free space, and then the call still succeeds.
 const patience = 3 * time.Second
 
-// A fullness records whether badger's own goroutines have found the disk full.
 type fullness struct {
 	met  chan struct{} // closed when a goroutine of badger first finds the disk full
 	once sync.Once

@@ -171,7 +171,6 @@ const (
 	laterTail = 8 + 8
 )
 
-// lanePrefix returns the common prefix of a host's q keys with the given level.
 func lanePrefix(host string, l level) []byte {
 	k := append(hostPrefix(keyQueue, host), l.prio())
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))

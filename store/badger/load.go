@@ -97,7 +97,6 @@ func (s *Store) loadQueue() error {
 	return nil
 }
 
-// loadGone tells the index which visits were replaced by later ones.
 func (s *Store) loadGone() error {
 	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
 		s.index.Forget([]uint64{lastNum(item.Key())})

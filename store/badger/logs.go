@@ -181,10 +181,10 @@ type Loss struct {
 	Transactions uint64 // transactions, complete or not, found after a gap in the logs
 	Records      int64  // records lost with those transactions: pages, redirects, errors and so on
 
-	Damage  []Damage // damaged files, with descriptions of the damage
-	Missing int64    // records lost with the damaged files
-	Pending int64    // URLs that have to be fetched again because of the damage
-	Names   bool     // whether settings, seeds or feed positions may be lost with the damaged files
+	Damage  []Damage
+	Missing int64 // records lost with the damaged files
+	Pending int64 // URLs that have to be fetched again because of the damage
+	Names   bool  // whether settings, seeds or feed positions may be lost with the damaged files
 
 	counters *counters
 }

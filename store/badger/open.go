@@ -176,7 +176,6 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	return s, s.start()
 }
 
-// mendAll repairs the store, and then removes the file that marks it as damaged.
 func (s *Store) mendAll() error {
 	if err := s.mend(); err != nil {
 		return err
@@ -184,7 +183,6 @@ func (s *Store) mendAll() error {
 	return os.Remove(filepath.Join(s.dir, damageFile))
 }
 
-// openToRead opens a read-only store through a view.
 func openToRead(dir string, opt Options) (*Store, error) {
 	v, loss, err := openView(dir, opt)
 	if err != nil {

@@ -81,7 +81,6 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 	}
 }
 
-// packedChange reads a record and the other data requested in want.
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
 	num := lastNum(item.Key())
 	change := &store.PackedChange{Cursor: cursorAt(num)}
@@ -120,7 +119,6 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 	}
 }
 
-// member returns the packed record of visit num, which belongs to a member of a cluster.
 func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -143,7 +141,6 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 	return p, err
 }
 
-// fill adds to p the data of visit num requested in want.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = r.s.packedText(r.txn, num); err != nil {

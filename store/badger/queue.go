@@ -35,8 +35,8 @@ type queue struct {
 	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by when they can be
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, kept because they must not be requested yet
 	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle; see frontier.Rest
-	later   map[*waitingHost]bool         // hosts with URLs that are due later
-	ripens  int64                         // earliest due time of the hosts in later, or a time before it, in nanoseconds since 1970; 0 means that there are none
+	later   map[*waitingHost]bool
+	ripens  int64 // earliest due time of the hosts in later, or a time before it, in nanoseconds since 1970; 0 means that there are none
 }
 
 // A place is the position of a URL in its host's queue.
@@ -71,7 +71,7 @@ type waitingHost struct {
 	name    string
 	pending int // URLs that can be handed out, are due later, or have been handed out to a worker
 	lanes   []lane
-	later   int   // URLs that are due later
+	later   int
 	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
@@ -224,7 +224,6 @@ func (q *queue) count(h *waitingHost, counts bool) {
 	}
 }
 
-// claim gives up to n hosts to a worker.
 func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g frontier.Grant) {
 	q.expire(now)
 	for _, resting := range []*priority.Queue[*waitingHost]{q.resting, q.cooling} {
@@ -262,7 +261,6 @@ func (q *queue) free(h *waitingHost) {
 	q.offer(h)
 }
 
-// expire ends the claims that were not renewed in time.
 func (q *queue) expire(now time.Time) {
 	for _, host := range q.claims.Expire(now) {
 		q.free(q.hosts[host])

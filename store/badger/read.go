@@ -99,7 +99,6 @@ func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
 	return string(b), true, err
 }
 
-// errStop ends a scan early.
 var errStop = errors.New("stop")
 
 // Changes yields the pages committed after a cursor, as they are when the loop begins.
@@ -111,7 +110,6 @@ func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want
 	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
 }
 
-// countedAll returns an error if fewer records were read than were counted.
 func (r reader) countedAll(got int64) error {
 	c, err := r.counters()
 	if err == nil && got < c.Records {

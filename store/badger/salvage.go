@@ -141,8 +141,8 @@ func (c *tableContent) rewrite() []byte {
 
 // A Damage describes a damaged file of a store.
 type Damage struct {
-	File string // name of the file in the store's folder
-	What string // description of the damage
+	File string
+	What string
 }
 
 // damagedTables reads all tables that are not listed in checked. It returns the damaged ones, with

@@ -26,8 +26,8 @@ import (
 // readers share a lock that keeps writers out.
 type view struct {
 	dir     string
-	damaged bool   // the view is a copy of a damaged store and must be repaired
-	release func() // releases the lock on the store
+	damaged bool // the view is a copy of a damaged store and must be repaired
+	release func()
 	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or nobody has
 }
 
@@ -73,8 +73,6 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	return made, loss, nil
 }
 
-// link creates the folder of the view, with links to the tables of an undamaged store and copies of
-// its logs.
 func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options) (err error) {
 	size := int64(0)
 	for _, l := range logs {
@@ -123,7 +121,6 @@ func (v *view) copyStore(dir string, opt Options) error {
 	return nil
 }
 
-// fill creates the files in the view that badger will open.
 func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -146,7 +143,6 @@ func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	return writeManifest(filepath.Join(v.dir, badgerdb.ManifestFilename), m)
 }
 
-// copyLog copies the complete transactions of a log.
 func (v *view) copyLog(l memLog) error {
 	b, err := os.ReadFile(l.name)
 	if err != nil {

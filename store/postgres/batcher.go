@@ -46,7 +46,6 @@ func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	}
 }
 
-// run runs batches until no call is waiting.
 func (b *batcher[Q, A]) run() {
 	for calls := b.next(); calls != nil; calls = b.next() {
 		all := make([][]Q, len(calls))

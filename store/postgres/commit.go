@@ -233,7 +233,6 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	return known, s.pool.SendBatch(ctx, b).Close()
 }
 
-// decide returns the outcome of each entry, and the rows to write.
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
 	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}
@@ -278,7 +277,6 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	return outcomes, w, nil
 }
 
-// forgetTaken removes the URLs of finished entries from the sets of taken URLs.
 func (s *Store) forgetTaken(entries []*store.Entry, outcomes []store.Outcome) {
 	for i, e := range entries {
 		if e.State == frontier.Unknown || outcomes[i] != store.Written && outcomes[i] != store.Kept {

@@ -105,7 +105,6 @@ func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool
 	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot)
 }
 
-// queueBeyond adds to b the statement that records URLs outside the crawl.
 func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {
 	slices.SortFunc(beyond, func(x, y string) int { a, b := hashOf(x), hashOf(y); return bytes.Compare(a[:], b[:]) })
 	beyond = slices.Compact(beyond)

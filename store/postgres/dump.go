@@ -15,8 +15,8 @@ import (
 	"skink/store"
 )
 
-// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the
-// dump. If the connection is lost, Dump returns an error.
+// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the dump. If
+// the connection is lost, Dump returns an error.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		stopped := false
@@ -43,7 +43,6 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 
 var errStopped = errors.New("the caller of Dump stopped")
 
-// A dumping is the transaction in which Dump reads.
 type dumping struct {
 	s     *Store
 	tx    pgx.Tx
@@ -128,7 +127,6 @@ func (d dumping) pages(ctx context.Context) error {
 	return nil
 }
 
-// states reads the states of the URLs of pages, and sets the field State of each page.
 func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	of := map[id]*store.Placed{}
 	var hashes []id
@@ -153,8 +151,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	return err
 }
 
-// outside yields the URLs outside the crawl, except those with a record, whose state is in their
-// page.
+// outside yields the URLs outside the crawl, except those with a record, whose state is in their page.
 func (d dumping) outside(ctx context.Context) error {
 	after := id{}
 	for more := true; more; {
@@ -183,7 +180,6 @@ func (d dumping) outside(ctx context.Context) error {
 	return nil
 }
 
-// recorded returns the set of the URLs in urls that have a record.
 func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, error) {
 	of := map[id]string{}
 	var pages []id

@@ -132,7 +132,6 @@ func unanswered(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
 }
 
-// explain adds a suggestion for the user to an error.
 func (s *Store) explain(err error) error {
 	code := codeOf(err)
 	switch {

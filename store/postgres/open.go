@@ -34,7 +34,6 @@ import (
 //go:embed schema.sql
 var schema string
 
-// schemaVersion is the version of schema.sql.
 const schemaVersion = 2
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
@@ -147,7 +146,6 @@ func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// begin checks that the store exists, and creates a missing store if opt.Create is set.
 func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)

@@ -21,7 +21,6 @@ import (
 const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
-// scanPage reads the columns of partsSQL from a row, and any further columns into more.
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
 	var record string
 	var text *string
@@ -55,7 +54,6 @@ func (s *Store) query(ctx context.Context, sql string, args []any, restart func(
 	})
 }
 
-// collect returns all rows of a query.
 func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
 	err = s.query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
 		v, err := scan(rows)

@@ -13,7 +13,6 @@ import (
 	"skink/store"
 )
 
-// tables lists the tables and the view in schema.sql.
 var tables = []string{"turn", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
 
 // InSchema returns an address with the given schema and all its other parameters unchanged.

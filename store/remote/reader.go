@@ -80,7 +80,6 @@ func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	return conn, err
 }
 
-// meet exchanges the secrets with the server, and reads the greeting.
 func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()

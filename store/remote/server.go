@@ -41,7 +41,6 @@ type Snapshot interface {
 	Close() error
 }
 
-// limits bound the server resources that clients can use.
 type limits struct {
 	sessions int           // maximum number of concurrent sessions
 	lists    int           // maximum number of open lists in a session
@@ -72,10 +71,10 @@ type Server struct {
 	listener net.Listener
 	ctx      context.Context // all sessions end when ctx is cancelled
 	cancel   context.CancelFunc
-	accepts  sync.WaitGroup // waits for the accept loop
-	serving  sync.WaitGroup // waits for the sessions
-	slots    chan struct{}  // holds one value for each session
-	refusals chan struct{}  // holds one value for each client that is being refused
+	accepts  sync.WaitGroup
+	serving  sync.WaitGroup
+	slots    chan struct{} // holds one value for each session
+	refusals chan struct{} // holds one value for each client that is being refused
 }
 
 // Serve serves clients that read the store in dir, until Close. command is the command that has the

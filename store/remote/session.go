@@ -20,9 +20,9 @@ const (
 type session struct {
 	ctx   context.Context
 	from  Snapshot
-	lists map[int]*list // open lists by number
-	last  int           // number of the list opened last
-	most  int           // maximum number of open lists
+	lists map[int]*list
+	last  int
+	most  int // maximum number of open lists
 }
 
 func newSession(ctx context.Context, from Snapshot, most int) *session {
@@ -76,7 +76,6 @@ func (s *session) fill(a *answer, q *request) (err error) {
 	return err
 }
 
-// begin opens a list and answers with its first part.
 func (s *session) begin(a *answer, q *request) error {
 	if len(s.lists) >= s.most {
 		return fmt.Errorf("more than %d lists of a store are read at once", s.most)

@@ -40,7 +40,6 @@ func must[T any](v T, err error) func(t tester) T {
 	}
 }
 
-// equal fails the test unless got equals want.
 func equal(t tester, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -287,7 +286,6 @@ func changes(t tester, s store.Reader, after store.Cursor) []*store.Change {
 	return collect(t, s.Changes(ctx, after, store.WantRecord))
 }
 
-// wantChanges fails the test unless the changes after a cursor have the given URLs.
 func wantChanges(t tester, s store.Reader, after store.Cursor, want ...string) {
 	t.Helper()
 	var got []string

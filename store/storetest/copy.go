@@ -14,7 +14,6 @@ import (
 	"skink/store"
 )
 
-// copyPromises are the promises about copying a store; see [store.Copy].
 var copyPromises = []promise{
 	{"a_copy_has_everything", func(t *testing.T, s store.Store) {
 		from := store.NewMemory()
@@ -172,7 +171,6 @@ func copyTo(t tester, to, from store.Store) {
 	}
 }
 
-// wantSame fails the test unless the two stores contain the same data.
 func wantSame(t *testing.T, got, want store.Store) {
 	t.Helper()
 	type answers struct {

@@ -134,7 +134,6 @@ func leaveOut(t tester, s store.Store, urls ...string) {
 	must(s.Commit(ctx, []*store.Entry{e}))(t)
 }
 
-// me is the worker that claims hosts in these tests.
 const me = "me"
 
 // claim claims a host. Other hosts that the store grants are returned at once.
@@ -176,7 +175,6 @@ func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	return names
 }
 
-// wantURLs fails the test unless the given URLs, in any order, are all URLs in the given state.
 func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	t.Helper()
 	got := collect(t, s.URLs(ctx, state))
@@ -184,7 +182,6 @@ func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	equal(t, fmt.Sprintf("URLs in state %d", state), got, want)
 }
 
-// wantHosts fails the test unless the given hosts, in any order, are those with pending URLs.
 func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 	t.Helper()
 	got := map[string]frontier.Host{}

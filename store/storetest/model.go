@@ -44,7 +44,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 // take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
-	other  func() store.Store // opens a new store
+	other  func() store.Store
 	store  store.Store
 	memory *store.Memory
 	held   map[string]heldPair // valid claims in the two stores, by host name
@@ -52,7 +52,6 @@ type model struct {
 	bases  []basisPair         // results of look-ups that later commits are based on
 }
 
-// both returns the two stores in the order in which they are compared.
 func (m *model) both() [2]store.Store { return [2]store.Store{m.store, m.memory} }
 
 // same calls ask with each of the two stores and compares the results.

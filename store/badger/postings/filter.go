@@ -81,7 +81,6 @@ type bloom struct {
 // bloomBlock is the size of a block in bytes: one cache line.
 const bloomBlock = 64
 
-// bloomBlocks returns the number of blocks in a filter for the given number of keys.
 func bloomBlocks(keys, bitsPerKey int) int { return max(1, keys*bitsPerKey/(8*bloomBlock)) }
 
 func newBloom(keys, bitsPerKey int) bloom {
@@ -144,7 +143,6 @@ func (w *bloomWriter) add(h uint64) {
 	setBits(&w.block, h)
 }
 
-// writeUpTo writes the blocks before block n.
 func (w *bloomWriter) writeUpTo(n int) {
 	for ; w.n < n; w.n++ {
 		w.out.Write(w.block[:])

@@ -403,7 +403,6 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	return nums[:had+min(len(got), want)], nil
 }
 
-// living returns the visit numbers in list without those given to Forget.
 func (x *Index) living(list []uint64) []uint64 {
 	if len(list) == 0 {
 		return list

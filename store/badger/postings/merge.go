@@ -66,7 +66,6 @@ func (x *Index) at(step string) {
 	}
 }
 
-// flush writes the full table, if any, as a segment.
 func (x *Index) flush() error {
 	x.mu.RLock()
 	t := x.full

@@ -56,7 +56,7 @@ type segment struct {
 	filter   bloom
 	fences   []byte // fenceSize bytes for each block
 	unmap    runtime.Cleanup
-	head     []byte // the mapped filter and fences
+	head     []byte
 }
 
 const (
@@ -79,7 +79,6 @@ func filterBits(postings int) int {
 	return 16
 }
 
-// A segmentWriter writes postings in ascending order.
 type segmentWriter struct {
 	file   *os.File
 	filter *bloomWriter
@@ -90,8 +89,8 @@ type segmentWriter struct {
 
 	s     segment
 	block []byte
-	n     int     // number of postings in block
-	last  posting // last posting in block
+	n     int
+	last  posting
 }
 
 // newSegmentWriter creates a segment file with the given path. postings is the maximum number of
@@ -356,7 +355,6 @@ func (s *segment) damaged(block int) error {
 	return fmt.Errorf("segment %s: %w: block %d; run the command again to rebuild the index", s.file.Name(), store.ErrCorrupt, block)
 }
 
-// A blockReader reads the postings of a block.
 type blockReader struct {
 	fields field.Reader
 	p      posting
@@ -379,7 +377,7 @@ func (b *blockReader) next() bool {
 
 type segmentReader struct {
 	s     *segment
-	block int // number of the next block to read
+	block int
 	buf   []byte
 	err   error
 	blockReader

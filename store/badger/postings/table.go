@@ -9,7 +9,6 @@ import (
 // number of the visit with the kind of the key; see [WithKind].
 type posting struct{ key, num uint64 }
 
-// comparePostings compares two postings by key and then by number, the order in a segment.
 func comparePostings(a, b posting) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
@@ -56,7 +55,6 @@ func (t *postingTable) resize(slots int) {
 	}
 }
 
-// reset empties the table but keeps its memory.
 func (t *postingTable) reset() {
 	clear(t.slots)
 	t.keys, t.nums, t.next = 0, t.nums[:1], t.next[:1]

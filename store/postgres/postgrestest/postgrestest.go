@@ -76,7 +76,6 @@ func (s *Server) create() error {
 	return s.exec("CREATE DATABASE " + Database)
 }
 
-// prepare chooses the programs, the folder and the port for a new server.
 func prepare(tb testing.TB, settings []string) (*Server, error) {
 	programs := programs()
 	if programs == "" {
@@ -214,7 +213,6 @@ func (s *Server) Restart() error {
 	return s.runAgain()
 }
 
-// runAgain starts the server again once all of its old processes have ended.
 func (s *Server) runAgain() error {
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		err := s.Run()
@@ -241,7 +239,6 @@ func (s *Server) RequirePassword() error {
 	return s.exec("SELECT pg_reload_conf()")
 }
 
-// exec runs a statement in the database "postgres", which every new server has.
 func (s *Server) exec(sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
