@@ -45,12 +45,12 @@ type Pair struct {
 	Resemblance float64
 }
 
-// liken compares all pages with each other, and returns when the comparison has ended. It returns
+// compareAll compares all pages with each other, and returns when the comparison has ended. It returns
 // at once if a comparison is already running.
-func (v *View) liken() {
-	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
-		v.likened.Store(0)
-		return v.opt.Alike(ctx, borrowed{v.opt.Store}, func(share float64) { v.likened.Store(int64(100 * share)) })
+func (v *View) compareAll() {
+	v.comparison.renew(v.life, func(ctx context.Context) (Alike, error) {
+		v.compared.Store(0)
+		return v.opt.Alike(ctx, borrowed{v.opt.Store}, func(share float64) { v.compared.Store(int64(100 * share)) })
 	})
 }
 
@@ -77,18 +77,18 @@ type stepRow struct {
 const pairsShown = 8
 
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
-	l := &v.likening
+	l := &v.comparison
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.likened.Load(), Similarity: v.opt.Rule.Similarity}
+	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
 	if l.failed != nil {
 		s.Failed = l.failed.Error()
 	}
 	if at, err := strconv.ParseFloat(r.URL.Query().Get("at"), 64); err == nil && at >= 0 && at <= 1 {
 		s.Similarity = at
 	}
-	if l.what != nil {
-		s.show(l.what)
+	if l.result != nil {
+		s.show(l.result)
 	}
 	again := time.Duration(0)
 	if l.making {
@@ -136,13 +136,13 @@ func countText(n float64) string {
 	return report.Grouped(int64(n))
 }
 
-func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
+func (v *View) recompare(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		return
 	}
 	if v.opt.Alike != nil {
-		v.beside.Go(v.liken)
+		v.beside.Go(v.compareAll)
 	}
 	http.Redirect(w, r, "/similarity", http.StatusSeeOther)
 }

@@ -142,7 +142,7 @@ var weights = map[audit.Weight]string{
 
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
-	a := known.what
+	a := known.result
 	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
 		v.beside.Go(func() { v.makeAudit("", v.nearly()) })
 		known.making = true
@@ -220,13 +220,13 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	from = max(from, 0)
 	rows := []audit.Row{}
 	until := time.Now().Add(rowsTime)
-	filter := filterOf(v.auditing.now().what, r)
+	filter := filterOf(v.auditing.now().result, r)
 	selected := f.Select(filter.Filter)
 	for row, err := range selected.Rows(ctx, from) {
 		if err != nil {
 			return nil, err
 		}
-		if rows = append(rows, row); len(rows) == most || time.Now().After(until) {
+		if rows = append(rows, row); len(rows) == rowsShown || time.Now().After(until) {
 			break
 		}
 	}
@@ -237,7 +237,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 		here = "/audit/" + f.FullName() + filter.Query() + "&"
 	}
 	if from > 0 {
-		s.Earlier = fmt.Sprintf("%sfrom=%d", here, max(from-most, 0))
+		s.Earlier = fmt.Sprintf("%sfrom=%d", here, max(from-rowsShown, 0))
 	}
 	if s.Last < s.Total && len(rows) > 0 {
 		s.Later = fmt.Sprintf("%sfrom=%d", here, s.Last)
@@ -248,10 +248,10 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 // finding returns the finding with the given name, and the time at which its audit began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
-	if known.what == nil {
+	if known.result == nil {
 		return nil, known.at, missing("There is no audit yet.")
 	}
-	f := known.what.Find(name)
+	f := known.result.Find(name)
 	if f == nil {
 		return nil, known.at, missing("There is no finding named " + name + ".")
 	}
@@ -275,7 +275,7 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
-	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
+	if err := audit.Write(r.Context(), w, v.auditing.now().result, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
 		panic(http.ErrAbortHandler) // an error in the middle: close the connection, so that the browser reports the file as incomplete
 	}
 }

@@ -48,7 +48,7 @@ func twiceCrawled(t *testing.T) store.Store {
 func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit, query string) string {
 	t.Helper()
 	get(t, server, "/audit")
-	for known := v.auditing.now(); known.what == after; known = v.auditing.now() {
+	for known := v.auditing.now(); known.result == after; known = v.auditing.now() {
 		if known.failed != nil {
 			t.Fatal(known.failed)
 		}
@@ -74,7 +74,7 @@ func TestAuditSince(t *testing.T) {
 			t.Errorf("the finding does not have %q\n%s", want, page)
 		}
 	}
-	before := v.auditing.now().what
+	before := v.auditing.now().result
 	if got := post(t, server, "/audit", url.Values{"token": {v.form}, "since": {"none"}}, ""); got != 303 {
 		t.Fatalf("the form with a choice: %d", got)
 	}

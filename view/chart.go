@@ -23,28 +23,28 @@ type curve struct {
 	Points string // points of an SVG polyline in an area of 600 by 100 units
 }
 
-// newCurve returns a curve through values at the positions in at, from 0 to 1. top is the value at
+// newCurve returns a curve through values at the given positions, from 0 to 1. top is the value at
 // the top of the chart.
-func newCurve(name, class string, at, values []float64, top float64) curve {
+func newCurve(name, class string, positions, values []float64, top float64) curve {
 	var points strings.Builder
 	for i, v := range values {
 		if i > 0 {
 			points.WriteByte(' ')
 		}
-		fmt.Fprintf(&points, "%.1f,%.1f", 600*at[i], 100-100*v/top)
+		fmt.Fprintf(&points, "%.1f,%.1f", 600*positions[i], 100-100*v/top)
 	}
 	return curve{name, class, points.String()}
 }
 
 // roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
 // The result is at least 1. It may be up to 1 % less than highest, because rates are not exact.
-func roundUp(most float64) float64 {
-	if most <= 1 {
+func roundUp(highest float64) float64 {
+	if highest <= 1 {
 		return 1
 	}
-	ten := math.Pow(10, math.Floor(math.Log10(most)))
+	ten := math.Pow(10, math.Floor(math.Log10(highest)))
 	for _, n := range []float64{1, 2, 3, 4, 6, 8} {
-		if 1.01*n*ten >= most {
+		if 1.01*n*ten >= highest {
 			return n * ten
 		}
 	}

@@ -49,7 +49,7 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 		all := t.clustersOf(form.Get("host"), form.Get("shape"))
 		l.Total = len(all)
 		from = min(max(from, 0), len(all))
-		some := all[from:min(from+most, len(all))]
+		some := all[from:min(from+rowsShown, len(all))]
 		for _, c := range some {
 			l.Clusters = append(l.Clusters, clusterRow{ID: t.clusters[c].leader, Members: int(t.clusters[c].members)})
 		}
@@ -59,7 +59,7 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 	})
 	l.First, l.Last = from+1, from+len(l.Clusters)
 	if from > 0 {
-		l.Earlier = with("/clusters", form, "from", strconv.Itoa(max(from-most, 0)))
+		l.Earlier = with("/clusters", form, "from", strconv.Itoa(max(from-rowsShown, 0)))
 	}
 	if l.Last < l.Total {
 		l.Later = with("/clusters", form, "from", strconv.Itoa(l.Last))
@@ -159,7 +159,7 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 			all := t.members(c.ID)
 			c.Total = len(all)
 			from = min(max(from, 0), len(all))
-			for _, i := range all[from:min(from+most, len(all))] {
+			for _, i := range all[from:min(from+rowsShown, len(all))] {
 				ids = append(ids, t.at(i).id)
 			}
 		})
@@ -172,12 +172,12 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 	}
 	here := "/cluster/" + c.ID.String()
 	if from > 0 {
-		c.Earlier = here + "?from=" + strconv.Itoa(max(from-most, 0))
+		c.Earlier = here + "?from=" + strconv.Itoa(max(from-rowsShown, 0))
 	}
 	if c.Last < c.Total {
 		c.Later = here + "?from=" + strconv.Itoa(c.Last)
 	}
-	return &screen{name: "cluster", title: "Cluster of", of: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
+	return &screen{name: "cluster", title: "Cluster of", subject: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
 }
 
 // members returns the rows of the members of the leader's cluster, highest resemblance first.

@@ -35,7 +35,7 @@ const (
 // An inward contains the incoming links of all pages. It is immutable. It identifies a page by the
 // number of the page's first row.
 type inward struct {
-	of    *rows    // the rows that the numbers in the other fields refer to
+	rows  *rows    // the rows that the numbers in the other fields refer to
 	count []uint32 // for each page, how many other pages link to it
 	begin []uint32 // for each page, the index in from of the first page that links to it; the last element is len(from)
 	from  []uint32 // linking pages, grouped by the page they link to
@@ -59,10 +59,10 @@ type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add records the links of one page. It reorders to, the list of linked pages.
-func (m *inwardMaker) add(from uint32, to []uint32) {
-	slices.Sort(to)
-	for _, page := range slices.Compact(to) {
+// add records the links of the page from. It reorders linked, the list of linked pages.
+func (m *inwardMaker) add(from uint32, linked []uint32) {
+	slices.Sort(linked)
+	for _, page := range slices.Compact(linked) {
 		if page == from {
 			continue
 		}
@@ -83,8 +83,8 @@ func (m *inwardMaker) add(from uint32, to []uint32) {
 }
 
 // made returns the recorded links, grouped by the page they lead to. It releases the memory of m.
-func (m *inwardMaker) made(of *rows) *inward {
-	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
+func (m *inwardMaker) made(r *rows) *inward {
+	in := &inward{rows: r, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
 	for _, some := range m.noted {
 		for _, e := range some {
 			in.begin[e.to+1]++
@@ -104,9 +104,9 @@ func (m *inwardMaker) made(of *rows) *inward {
 	return in
 }
 
-// turn reads the links of all pages, and returns when it has read them. It returns at once if
+// readLinks reads the links of all pages, and returns when it has read them. It returns at once if
 // another call is reading them.
-func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
+func (v *View) readLinks() { v.incoming.renew(v.life, v.readInward) }
 
 // readInward reads the links of all pages that have a row in the index, and returns them as
 // incoming links.
@@ -132,11 +132,11 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	}
 	var some []named
 	var m inwardMaker
-	var of *rows
+	var current *rows
 	take := func() {
 		v.index.look(func(t *rows) {
-			if of != t { // start again, because the rows have been dropped and read again, with new numbers
-				of, m = t, inwardMaker{}
+			if current != t { // start again, because the rows have been dropped and read again, with new numbers
+				current, m = t, inwardMaker{}
 			}
 			var pages []uint32
 			for _, n := range some {
@@ -174,7 +174,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 		return nil
 	})
 	take()
-	return m.made(of), err
+	return m.made(current), err
 }
 
 type inView struct {
@@ -203,25 +203,25 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	if v.opt.About.Settings.NoLinks {
 		return nil, nil
 	}
-	known := v.turning.now()
-	if known.what == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(v.turn)
+	known := v.incoming.now()
+	if known.result == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
+		v.beside.Go(v.readLinks)
 		known.making = true
 	}
-	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, None: known.what == nil}
+	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, None: known.result == nil}
 	if known.failed != nil {
 		shown.Failed = known.failed.Error()
 	}
-	if known.what == nil {
+	if known.result == nil {
 		return shown, nil
 	}
 	var ids []dedup.Hash
 	v.index.look(func(t *rows) {
 		row, ok := t.find(page.ID)
-		if shown.None = t != known.what.of; shown.None || !ok {
+		if shown.None = t != known.result.rows; shown.None || !ok {
 			return
 		}
-		first, all := known.what.linking(t.at(row).first)
+		first, all := known.result.linking(t.at(row).first)
 		shown.All = all
 		for _, from := range first {
 			ids = append(ids, t.at(int(from)).id)
@@ -257,9 +257,9 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// turnAgain handles the form that starts a new count of all links, and redirects to the page that
+// recountLinks handles the form that starts a new count of all links, and redirects to the page that
 // has the form.
-func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
+func (v *View) recountLinks(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {
 	case id.UnmarshalText([]byte(r.PathValue("id"))) != nil:
@@ -267,7 +267,7 @@ func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	case !v.authentic(r):
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 	default:
-		v.beside.Go(v.turn)
+		v.beside.Go(v.readLinks)
 		http.Redirect(w, r, "/page/"+id.String()+"#in", http.StatusSeeOther)
 	}
 }

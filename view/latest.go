@@ -15,7 +15,7 @@ type latest[T any] struct {
 
 // A made is the last result, and the state of the computation of the next one.
 type made[T any] struct {
-	what   T         // last result; the zero value if there is none
+	result T         // last result; the zero value if there is none
 	at     time.Time // start of the computation of the last result
 	making bool
 	failed error // error of the last computation; nil if it succeeded
@@ -38,10 +38,10 @@ func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, err
 	l.making = true
 	l.mu.Unlock()
 	began := time.Now()
-	what, err := do(life)
+	result, err := do(life)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.making, l.failed = false, err; err == nil {
-		l.what, l.at = what, began
+		l.result, l.at = result, began
 	}
 }

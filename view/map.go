@@ -43,8 +43,8 @@ type hostPair struct {
 	place    shared
 }
 
-// mapped is the maximum number of rows, and of columns, in the square.
-const mapped = 12
+// squareSize is the maximum number of rows, and of columns, in the square.
+const squareSize = 12
 
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
@@ -53,12 +53,12 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 		all := t.pairs()
 		m.Total = len(all)
 		from = min(max(from, 0), len(all))
-		m.Pairs = all[from:min(from+most, len(all))]
+		m.Pairs = all[from:min(from+rowsShown, len(all))]
 		m.square(t, all)
 	})
 	m.First, m.Last = from+1, from+len(m.Pairs)
 	if from > 0 {
-		m.Earlier = "/map?from=" + strconv.Itoa(max(from-most, 0))
+		m.Earlier = "/map?from=" + strconv.Itoa(max(from-rowsShown, 0))
 	}
 	if m.Last < m.Total {
 		m.Later = "/map?from=" + strconv.Itoa(m.Last)
@@ -86,7 +86,7 @@ func (m *mapView) square(t *rows, all []hostPair) {
 	var hosts []uint32
 	for _, p := range all {
 		for _, h := range []uint32{p.place.member, p.place.leader} {
-			if len(hosts) < mapped && !slices.Contains(hosts, h) {
+			if len(hosts) < squareSize && !slices.Contains(hosts, h) {
 				hosts = append(hosts, h)
 			}
 		}

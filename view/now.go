@@ -123,8 +123,8 @@ type line struct {
 	Last, Middle, Most string // pages per second: in the last seconds, on average, and at most
 }
 
-// rests reports whether the number of pages has been the same since the first sample.
-func (p *pulse) rests() bool {
+// idle reports whether the number of pages has been the same since the first sample.
+func (p *pulse) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.samples)
@@ -249,7 +249,7 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 		v.pulse.beat(time.Now(), n.Tally.Pages())
 	}
 	n.Totals = n.Tally
-	if n.Idle = !n.Running && v.pulse.rests(); !n.Idle {
+	if n.Idle = !n.Running && v.pulse.idle(); !n.Idle {
 		n.Line = v.pulse.line()
 	}
 	for _, h := range n.Hosts {
@@ -427,8 +427,8 @@ func (v *View) changed(r *http.Request, shown map[string]string) (map[string]str
 	return changed, nil
 }
 
-// told returns the handler of a form that controls the crawl by calling do.
-func (v *View) told(do func(Crawl)) http.HandlerFunc {
+// controlHandler returns the handler of a form that controls the crawl by calling do.
+func (v *View) controlHandler(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case v.opt.Crawl == nil:

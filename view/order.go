@@ -47,8 +47,8 @@ type column struct {
 	compare func(t *rows, a, b int32) int
 }
 
-func by[T cmp.Ordered](of func(*row) T) func(*rows, int32, int32) int {
-	return func(t *rows, a, b int32) int { return cmp.Compare(of(t.at(int(a))), of(t.at(int(b)))) }
+func by[T cmp.Ordered](field func(*row) T) func(*rows, int32, int32) int {
+	return func(t *rows, a, b int32) int { return cmp.Compare(field(t.at(int(a))), field(t.at(int(b)))) }
 }
 
 // columnNamed returns the index of the column with that name, or 0, the crawl order, if there is
@@ -75,7 +75,7 @@ func newOrders() *orders {
 // is not ready. If later is not nil, the caller must call it in the background to make the order.
 // The caller of sortedBy must hold the lock of the rows. The caller of later does not need the
 // lock, because later reads only rows of full chunks, whose compared fields never change.
-func (o *orders) by(col int, t *rows) (order []int32, later func()) {
+func (o *orders) sortedBy(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	old := o.sorted[col]

@@ -86,7 +86,7 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	if p.In != nil && p.In.Making && p.In.None {
 		again = time.Second
 	}
-	return &screen{name: "one page", of: cmp.Or(title, p.URL), again: again, Content: p}, nil
+	return &screen{name: "one page", subject: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
 // content returns the stored content of the page with the given ID or URL.

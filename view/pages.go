@@ -243,7 +243,7 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	words := q.words
 	q.words, q.kind = nil, placeIn(kinds, string(store.Page))
 	return v.opt.Store.Read(ctx, func(s store.Reader) error {
-		for len(found.rows) < most {
+		for len(found.rows) < rowsShown {
 			some := v.list(q)
 			found.total, found.unsorted = some.total, some.unsorted
 			if found.first == 0 {
@@ -256,10 +256,10 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 			for i, p := range pages {
 				l.Looked++
 				q.after = some.rows[i]
-				if p != nil && holds(p, words) {
+				if p != nil && containsAll(p, words) {
 					found.rows, found.ids = append(found.rows, some.rows[i]), append(found.ids, some.ids[i])
 				}
-				if len(found.rows) == most {
+				if len(found.rows) == rowsShown {
 					break
 				}
 			}
@@ -271,9 +271,9 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	})
 }
 
-// holds reports whether the text, title and URL of a page together contain all words. The words
+// containsAll reports whether the text, title and URL of a page together contain all words. The words
 // must be in lower case.
-func holds(c *store.Content, words []string) bool {
+func containsAll(c *store.Content, words []string) bool {
 	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }

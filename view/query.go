@@ -24,7 +24,7 @@ type query struct {
 }
 
 // rowsShown is the maximum number of rows that a list shows at once.
-const most = 50
+const rowsShown = 50
 
 type selection struct {
 	rows     []int // row numbers
@@ -64,14 +64,14 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 		case q.before >= 0:
 			passed = passed || i == q.before
 			if !passed && hit {
-				if len(window) == most {
+				if len(window) == rowsShown {
 					window, s.earlier = append(window[:0], window[1:]...), true
 				}
 				window = append(window, i)
 				s.first = s.total + 2 - len(window)
 			}
 			s.later = s.later || passed && hit
-		case passed && hit && len(s.rows) < most:
+		case passed && hit && len(s.rows) < rowsShown:
 			s.rows = append(s.rows, i)
 			s.first = s.total + 2 - len(s.rows)
 		case passed && hit:
@@ -100,7 +100,7 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
 	var order []int32
 	if q.column > 0 {
-		order, later = o.by(q.column, t)
+		order, later = o.sortedBy(q.column, t)
 		s.unsorted = order == nil
 	}
 	return func(do func(int)) {

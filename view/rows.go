@@ -92,10 +92,10 @@ func placeIn(words []string, word string) uint8 {
 // ms, so the most similar pages are found without an index, even at a low resemblance.
 type fingerprint [5]uint64
 
-const printed = 80 // number of minima in a fingerprint
+const fingerprintLen = 80 // number of minima in a fingerprint
 
 func newFingerprint(s *dedup.Sketch) (f fingerprint) {
-	for i := range printed {
+	for i := range fingerprintLen {
 		f[i/16] |= uint64(s[i]&15) << (4 * (i % 16))
 	}
 	return f
@@ -109,7 +109,7 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 		x := f[i] ^ g[i]
 		differ += bits.OnesCount64((x | x>>1 | x>>2 | x>>3) & lowest)
 	}
-	return (float64(printed-differ)/printed - 1.0/16) / (15.0 / 16)
+	return (float64(fingerprintLen-differ)/fingerprintLen - 1.0/16) / (15.0 / 16)
 }
 
 // A host contains counts of the records of one host. Dead rows do not count.
@@ -246,13 +246,13 @@ func clamp(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
 // searchable returns the first n bytes of s in lower case, with control characters replaced by
 // spaces.
-func searchable(s string, most int) string {
+func searchable(s string, n int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return unicode.ToLower(r)
-	}, s[:min(len(s), most)])
+	}, s[:min(len(s), n)])
 }
 
 // hostOf returns the index of a host in t.hosts. It adds the host if it is new.

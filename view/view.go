@@ -72,11 +72,11 @@ type View struct {
 	pulse  pulse
 	lately lately
 
-	auditing latest[*audit.Audit]
-	likening latest[Alike] // result of the comparison of all pages with each other
-	likened  atomic.Int64  // percentage of the running comparison that is done
+	auditing   latest[*audit.Audit]
+	comparison latest[Alike] // result of the comparison of all pages with each other
+	compared   atomic.Int64  // percentage of the running comparison that is done
 	// the incoming links of all pages
-	turning latest[*inward]
+	incoming latest[*inward]
 
 	streams chan struct{} // one element for each browser that follows the crawl; limits their number
 
@@ -139,12 +139,12 @@ func (v *View) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
 	mux.Handle("GET /now", v.shown(v.nowPage))
 	mux.HandleFunc("GET /now/events", v.events)
-	mux.HandleFunc("POST /now/pause", v.told(Crawl.Pause))
-	mux.HandleFunc("POST /now/go-on", v.told(Crawl.GoOn))
-	mux.HandleFunc("POST /now/stop", v.told(Crawl.Stop))
+	mux.HandleFunc("POST /now/pause", v.controlHandler(Crawl.Pause))
+	mux.HandleFunc("POST /now/go-on", v.controlHandler(Crawl.GoOn))
+	mux.HandleFunc("POST /now/stop", v.controlHandler(Crawl.Stop))
 	mux.Handle("GET /pages", v.shown(v.pagesPage))
 	mux.Handle("GET /page/{id}", v.shown(v.onePage))
-	mux.HandleFunc("POST /page/{id}/in", v.turnAgain)
+	mux.HandleFunc("POST /page/{id}/in", v.recountLinks)
 	if v.opt.Marked != nil {
 		mux.HandleFunc("GET /page/{id}/marked", v.markedPage)
 	}
@@ -160,7 +160,7 @@ func (v *View) routes() http.Handler {
 	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
-	mux.HandleFunc("POST /similarity", v.likenAgain)
+	mux.HandleFunc("POST /similarity", v.recompare)
 	mux.Handle("GET /map", v.shown(v.mapPage))
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
 		v.file(w, "text/css; charset=utf-8", report.Style, "view.css")
@@ -185,8 +185,8 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 
 type screen struct {
 	name    string        // of the template
-	title   string        // title in the view's own words; if "", of is the title
-	of      string        // crawled text that follows the title, such as the title of a crawled page
+	title   string        // title in the view's own words; if "", subject is the title
+	subject string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never
 	live    string        // path from which the browser receives changes to the page; "" if the page does not change
 	Content any
@@ -232,7 +232,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 			Content                      template.HTML
 			Places                       []place
 			Progress                     progress
-		}{s.title, s.of, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
+		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)

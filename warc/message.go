@@ -62,7 +62,7 @@ type chunks struct {
 func (c *chunks) Read(p []byte) (int, error) {
 	if !c.begun {
 		c.begun = true
-		c.plain = !c.promise()
+		c.plain = !c.atChunkSize()
 	}
 	if c.plain {
 		return c.in.Read(p)
@@ -84,8 +84,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 // write extensions after the size.
 const maxChunkLine = 256
 
-// promise reports whether the input begins with the size of a chunk.
-func (c *chunks) promise() bool {
+// atChunkSize reports whether the input begins with the size of a chunk.
+func (c *chunks) atChunkSize() bool {
 	start, _ := c.in.Peek(maxChunkLine)
 	end := bytes.IndexByte(start, '\n')
 	if end < 0 {

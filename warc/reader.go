@@ -63,7 +63,7 @@ func (r *Reader) next() (*Record, error) {
 	if r.in == nil {
 		r.begin()
 	}
-	if err := r.leave(); err != nil {
+	if err := r.skipBlock(); err != nil {
 		return nil, err
 	}
 	offset, err := r.toRecord()
@@ -73,7 +73,7 @@ func (r *Reader) next() (*Record, error) {
 	rec := &Record{Offset: offset}
 	length, err := r.head(rec)
 	if err != nil {
-		return nil, r.lost(rec, err)
+		return nil, r.skipDamage(rec, err)
 	}
 	r.block = &block{r: r, rec: rec, left: length, begins: r.src.offset()}
 	rec.Block = r.block
@@ -103,8 +103,8 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads the previous record's block to its end and discards the data.
-func (r *Reader) leave() error {
+// skipBlock reads the previous record's block to its end and discards the data.
+func (r *Reader) skipBlock() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
 		return nil // the block was read to its end, or its error was already returned
@@ -130,7 +130,7 @@ func (r *Reader) toRecord() (int64, error) {
 		case err == io.EOF:
 			return 0, err
 		case err != nil && r.member != nil:
-			return 0, r.lost(&Record{Offset: r.member.offset}, err)
+			return 0, r.skipDamage(&Record{Offset: r.member.offset}, err)
 		case err != nil:
 			return 0, err
 		case next[0] == '\r' || next[0] == '\n':
@@ -138,7 +138,7 @@ func (r *Reader) toRecord() (int64, error) {
 		case r.member == nil:
 			return r.src.offset(), nil
 		default:
-			return r.member.offset, r.share()
+			return r.member.offset, r.countShared()
 		}
 	}
 }
@@ -148,9 +148,9 @@ func (r *Reader) toRecord() (int64, error) {
 // [Damage] that does not mean that a record is lost.
 var ErrShared = errors.New("the gzip member contains more records: they are read, but have no offset of their own")
 
-// share counts the records that begin in the open gzip member. At the second one it returns a
+// countShared counts the records that begin in the open gzip member. At the second one it returns a
 // [Damage] with ErrShared, because the specification requires a separate member for each record.
-func (r *Reader) share() error {
+func (r *Reader) countShared() error {
 	if r.member.records++; r.member.records == 2 {
 		return &Damage{Offset: r.member.offset, Err: ErrShared}
 	}
@@ -164,7 +164,7 @@ func (r *Reader) nextMember() error {
 		return err
 	}
 	if err := r.openMember(); err != nil {
-		return r.lost(&Record{Offset: r.member.offset}, err)
+		return r.skipDamage(&Record{Offset: r.member.offset}, err)
 	}
 	return nil
 }
@@ -194,9 +194,9 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	return rec.length()
 }
 
-// lost moves the reader to the next position at which a record may begin, and returns a [Damage]
+// skipDamage moves the reader to the next position at which a record may begin, and returns a [Damage]
 // with the reason why rec could not be read.
-func (r *Reader) lost(rec *Record, err error) *Damage {
+func (r *Reader) skipDamage(rec *Record, err error) *Damage {
 	if r.member != nil && r.member.err != nil {
 		r.findMember()
 	} else {

@@ -74,7 +74,7 @@ func surtPath(path string) string {
 	if strings.Contains(path, "//") {
 		path = slashes.ReplaceAllString(path, "/")
 	}
-	if path = strings.ToLower(minimal(path)); strings.Contains(path, ";") {
+	if path = strings.ToLower(minimalEscape(path)); strings.Contains(path, ";") {
 		path = inPath.ReplaceAllString(path, "")
 	}
 	if path = strings.TrimSuffix(path, "/"); path == "" {
@@ -88,7 +88,7 @@ func surtQuery(query string) string {
 		return ""
 	}
 	var kept []string
-	for part := range strings.SplitSeq(strings.ToLower(minimal(query)), "&") {
+	for part := range strings.SplitSeq(strings.ToLower(minimalEscape(query)), "&") {
 		if !isSession.MatchString(part) {
 			kept = append(kept, part)
 		}
@@ -104,9 +104,9 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimal decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A". Then it
+// minimalEscape decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A". Then it
 // escapes only the bytes that must be escaped.
-func minimal(s string) string {
+func minimalEscape(s string) string {
 	for {
 		once := unescaped(s)
 		if once == s {

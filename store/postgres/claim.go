@@ -114,7 +114,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 			break
 		}
 	}
-	if err := s.stand(ctx, worker, &g); err != nil {
+	if err := s.setCounts(ctx, worker, &g); err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", err)
 	}
 	slices.SortFunc(hosts, func(a, b claimed) int {
@@ -201,8 +201,8 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return ready, len(empty), err
 }
 
-// stand sets the numbers of workers and hosts in g, and updates s.clock with the server's time.
-func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
+// setCounts sets the numbers of workers and hosts in g, and updates s.clock with the server's time.
+func (s *Store) setCounts(ctx context.Context, worker string, g *frontier.Grant) error {
 	setBack := false
 	err := s.try(ctx, func(ctx context.Context) error {
 		var server time.Time

@@ -58,17 +58,17 @@ type commit struct {
 func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	outcomes := make([][]store.Outcome, len(calls))
 	var entries []*store.Entry
-	var of []*store.Outcome
+	var outcomeOf []*store.Outcome
 	var call []int
 	for i, c := range calls {
 		outcomes[i] = make([]store.Outcome, len(c))
 		for j, e := range c {
-			entries, of, call = append(entries, e), append(of, &outcomes[i][j]), append(call, i)
+			entries, outcomeOf, call = append(entries, e), append(outcomeOf, &outcomes[i][j]), append(call, i)
 		}
 	}
 	ended := map[int]bool{}
 	for done := 0; done < len(entries); {
-		n := done + together(entries[done:])
+		n := done + batchLen(entries[done:])
 		c := &commit{entries: entries[done:n], call: call[done:n], ended: ended, sent: make([]bool, n-done)}
 		for range c.entries {
 			c.visits = append(c.visits, newID())
@@ -82,7 +82,7 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 			return nil, err
 		}
 		for i, o := range some {
-			if *of[done+i] = o; o == store.Stale {
+			if *outcomeOf[done+i] = o; o == store.Stale {
 				ended[call[done+i]] = true
 			}
 		}
@@ -92,11 +92,11 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	return outcomes, nil
 }
 
-// together returns how many of the first entries can be committed in one transaction. It stops
+// batchLen returns how many of the first entries can be committed in one transaction. It stops
 // before an entry whose page is among the earlier entries. It also stops before a link to such a
 // page if that page was never taken from the queue. The order of the two then decides whether the
 // page is queued again.
-func together(entries []*store.Entry) int {
+func batchLen(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
 		if n == mostTogether || pages[e.Record.ID] ||

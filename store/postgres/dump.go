@@ -128,7 +128,7 @@ func (d dumping) pages(ctx context.Context) error {
 }
 
 func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
-	of := map[id]*store.Placed{}
+	byHash := map[id]*store.Placed{}
 	var hashes []id
 	for _, p := range pages {
 		r, err := store.UnpackRecord(p.Record)
@@ -136,7 +136,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 			return err
 		}
 		hash := id(hashOf(r.URL))
-		of[hash], hashes = p, append(hashes, hash)
+		byHash[hash], hashes = p, append(hashes, hash)
 	}
 	rows, err := d.tx.Query(ctx, "SELECT hash, state FROM known WHERE hash = ANY($1) AND state <> $2", hashes, frontier.Pending)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	var hash id
 	var state int16
 	_, err = pgx.ForEachRow(rows, []any{&hash, &state}, func() error {
-		of[hash].State = frontier.State(state)
+		byHash[hash].State = frontier.State(state)
 		return nil
 	})
 	return err
@@ -181,11 +181,11 @@ func (d dumping) outside(ctx context.Context) error {
 }
 
 func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, error) {
-	of := map[id]string{}
+	byHash := map[id]string{}
 	var pages []id
 	for _, url := range urls {
 		page := id(dedup.HashOf([]byte(url)))
-		of[page], pages = url, append(pages, page)
+		byHash[page], pages = url, append(pages, page)
 	}
 	rows, err := d.tx.Query(ctx, "SELECT id FROM page WHERE id = ANY($1)", pages)
 	if err != nil {
@@ -193,7 +193,7 @@ func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, 
 	}
 	all := map[string]bool{}
 	var page id
-	_, err = pgx.ForEachRow(rows, []any{&page}, func() error { all[of[page]] = true; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&page}, func() error { all[byHash[page]] = true; return nil })
 	return all, err
 }
 
@@ -339,7 +339,7 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 		})
 	})
 	if err == nil {
-		s.saw(last)
+		s.raiseSeen(last)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 			s.away.Store(false)
 			return nil
 		}
-		if ctx.Err() != nil || !passes(err) {
+		if ctx.Err() != nil || !retryable(err) {
 			return s.explain(err)
 		}
 		waited += min(time.Since(counted), patience/2)
@@ -97,8 +97,8 @@ func codeOf(err error) string {
 
 func conflicts(err error) bool { return codeOf(err) == "40001" || codeOf(err) == "40P01" }
 
-// passes reports whether a call that failed with err may succeed when repeated.
-func passes(err error) bool {
+// retryable reports whether a call that failed with err may succeed when repeated.
+func retryable(err error) bool {
 	switch code := codeOf(err); {
 	case untrusted(err):
 		return false

@@ -118,7 +118,7 @@ func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 	case place < seen:
 		return 0, errForgot
 	}
-	s.saw(place)
+	s.raiseSeen(place)
 	return place, nil
 }
 

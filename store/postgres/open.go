@@ -183,7 +183,7 @@ func (s *Store) identify(ctx context.Context) error {
 	case version != schemaVersion:
 		return fmt.Errorf("%w: the schema %s has version %d, and this skink reads version %d: choose another schema, or use the skink that made it", store.ErrCorrupt, s.address.schema, version, schemaVersion)
 	}
-	s.saw(place)
+	s.raiseSeen(place)
 	return nil
 }
 
@@ -267,8 +267,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// saw raises s.seen to place, the number of a commit, if that is higher.
-func (s *Store) saw(place int64) {
+// raiseSeen raises s.seen to place, the number of a commit, if that is higher.
+func (s *Store) raiseSeen(place int64) {
 	for {
 		before := s.seen.Load()
 		if place <= before || s.seen.CompareAndSwap(before, place) {

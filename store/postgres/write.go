@@ -16,7 +16,7 @@ type writes struct {
 	keys           map[uint64]bool     // keys under which a posting is added
 	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new commit number
 
-	of                      []int // index of each visit's entry
+	entryOf                 []int // index of each visit's entry
 	visit, page             []id
 	record                  []string
 	text                    []*string
@@ -78,9 +78,9 @@ func (w *writes) follow(e *store.Entry) {
 	}
 }
 
-// rests adds the keys, hashes and pages that the verdict of e depends on, for the check under the
+// addConditions adds the keys, hashes and pages that the verdict of e depends on, for the check under the
 // lock.
-func (w *writes) rests(e *store.Entry) {
+func (w *writes) addConditions(e *store.Entry) {
 	for _, k := range e.Basis.Keys {
 		w.basisKeys = append(w.basisKeys, int64(k))
 	}
@@ -91,22 +91,22 @@ func (w *writes) rests(e *store.Entry) {
 }
 
 func (w *writes) touch(visit id, e *store.Entry, record string) {
-	w.rests(e)
+	w.addConditions(e)
 	w.touched, w.touchedRecord = append(w.touched, visit), append(w.touchedRecord, record)
 	w.touchedLinks, w.touchedTargets = append(w.touchedLinks, e.Out), append(w.touchedTargets, targets(e))
 }
 
 // place adds a page, which gets the next commit number.
 func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces bool) {
-	w.rests(e)
+	w.addConditions(e)
 	n := int32(len(w.page)) + 1
 	if w.placed[e.Record.ID] = true; !e.Hash.IsZero() {
 		w.hashes[e.Hash] = true
 	}
-	of, array := map[uint64]bool{}, []byte("{")
+	entryOf, array := map[uint64]bool{}, []byte("{")
 	for _, k := range e.Keys {
-		if w.keys[k] = true; !of[k] {
-			if of[k] = true; len(of) > 1 {
+		if w.keys[k] = true; !entryOf[k] {
+			if entryOf[k] = true; len(entryOf) > 1 {
 				array = append(array, ',')
 			}
 			array = strconv.AppendInt(array, int64(k), 10)
@@ -118,7 +118,7 @@ func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces 
 	if e.Record.Follows() {
 		leader = orNull(e.Record.Leader)
 	}
-	w.of, w.visit, w.page, w.record = append(w.of, i), append(w.visit, visit), append(w.page, e.Record.ID), append(w.record, record)
+	w.entryOf, w.visit, w.page, w.record = append(w.entryOf, i), append(w.visit, visit), append(w.page, e.Record.ID), append(w.record, record)
 	text, packed := plain(e.Text)
 	w.text, w.packed, w.sketch = append(w.text, text), append(w.packed, packed), append(w.sketch, packSketch(e.Sketch))
 	w.links, w.targets = append(w.links, e.Out), append(w.targets, targets(e))
@@ -186,7 +186,7 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return false, err // the pool closes a connection that is still in a transaction
 	}
-	for _, i := range w.of {
+	for _, i := range w.entryOf {
 		c.sent[i] = true
 	}
 	s.sent.add(found)
@@ -208,7 +208,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 		}
 	}
 	resend := false
-	for _, i := range w.of {
+	for _, i := range w.entryOf {
 		resend = resend || !c.sent[i]
 	}
 	if !resend && u.hashes == nil && outside == nil {

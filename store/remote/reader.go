@@ -33,10 +33,10 @@ var (
 // methods, but requests are sent one at a time. If a context is done during a request, the
 // connection is closed, and later calls fail.
 type Reader struct {
-	dir    string
-	by     string
-	moment time.Time
-	conn   net.Conn
+	dir     string
+	command string
+	moment  time.Time
+	conn    net.Conn
 
 	mu    sync.Mutex // held from a request to its answer; guards everything below
 	out   *gob.Encoder
@@ -105,12 +105,12 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	case hello.Busy:
 		return nil, ErrBusy
 	}
-	r.by, r.moment = hello.By, hello.Moment
+	r.command, r.moment = hello.By, hello.Moment
 	return r, conn.SetDeadline(time.Time{})
 }
 
 // By returns the command that has the store open, such as "skink crawl".
-func (r *Reader) By() string { return r.by }
+func (r *Reader) By() string { return r.command }
 
 // Moment returns the time of the reader's snapshot.
 func (r *Reader) Moment() time.Time { return r.moment }
@@ -162,7 +162,7 @@ func (r *Reader) leave(a *answer) {
 
 // inParts yields the values of a list, which it requests part by part. values returns the values in
 // a part. If an error occurs, all values before it are yielded first.
-func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
+func inParts[T any](ctx context.Context, r *Reader, q request, values func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		for q := q; ; {
@@ -171,7 +171,7 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 				yield(none, err)
 				return
 			}
-			for _, v := range of(&a.Part) {
+			for _, v := range values(&a.Part) {
 				if ctx.Err() != nil {
 					break
 				}

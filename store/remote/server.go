@@ -62,11 +62,11 @@ var defaultLimits = limits{
 
 // A Server gives clients access to the store that this process has open.
 type Server struct {
-	dir    string
-	by     string
-	take   func() (Snapshot, error)
-	limits limits
-	at     address
+	dir     string
+	command string
+	take    func() (Snapshot, error)
+	limits  limits
+	at      address
 
 	listener net.Listener
 	ctx      context.Context // all sessions end when ctx is cancelled
@@ -80,12 +80,12 @@ type Server struct {
 // Serve serves clients that read the store in dir, until Close. command is the command that has the
 // store open; clients show it in messages. take is called once for each session. The caller must
 // hold the lock of the store, because Serve replaces files that another server left in dir.
-func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
-	return serve(dir, by, take, defaultLimits)
+func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) {
+	return serve(dir, command, take, defaultLimits)
 }
 
-func serve(dir, by string, take func() (Snapshot, error), l limits) (*Server, error) {
-	s := &Server{dir: dir, by: by, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
+func serve(dir, command string, take func() (Snapshot, error), l limits) (*Server, error) {
+	s := &Server{dir: dir, command: command, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
 	if err := leave(dir); err != nil {
 		return nil, fmt.Errorf("answer readers of the store: %w", err)
 	}
@@ -187,7 +187,7 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 	}
 	out := gob.NewEncoder(conn)
 	if busy {
-		_ = out.Encode(greeting{By: s.by, Busy: true})
+		_ = out.Encode(greeting{By: s.command, Busy: true})
 		return
 	}
 	snapshot, err := s.take()
@@ -195,7 +195,7 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 		return
 	}
 	defer snapshot.Close()
-	if err := out.Encode(greeting{By: s.by, Moment: time.Now()}); err != nil {
+	if err := out.Encode(greeting{By: s.command, Moment: time.Now()}); err != nil {
 		return
 	}
 	in := gob.NewDecoder(conn)

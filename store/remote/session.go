@@ -18,15 +18,15 @@ const (
 
 // A session answers the requests of one connection from one snapshot, one at a time.
 type session struct {
-	ctx   context.Context
-	from  Snapshot
-	lists map[int]*list
-	last  int
-	most  int // maximum number of open lists
+	ctx      context.Context
+	from     Snapshot
+	lists    map[int]*list
+	last     int
+	maxLists int // maximum number of open lists
 }
 
-func newSession(ctx context.Context, from Snapshot, most int) *session {
-	return &session{ctx: ctx, from: from, lists: map[int]*list{}, most: most}
+func newSession(ctx context.Context, from Snapshot, maxLists int) *session {
+	return &session{ctx: ctx, from: from, lists: map[int]*list{}, maxLists: maxLists}
 }
 
 func (s *session) end() {
@@ -77,8 +77,8 @@ func (s *session) fill(a *answer, q *request) (err error) {
 }
 
 func (s *session) begin(a *answer, q *request) error {
-	if len(s.lists) >= s.most {
-		return fmt.Errorf("more than %d lists of a store are read at once", s.most)
+	if len(s.lists) >= s.maxLists {
+		return fmt.Errorf("more than %d lists of a store are read at once", s.maxLists)
 	}
 	l := s.listOf(q)
 	if l == nil {
