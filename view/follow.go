@@ -130,7 +130,6 @@ func (x *index) list(q query) (s selection, later func()) {
 	return x.rows.list(q, x.orders)
 }
 
-// A progress describes how many of a store's records the rows cover.
 type progress struct {
 	Read, All int64
 	Reading   bool   // whether the first read of the whole store is still running

@@ -183,7 +183,7 @@ type inView struct {
 	At     string // when the view began to read the links
 	Making bool
 	Failed string
-	All    int // number of pages that link to the page
+	All    int
 	Links  []inLink
 }
 

@@ -282,7 +282,6 @@ const (
 	rowsBack    = 20_000
 )
 
-// newest returns the clusters that most recently got new members.
 func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	var ids []dedup.Hash
 	var sizes []int

@@ -27,8 +27,8 @@ type pageView struct {
 	Nearest  []neighbour
 	Nearness string // why Nearest is empty
 	Rule     dedup.Rule
-	In       *inView      // pages that link to this page; nil if the store has no links
-	Out      []store.Link // the first links of the page
+	In       *inView // pages that link to this page; nil if the store has no links
+	Out      []store.Link
 	// links that are not shown
 	OutRest int
 }
@@ -89,7 +89,6 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "one page", subject: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
-// content returns the stored content of the page with the given ID or URL.
 func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
 	var id dedup.Hash
 	if err := id.UnmarshalText([]byte(name)); err != nil {

@@ -102,7 +102,7 @@ type list struct {
 	Earlier  string // address of the previous part of the list; "" if there is none
 	Later    string
 	Unsorted bool
-	Looked   int // number of pages whose texts were searched
+	Looked   int
 	Shape    string
 }
 

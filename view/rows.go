@@ -288,7 +288,6 @@ func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	return at
 }
 
-// find returns the number of the newest row of the page with the given ID.
 func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	for slot := t.slot(id); t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
 		if i = int(t.places[slot] - 1); t.at(i).id == id {

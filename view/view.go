@@ -131,7 +131,7 @@ func (v *View) Close() {
 	v.beside.Wait()
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements [http.Handler].
 func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.ServeHTTP(w, r) }
 
 func (v *View) routes() http.Handler {

@@ -13,7 +13,7 @@ import (
 // A Message is the HTTP request or response in a record.
 type Message struct {
 	Start  string // first line of the message, such as "HTTP/1.1 200 OK"
-	Header Header // the fields as they are in the archive
+	Header Header // header fields as archived
 	Body   io.Reader
 }
 

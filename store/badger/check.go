@@ -88,7 +88,7 @@ func checkStore(dir string) (Loss, *checkedTables, error) {
 
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // the manifest was rebuilt from the tables
+	rebuilt  bool // whether the manifest was rebuilt from the tables
 	checked  *checkedTables
 	tables   map[uint64]*tableContent
 	reached  uint64 // last transaction in the tables; later transactions are in the logs

@@ -21,7 +21,7 @@ func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error
 	return s.queueAll(ctx, items, (*batch).discover)
 }
 
-// Requeue queues the URLs that are not pending.
+// Requeue queues the given URLs that are not already pending.
 func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
 	return s.queueAll(ctx, items, (*batch).requeue)
 }
@@ -433,7 +433,8 @@ func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	return u.state, nil
 }
 
-// URLs yields all URLs in a state, which must be Pending or Outside. For other states it yields none.
+// URLs yields all URLs in the given state, which must be Pending or Outside. For other states it
+// yields none.
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }

@@ -75,7 +75,7 @@ type Store struct {
 	visible atomic.Uint64 // latest visit that look-ups and readers can see
 
 	mu        sync.Mutex // held by every writer; guards all fields below
-	counters  counters   // include the changes of the transaction that is being built
+	counters  counters   // with the changes of the transaction being built
 	last      uint64     // latest visit, committed or not
 	seq       uint64     // last journal entry
 	queue     queue

@@ -38,7 +38,6 @@ func makeDiscardFile(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeLeftovers removes the files described above, which contain no data of the store.
 func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

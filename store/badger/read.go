@@ -142,7 +142,7 @@ func (r reader) End(context.Context) (store.Cursor, error) {
 	return cursorAt(c.Numbers), err
 }
 
-// Meta returns a named value.
+// Meta returns a named value, or nil if it was never set.
 func (s *Store) Meta(ctx context.Context, name string) (value []byte, err error) {
 	err = s.read(ctx, func(r reader) error {
 		value, err = r.Meta(ctx, name)

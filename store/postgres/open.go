@@ -55,7 +55,7 @@ type Store struct {
 	slot    int16 // value of the column slot in the rows of the table counter that this process adds to
 	clock   serverClock
 	seen    atomic.Int64 // highest number of a commit that the server has reported
-	away    atomic.Bool  // whether the last call that was retried got no response
+	away    atomic.Bool  // whether the last retried call got no response
 
 	commits batcher[*store.Entry, store.Outcome]
 	lookups batcher[store.Ask, store.Found]

@@ -136,7 +136,7 @@ const (
 	askHosts
 	askCounts
 	askDump
-	askMore // asks for the next part of a list
+	askMore
 )
 
 // A request is one question from a client. Fields that its verb does not use are zero.
@@ -145,7 +145,7 @@ type request struct {
 	IDs   []dedup.Hash
 	Want  store.Want
 	After store.Cursor
-	Name  string // name of a meta value, or a URL
+	Name  string
 	State frontier.State
 	List  int   // list whose next part the client asks for
 	Ended []int // lists that the client no longer needs
@@ -159,7 +159,7 @@ type answer struct {
 	Cursor store.Cursor
 	Tally  store.Tally
 	Meta   []byte
-	IsSet  bool // whether the meta value exists
+	IsSet  bool
 	State  frontier.State
 	Counts frontier.Counts
 

@@ -221,7 +221,7 @@ func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (
 	return pages, nil
 }
 
-// Changes yields the changes after a cursor.
+// Changes yields the changes after the given cursor.
 func (r *Reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	q := request{Verb: askChanges, After: after, Want: want}
 	packed := inParts(ctx, r, q, func(p *part) []*store.PackedChange { return p.Changes })
@@ -286,7 +286,7 @@ func (r *Reader) State(ctx context.Context, url string) (frontier.State, error) 
 	return a.State, nil
 }
 
-// URLs yields the URLs in a state.
+// URLs yields the URLs in the given state.
 func (r *Reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return inParts(ctx, r, request{Verb: askURLs, State: state}, func(p *part) []string { return p.URLs })
 }

@@ -23,7 +23,7 @@ type Filter struct {
 const (
 	firstPart  = 1 << 20 // number of keys that fit into the first part, which takes 1.3 MB
 	bitsPerKey = 10
-	probes     = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
+	probes     = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits each fit into one hash
 )
 
 // Has reports whether key may have been added. If it returns false, the key was certainly not
@@ -73,9 +73,9 @@ func (f *Filter) find(h uint64) bool {
 // A bloom is a blocked Bloom filter of a fixed size. Its keys must be evenly distributed, like
 // those from mix. The high bits of a key select its block, so ascending keys have ascending blocks.
 type bloom struct {
-	bytes []byte // blocks of bloomBlock bytes
-	keys  int    // number of keys that the filter was made for
-	free  int    // number of keys that can be added until the filter is full
+	bytes []byte
+	keys  int // number of keys that the filter was made for
+	free  int // number of keys that can be added until the filter is full
 }
 
 // bloomBlock is the size of a block in bytes: one cache line.

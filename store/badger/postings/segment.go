@@ -154,7 +154,6 @@ func (w *segmentWriter) endBlock() {
 	w.n = 0
 }
 
-// finish completes the file, syncs it and maps its head.
 func (w *segmentWriter) finish() (*segment, error) {
 	if w.n > 0 {
 		w.endBlock()

@@ -28,7 +28,6 @@ func Delayed(tb testing.TB, addr string, delay time.Duration) string {
 	return l.Addr().String()
 }
 
-// relay copies in both directions until one side closes its connection.
 func relay(client net.Conn, addr string, delay time.Duration) {
 	server, err := net.Dial("tcp", addr)
 	if err != nil {
