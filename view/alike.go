@@ -45,8 +45,8 @@ type Pair struct {
 	Resemblance float64
 }
 
-// compareAll compares all pages with each other, and returns when the comparison has ended. It returns
-// at once if a comparison is already running.
+// compareAll compares all pages with each other, and returns when the comparison has ended. It
+// returns at once if a comparison is already running.
 func (v *View) compareAll() {
 	v.comparison.renew(v.life, func(ctx context.Context) (Alike, error) {
 		v.compared.Store(0)

@@ -12,8 +12,8 @@ import (
 	"skink/store"
 )
 
-// twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one title became
-// too short, and one is no longer too short.
+// twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one
+// title became too short, and one is no longer too short.
 func twiceCrawled(t *testing.T) store.Store {
 	t.Helper()
 	s := store.NewMemory()
@@ -57,8 +57,8 @@ func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit,
 	return get(t, server, "/audit"+query)
 }
 
-// TestAuditSince checks that the view shows which findings are new, fixed and remaining, and that the other
-// crawl can be chosen.
+// TestAuditSince checks that the view shows which findings are new, fixed and remaining, and that
+// the other crawl can be chosen.
 func TestAuditSince(t *testing.T) {
 	v, server := newView(t, twiceCrawled(t), nil)
 	body := audited(t, v, server, nil, "")

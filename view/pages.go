@@ -271,8 +271,8 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	})
 }
 
-// containsAll reports whether the text, title and URL of a page together contain all words. The words
-// must be in lower case.
+// containsAll reports whether the text, title and URL of a page together contain all words. The
+// words must be in lower case.
 func containsAll(c *store.Content, words []string) bool {
 	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })

@@ -194,8 +194,8 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	return rec.length()
 }
 
-// skipDamage moves the reader to the next position at which a record may begin, and returns a [Damage]
-// with the reason why rec could not be read.
+// skipDamage moves the reader to the next position at which a record may begin, and returns a
+// [Damage] with the reason why rec could not be read.
 func (r *Reader) skipDamage(rec *Record, err error) *Damage {
 	if r.member != nil && r.member.err != nil {
 		r.findMember()

@@ -53,8 +53,8 @@ func (s *source) Read(p []byte) (int, error) {
 // offset returns the file offset up to which callers have read.
 func (s *source) offset() int64 { return s.off - int64(s.buf.Buffered()) }
 
-// back makes the next read begin at the file offset start. If the kept bytes begin after that offset, it
-// goes back to their beginning.
+// back makes the next read begin at the file offset start. If the kept bytes begin after that
+// offset, it goes back to their beginning.
 func (s *source) back(start int64) {
 	s.off = max(start, s.base)
 	s.buf.Reset(s)

@@ -104,8 +104,8 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimalEscape decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A". Then it
-// escapes only the bytes that must be escaped.
+// minimalEscape decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A".
+// Then it escapes only the bytes that must be escaped.
 func minimalEscape(s string) string {
 	for {
 		once := unescaped(s)

@@ -15,8 +15,8 @@ import (
 	"skink/store"
 )
 
-// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the dump. If
-// the connection is lost, Dump returns an error.
+// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the
+// dump. If the connection is lost, Dump returns an error.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		stopped := false
@@ -151,7 +151,8 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	return err
 }
 
-// outside yields the URLs outside the crawl, except those with a record, whose state is in their page.
+// outside yields the URLs outside the crawl, except those with a record, whose state is in their
+// page.
 func (d dumping) outside(ctx context.Context) error {
 	after := id{}
 	for more := true; more; {

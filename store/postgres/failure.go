@@ -108,7 +108,7 @@ func retryable(err error) bool {
 		return true
 	case code == "57P01", code == "57P02", code == "57P03", code == "57P05": // shutdown, crash, starting up, idle session
 		return true
-	case code == "53300", code == "25006", code == "55P03", code == "57014", code == "25P03":
+	case code == "53300", code == "25006", code == "55P03", code == "57014", code == "25P03": // too many connections, read-only, lock, statement timeout, idle transaction
 		return true
 	}
 	return false

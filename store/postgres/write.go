@@ -78,8 +78,8 @@ func (w *writes) follow(e *store.Entry) {
 	}
 }
 
-// addConditions adds the keys, hashes and pages that the verdict of e depends on, for the check under the
-// lock.
+// addConditions adds the keys, hashes and pages that the verdict of e depends on, for the check
+// under the lock.
 func (w *writes) addConditions(e *store.Entry) {
 	for _, k := range e.Basis.Keys {
 		w.basisKeys = append(w.basisKeys, int64(k))
@@ -103,10 +103,10 @@ func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces 
 	if w.placed[e.Record.ID] = true; !e.Hash.IsZero() {
 		w.hashes[e.Hash] = true
 	}
-	entryOf, array := map[uint64]bool{}, []byte("{")
+	seen, array := map[uint64]bool{}, []byte("{")
 	for _, k := range e.Keys {
-		if w.keys[k] = true; !entryOf[k] {
-			if entryOf[k] = true; len(entryOf) > 1 {
+		if w.keys[k] = true; !seen[k] {
+			if seen[k] = true; len(seen) > 1 {
 				array = append(array, ',')
 			}
 			array = strconv.AppendInt(array, int64(k), 10)

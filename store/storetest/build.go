@@ -267,8 +267,8 @@ func hashesOf(urls ...string) []dedup.Hash {
 	return ids
 }
 
-// wantCopy fails the test unless want is the URL of the earliest page with the given text. If want is "",
-// there must be none.
+// wantCopy fails the test unless want is the URL of the earliest page with the given text. If want
+// is "", there must be none.
 func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
 	t.Helper()
 	found := lookup(t, s, store.Ask{Hashes: []dedup.Hash{text}})
