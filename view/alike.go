@@ -15,19 +15,19 @@ import (
 
 // # Other similarities
 //
-// Counting the clusters at another similarity requires a comparison of all pages with each other,
-// which takes minutes for a large store. The comparison runs in the background after a user starts
-// it with a form. Its result is kept until the next comparison.
+// To count the clusters at another similarity, all pages must be compared with each other, which
+// takes minutes for a large store. The comparison runs in the background after a user starts it
+// with a form. Its result is kept until the next comparison.
 
 // An Alike contains the clusters that the pages of a store would form at similarities other than
-// that of the crawl. Several goroutines may call its methods at once.
+// the crawl's. Its methods may be called concurrently.
 type Alike interface {
 	// Steps returns the result for each similarity, sorted by similarity.
 	Steps() []Step
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
 	// just above it, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
-	// Nearly returns the pages that are almost duplicates at the similarity of the crawl.
+	// Nearly returns the pages that are almost duplicates at the crawl's similarity.
 	Nearly() *audit.Nearly
 }
 
@@ -35,7 +35,7 @@ type Alike interface {
 type Step struct {
 	Similarity float64
 	Clusters   int
-	Pages      int // number of pages in these clusters
+	Pages      int
 }
 
 // A Pair is two pages and their resemblance.
@@ -45,22 +45,20 @@ type Pair struct {
 	Resemblance float64
 }
 
-// liken compares all pages with each other, and returns when the comparison has ended. It returns
-// at once if a comparison is already running.
-func (v *View) liken() {
-	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
-		v.likened.Store(0)
-		return v.opt.Alike(ctx, borrowed{v.opt.Store}, func(share float64) { v.likened.Store(int64(100 * share)) })
+// compareAll compares all pages with each other, and returns when the comparison has ended. It
+// returns at once if a comparison is already running.
+func (v *View) compareAll() {
+	v.comparison.renew(v.life, func(ctx context.Context) (Alike, error) {
+		v.compared.Store(0)
+		return v.opt.Alike(ctx, borrowed{v.opt.Store}, func(share float64) { v.compared.Store(int64(100 * share)) })
 	})
 }
 
-// An alikeView is the data for the page that shows which clusters the crawl would have found at
-// similarities other than its own.
 type alikeView struct {
 	Form         string
 	At           string
 	Making       bool
-	Done         int64 // percentage of the running comparison that is done
+	Done         int64 // percentage of the running comparison
 	Failed       string
 	Steps        []stepRow
 	Chart        chart
@@ -75,23 +73,22 @@ type stepRow struct {
 	Link string
 }
 
-// pairsShown is the maximum number of pairs of pages shown above the similarity, and also below it.
+// pairsShown is the maximum number of page pairs shown above the similarity, and also below it.
 const pairsShown = 8
 
-// alikePage shows the clusters for the similarity given in the request.
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
-	l := &v.likening
+	l := &v.comparison
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.likened.Load(), Similarity: v.opt.Rule.Similarity}
+	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
 	if l.failed != nil {
 		s.Failed = l.failed.Error()
 	}
 	if at, err := strconv.ParseFloat(r.URL.Query().Get("at"), 64); err == nil && at >= 0 && at <= 1 {
 		s.Similarity = at
 	}
-	if l.what != nil {
-		s.show(l.what)
+	if l.result != nil {
+		s.show(l.result)
 	}
 	again := time.Duration(0)
 	if l.making {
@@ -100,7 +97,6 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
 }
 
-// show sets the fields of s that depend on the result of the last comparison.
 func (s *alikeView) show(a Alike) {
 	steps := a.Steps()
 	if len(steps) == 0 {
@@ -133,8 +129,6 @@ func (s *alikeView) show(a Alike) {
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
-// countText formats a number of pages or clusters for an axis. The number in the middle of an axis
-// may have a fraction.
 func countText(n float64) string {
 	if n != math.Trunc(n) {
 		return number(n)
@@ -142,14 +136,13 @@ func countText(n float64) string {
 	return report.Grouped(int64(n))
 }
 
-// likenAgain handles the form that starts a comparison of all pages.
-func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
+func (v *View) recompare(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		return
 	}
 	if v.opt.Alike != nil {
-		v.beside.Go(v.liken)
+		v.beside.Go(v.compareAll)
 	}
 	http.Redirect(w, r, "/similarity", http.StatusSeeOther)
 }

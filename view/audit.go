@@ -24,15 +24,12 @@ import (
 // in this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// sinceNone is the choice of an audit that is not compared with an earlier crawl. Other choices are
-// the number of a crawl whose findings are kept, and "", which means the latest of these crawls.
+// sinceNone is the choice of an audit without a comparison to an earlier crawl. Other choices are
+// the number of a crawl whose findings are stored, and "", the latest of these crawls.
 const sinceNone = "none"
 
-// nearlyOf returns the pages that are almost duplicates; see [audit.Options].
 type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
 
-// nearly returns the function that finds the pages that are almost duplicates, or nil if the view has
-// none.
 func (v *View) nearly() nearlyOf {
 	if v.opt.Nearly == nil {
 		return nil
@@ -55,7 +52,7 @@ func (v *View) makeAudit(choice string, nearly nearlyOf) {
 		}
 		if since != nil && choice != sinceNone {
 			opt.Since, err = audit.ReadPast(ctx, borrowed{v.opt.Store}, since)
-			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // without a choice, an audit that is not compared is better than none
+			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // unless the user chose a crawl, an audit without a comparison is better than none
 				return nil, err
 			}
 		}
@@ -63,26 +60,25 @@ func (v *View) makeAudit(choice string, nearly nearlyOf) {
 	})
 }
 
-// An auditView is the data for the page that lists the findings of the last audit.
 type auditView struct {
 	Form   string
 	At     string
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64  // number of URLs that the audit covers
-	Seen   string // a text that says which part of the site was fetched
+	URLs   int64  // URLs covered by the audit
+	Seen   string // says which part of the site was fetched
 	Gaps   []audit.Gap
 	Groups []findingGroup
 
-	Unknown []string // reasons why some lists are missing or incomplete
+	Unknown []string // why some lists are missing or incomplete
 
-	Since  *audit.Crawl  // crawl with which the findings are compared; nil means none
-	Crawls []sinceChoice // crawls with which the next audit can be compared
+	Since  *audit.Crawl  // crawl that the findings are compared with; nil means none
+	Crawls []sinceChoice // crawls that the next audit can be compared with
 	Filter auditFilter
 }
 
-// A sinceChoice is a crawl with which an audit can be compared, as an option of a form.
+// A sinceChoice is a form option for a crawl that an audit can be compared with.
 type sinceChoice struct {
 	Value, Text string
 	Chosen      bool
@@ -98,17 +94,16 @@ type findingGroup struct {
 // An auditFilter is the form that selects findings by host, section and change.
 type auditFilter struct {
 	audit.Filter
-	Path     string // the form is sent to this path
+	Path     string
 	Hosts    []string
 	Sections []string
-	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
+	Changes  []audit.Change // empty if the audit has no comparison to an earlier crawl
 }
 
-// mostOptions is the largest number of hosts, and of sections, that the form offers. It offers
-// those with the most URLs.
+// mostOptions is the maximum number of hosts, and of sections, in the form: those with the most
+// URLs.
 const mostOptions = 200
 
-// filterOf returns the filter that a request asks for.
 func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 	q := r.URL.Query()
 	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
@@ -123,8 +118,8 @@ func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 // On reports whether the filter leaves anything out.
 func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
 
-// Query returns the filter as the query of a URL, which begins with a question mark and may be extended.
-// It returns "" if the filter leaves nothing out.
+// Query returns the filter as a URL query that begins with a question mark and may be extended. It
+// returns "" if the filter leaves nothing out.
 func (f auditFilter) Query() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"host": f.Host, "section": f.Section, "change": string(f.Change)} {
@@ -138,7 +133,6 @@ func (f auditFilter) Query() string {
 	return "?" + q.Encode()
 }
 
-// weights are the titles of the groups of findings, by severity.
 var weights = map[audit.Weight]string{
 	audit.Error:   "Errors: visitors or search engines are misled",
 	audit.Warning: "Warnings: they have a cost, or may be unintended",
@@ -146,10 +140,9 @@ var weights = map[audit.Weight]string{
 	audit.OK:      "OK: as it should be",
 }
 
-// auditPage lists the findings, the most important first.
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
-	a := known.what
+	a := known.result
 	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
 		v.beside.Go(func() { v.makeAudit("", v.nearly()) })
 		known.making = true
@@ -180,7 +173,6 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
 }
 
-// choicesOf returns the crawls with which an audit can be compared.
 func choicesOf(a *audit.Audit) (all []sinceChoice) {
 	earlier := a.History().Earlier()
 	if len(earlier) == 0 {
@@ -193,7 +185,6 @@ func choicesOf(a *audit.Audit) (all []sinceChoice) {
 	return append(all, sinceChoice{sinceNone, "no crawl", a.Since() == nil})
 }
 
-// remakeAudit handles the form that starts a new audit.
 func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
@@ -204,7 +195,6 @@ func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/audit", http.StatusSeeOther)
 }
 
-// A findingView is the data for a page with some rows of one finding.
 type findingView struct {
 	audit.Selection
 	Filter  auditFilter
@@ -217,12 +207,10 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is the time for which a request may compute rows. After this time, the page shows the
-// rows computed up to then. The rows of some lists take a long time, because they depend on
-// comparisons of texts.
+// rowsTime is how long a request may compute rows. After that, the page shows the rows computed so
+// far. Some lists are slow to compute because they require comparing texts.
 const rowsTime = 80 * time.Millisecond
 
-// findingPage shows the rows of a finding, beginning with the one given in the request.
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {
 	f, at, err := v.finding(r.PathValue("name"))
 	if err != nil {
@@ -232,13 +220,13 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	from = max(from, 0)
 	rows := []audit.Row{}
 	until := time.Now().Add(rowsTime)
-	filter := filterOf(v.auditing.now().what, r)
+	filter := filterOf(v.auditing.now().result, r)
 	selected := f.Select(filter.Filter)
 	for row, err := range selected.Rows(ctx, from) {
 		if err != nil {
 			return nil, err
 		}
-		if rows = append(rows, row); len(rows) == most || time.Now().After(until) {
+		if rows = append(rows, row); len(rows) == rowsShown || time.Now().After(until) {
 			break
 		}
 	}
@@ -249,7 +237,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 		here = "/audit/" + f.FullName() + filter.Query() + "&"
 	}
 	if from > 0 {
-		s.Earlier = fmt.Sprintf("%sfrom=%d", here, max(from-most, 0))
+		s.Earlier = fmt.Sprintf("%sfrom=%d", here, max(from-rowsShown, 0))
 	}
 	if s.Last < s.Total && len(rows) > 0 {
 		s.Later = fmt.Sprintf("%sfrom=%d", here, s.Last)
@@ -260,10 +248,10 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 // finding returns the finding with the given name, and the time at which its audit began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
-	if known.what == nil {
+	if known.result == nil {
 		return nil, known.at, missing("There is no audit yet.")
 	}
-	f := known.what.Find(name)
+	f := known.result.Find(name)
 	if f == nil {
 		return nil, known.at, missing("There is no finding named " + name + ".")
 	}
@@ -279,7 +267,6 @@ func inside(rawURL string) report.PageLink {
 	return l
 }
 
-// findingCSV sends all rows of a finding as CSV.
 func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	f, _, err := v.finding(strings.TrimSuffix(r.PathValue("name"), ".csv"))
 	if err != nil {
@@ -288,7 +275,7 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
-	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // after an error in the middle, close the connection, so that the browser reports the file as incomplete
+	if err := audit.Write(r.Context(), w, v.auditing.now().result, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
+		panic(http.ErrAbortHandler) // an error in the middle: close the connection, so that the browser reports the file as incomplete
 	}
 }

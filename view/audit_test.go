@@ -12,8 +12,8 @@ import (
 	"skink/store"
 )
 
-// twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one title became
-// too short, and one is no longer too short.
+// twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one
+// title became too short, and one is no longer too short.
 func twiceCrawled(t *testing.T) store.Store {
 	t.Helper()
 	s := store.NewMemory()
@@ -48,7 +48,7 @@ func twiceCrawled(t *testing.T) store.Store {
 func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit, query string) string {
 	t.Helper()
 	get(t, server, "/audit")
-	for known := v.auditing.now(); known.what == after; known = v.auditing.now() {
+	for known := v.auditing.now(); known.result == after; known = v.auditing.now() {
 		if known.failed != nil {
 			t.Fatal(known.failed)
 		}
@@ -57,8 +57,8 @@ func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit,
 	return get(t, server, "/audit"+query)
 }
 
-// TestAuditSince checks that the view shows which findings are new, fixed and remaining, and that the other
-// crawl can be chosen.
+// TestAuditSince checks that the view shows which findings are new, fixed and remaining, and that
+// the other crawl can be chosen.
 func TestAuditSince(t *testing.T) {
 	v, server := newView(t, twiceCrawled(t), nil)
 	body := audited(t, v, server, nil, "")
@@ -74,7 +74,7 @@ func TestAuditSince(t *testing.T) {
 			t.Errorf("the finding does not have %q\n%s", want, page)
 		}
 	}
-	before := v.auditing.now().what
+	before := v.auditing.now().result
 	if got := post(t, server, "/audit", url.Values{"token": {v.form}, "since": {"none"}}, ""); got != 303 {
 		t.Fatalf("the form with a choice: %d", got)
 	}

@@ -9,13 +9,10 @@ import (
 	"skink/store"
 )
 
-// borrowed is a store.Reader for callers that keep a reader for a long time. For each call, it borrows
-// the store from the Source.
 type borrowed struct{ from Source }
 
 var _ store.Reader = borrowed{}
 
-// asked borrows the store for one call of the function question.
 func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (T, error)) (answer T, err error) {
 	err = b.from.Read(ctx, func(s store.Reader) (err error) {
 		answer, err = question(s)
@@ -24,7 +21,6 @@ func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (
 	return answer, err
 }
 
-// listing borrows the store for as long as the caller iterates over a list.
 func listing[T any](ctx context.Context, b borrowed, list func(store.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		more := true

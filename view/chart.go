@@ -6,46 +6,45 @@ import (
 	"strings"
 )
 
-// A chart is the data for a line chart. Its two axes are labelled at both ends and in the middle,
-// and the vertical axis begins at 0.
+// A chart is the data for a line chart. Both axes are labelled at their ends and in the middle, and
+// the vertical axis begins at 0.
 type chart struct {
-	Label  string // what the chart shows, for screen readers
+	Label  string // description for screen readers
 	Curves []curve
-	Y      [3]string // labels of the vertical axis, from top to bottom
-	X      [3]string // labels of the horizontal axis, from left to right
+	Y      [3]string // labels of the vertical axis, top to bottom
+	X      [3]string // labels of the horizontal axis, left to right
 	Unit   string    // what the horizontal axis measures; "" if its labels say so
-	Mark   string    // position of a vertical line, from 0 to 600; "" if there is none
+	Mark   string    // position of a vertical line, 0 to 600; "" if there is none
 }
 
-// A curve is a line in a chart.
 type curve struct {
-	Name   string // what the values are, with their unit
+	Name   string // description of the values, with their unit
 	Class  string // CSS class
 	Points string // points of an SVG polyline in an area of 600 by 100 units
 }
 
-// newCurve returns a curve through values at positions from 0 to 1. top is the value at the top of
-// the chart.
-func newCurve(name, class string, at, values []float64, top float64) curve {
+// newCurve returns a curve through values at the given positions, from 0 to 1. top is the value at
+// the top of the chart.
+func newCurve(name, class string, positions, values []float64, top float64) curve {
 	var points strings.Builder
 	for i, v := range values {
 		if i > 0 {
 			points.WriteByte(' ')
 		}
-		fmt.Fprintf(&points, "%.1f,%.1f", 600*at[i], 100-100*v/top)
+		fmt.Fprintf(&points, "%.1f,%.1f", 600*positions[i], 100-100*v/top)
 	}
 	return curve{name, class, points.String()}
 }
 
 // roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
-// The result is at least 1. It may be up to 1 % less than most, because rates are not exact.
-func roundUp(most float64) float64 {
-	if most <= 1 {
+// The result is at least 1. It may be up to 1 % less than highest, because rates are not exact.
+func roundUp(highest float64) float64 {
+	if highest <= 1 {
 		return 1
 	}
-	ten := math.Pow(10, math.Floor(math.Log10(most)))
+	ten := math.Pow(10, math.Floor(math.Log10(highest)))
 	for _, n := range []float64{1, 2, 3, 4, 6, 8} {
-		if 1.01*n*ten >= most {
+		if 1.01*n*ten >= highest {
 			return n * ten
 		}
 	}

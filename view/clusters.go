@@ -14,14 +14,12 @@ import (
 	"skink/store"
 )
 
-// A clusterRow is a cluster in the list of clusters.
 type clusterRow struct {
-	ID      dedup.Hash // page ID of the leader
+	ID      dedup.Hash // of the leader
 	Leader  *store.Record
 	Members int
 }
 
-// A patternRow is a pattern of URLs, with the number of its pages that are duplicates.
 type patternRow struct {
 	Shape      string
 	Duplicates int64
@@ -51,7 +49,7 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 		all := t.clustersOf(form.Get("host"), form.Get("shape"))
 		l.Total = len(all)
 		from = min(max(from, 0), len(all))
-		some := all[from:min(from+most, len(all))]
+		some := all[from:min(from+rowsShown, len(all))]
 		for _, c := range some {
 			l.Clusters = append(l.Clusters, clusterRow{ID: t.clusters[c].leader, Members: int(t.clusters[c].members)})
 		}
@@ -61,7 +59,7 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 	})
 	l.First, l.Last = from+1, from+len(l.Clusters)
 	if from > 0 {
-		l.Earlier = with("/clusters", form, "from", strconv.Itoa(max(from-most, 0)))
+		l.Earlier = with("/clusters", form, "from", strconv.Itoa(max(from-rowsShown, 0)))
 	}
 	if l.Last < l.Total {
 		l.Later = with("/clusters", form, "from", strconv.Itoa(l.Last))
@@ -107,11 +105,10 @@ func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	return places
 }
 
-// patternsShown is the number of patterns of URLs that the page of clusters lists.
 const patternsShown = 20
 
-// patterns returns the patterns of URLs with the most duplicates. If the list of clusters is
-// restricted to a host, it counts only the pages of that host.
+// patterns returns the URL patterns with the most duplicates. If the list of clusters is restricted
+// to a host, only the pages of that host count.
 func (t *rows) patterns(form url.Values) (all []patternRow) {
 	counts := make([]int64, len(t.shapes))
 	matches := t.matching(query{host: form.Get("host")})
@@ -133,7 +130,6 @@ func (t *rows) patterns(form url.Values) (all []patternRow) {
 	return all
 }
 
-// A clusterView is the data for the page of one cluster.
 type clusterView struct {
 	ID      dedup.Hash
 	Leader  *store.Record
@@ -148,7 +144,7 @@ type clusterView struct {
 }
 
 // clusterPage shows the members of a cluster, highest resemblance first. If the request names a
-// member, its text is shown beside that of the leader.
+// member, its text is shown next to the leader's.
 func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	c := &clusterView{MinWords: v.opt.Rule.MinWords}
@@ -163,7 +159,7 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 			all := t.members(c.ID)
 			c.Total = len(all)
 			from = min(max(from, 0), len(all))
-			for _, i := range all[from:min(from+most, len(all))] {
+			for _, i := range all[from:min(from+rowsShown, len(all))] {
 				ids = append(ids, t.at(i).id)
 			}
 		})
@@ -176,12 +172,12 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 	}
 	here := "/cluster/" + c.ID.String()
 	if from > 0 {
-		c.Earlier = here + "?from=" + strconv.Itoa(max(from-most, 0))
+		c.Earlier = here + "?from=" + strconv.Itoa(max(from-rowsShown, 0))
 	}
 	if c.Last < c.Total {
 		c.Later = here + "?from=" + strconv.Itoa(c.Last)
 	}
-	return &screen{name: "cluster", title: "Cluster of", of: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
+	return &screen{name: "cluster", title: "Cluster of", subject: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
 }
 
 // members returns the rows of the members of the leader's cluster, highest resemblance first.

@@ -10,18 +10,16 @@ import (
 	"skink/store"
 )
 
-// A compareView is the data for the page that shows two texts side by side.
 type compareView struct {
 	A, B     *store.Record
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
 	Form     string // form in which the crawl compared words; "" means unchanged
-	Missing  string // reason why the two texts cannot be compared; "" if they can be compared
+	Missing  string // why the two texts cannot be compared; "" if they can
 }
 
-// comparePage shows two pages side by side. The parameters a and b of the request name them by ID
-// or URL.
+// comparePage shows two pages side by side. The request parameters a and b name them by ID or URL.
 func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error) {
 	c := &compareView{}
 	var texts [2]*store.Content
@@ -61,7 +59,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	return s, nil
 }
 
-// mostCompared is the maximum number of bytes of each text that are compared during a request.
+// mostCompared is the maximum number of bytes of each text that a request compares.
 const mostCompared = 1 << 20
 
 // read sets t to the words of a page's text, in the form in which the crawl's rule compares words.

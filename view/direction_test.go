@@ -31,8 +31,8 @@ func TestDirection(t *testing.T) {
 	commit(t, s, e, other, &store.Entry{Record: store.Record{ID: idOf(failed), URL: failed, Kind: store.Error, Problem: hebrew}})
 
 	v, server := newView(t, s, func(o *Options) { o.Moment, o.Name = momentOfTally, hebrew })
-	v.turn()
-	v.likening.renew(v.life, func(_ context.Context) (Alike, error) { return hebrewAlike{fog}, nil })
+	v.readLinks()
+	v.comparison.renew(v.life, func(_ context.Context) (Alike, error) { return hebrewAlike{fog}, nil })
 	for _, path := range []string{
 		"/now", "/pages", "/pages?q=" + hebrew, "/page/" + idOf(fog).String(), "/page/" + idOf(copied).String(), "/page/" + idOf(failed).String(), "/clusters", "/cluster/" + idOf(fog).String(),
 		"/compare?a=" + idOf(fog).String() + "&b=" + idOf(copied).String(), "/compare?a=" + idOf(fog).String() + "&b=" + idOf(failed).String(), "/map", "/similarity",

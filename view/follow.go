@@ -19,11 +19,11 @@ type index struct {
 	rows *rows
 	// position in the store's changes up to which the index has read
 	cursor store.Cursor
-	whole  bool      // whether the first read of the whole store has ended
-	all    int64     // number of records in the store
-	looked time.Time // time at which the last read of the store ended
-	busy   bool      // whether a read is running
-	failed error     // error of the last read; nil if it succeeded
+	whole  bool      // whether the whole store has been read once
+	all    int64     // records in the store
+	looked time.Time // end of the last read of the store
+	busy   bool
+	failed error // error of the last read; nil if it succeeded
 	// closed when the running read ends
 	idle chan struct{}
 }
@@ -33,13 +33,13 @@ func newIndex(from Source) *index {
 }
 
 const (
-	lookEvery = 2 * time.Second        // shortest interval between two reads of a store that is being written to
-	patience  = 100 * time.Millisecond // time for which a request waits for a read of the store
-	batch     = 256                    // number of records that are added to the rows while the lock is held once
+	lookEvery = 2 * time.Second        // minimum interval between reads of a store that is being written to
+	patience  = 100 * time.Millisecond // how long a request waits for a read of the store
+	batch     = 256                    // maximum number of records added to the rows while the lock is held once
 )
 
 // fresh starts reading the changes of the store, unless the last read ended within lookEvery. It
-// waits at most patience for the read to end. The read of a large store may take longer. It then
+// waits at most patience for the read to end. Reading a large store may take longer. The read then
 // continues in the background, and lists show its progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
@@ -59,7 +59,6 @@ func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.
 	}
 }
 
-// read adds the changes of the store since the last read to the rows.
 func (x *index) read(ctx context.Context) {
 	x.mu.RLock()
 	cursor := x.cursor
@@ -94,7 +93,6 @@ func (x *index) read(ctx context.Context) {
 	close(x.idle)
 }
 
-// take adds some records to the rows.
 func (x *index) take(some []*store.Change) {
 	if len(some) == 0 {
 		return
@@ -116,8 +114,8 @@ func (x *index) restart() {
 	}
 }
 
-// look calls the function do with the rows while it holds a lock, so that the rows do not change
-// during the call.
+// look calls do with the rows while it holds a lock, so that the rows do not change during the
+// call.
 func (x *index) look(do func(*rows)) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -125,18 +123,17 @@ func (x *index) look(do func(*rows)) {
 }
 
 // list selects the part of a list that the query q asks for. If later is not nil, the caller must
-// call it in the background, because it prepares the sort order for the next request.
+// call it in the background: it prepares the sort order for the next request.
 func (x *index) list(q query) (s selection, later func()) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.rows.list(q, x.orders)
 }
 
-// A progress describes how many of a store's records the rows cover.
 type progress struct {
 	Read, All int64
 	Reading   bool   // whether the first read of the whole store is still running
-	Unread    int64  // number of records without a row, because the store has more than mostRows records
+	Unread    int64  // records without a row, because the store has more than mostRows records
 	Failed    string // error of the last read; "" if it succeeded
 }
 

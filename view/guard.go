@@ -26,15 +26,15 @@ import (
 // one.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// harden sets the security headers of every response. It also refuses requests that pages of other
-// sites caused, unless the user followed a link.
+// harden sets the security headers of every response. It also refuses requests caused by pages of
+// other sites, unless the user followed a link.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin") // with "no-referrer", a browser would send no Origin with the view's forms
+		h.Set("Referrer-Policy", "same-origin") // with "no-referrer", a browser would send no Origin header with the view's forms
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")

@@ -16,8 +16,8 @@ import (
 //
 // A store keeps the links of a page with the page, so it finds outgoing links at once, but not
 // incoming links. The view therefore reads the links of all pages once. For each page, it records
-// the number of pages that link to the page, and the first of these pages. The text of a link is
-// read from the linking page when the link is shown.
+// how many pages link to it, and the first of these pages. The text of a link is read from the
+// linking page when the link is shown.
 //
 // The result takes 8 bytes for each record and 4 for each recorded link, and three times as much
 // while it is computed. It is computed in the background when a user views a page for the first
@@ -35,14 +35,13 @@ const (
 // An inward contains the incoming links of all pages. It is immutable. It identifies a page by the
 // number of the page's first row.
 type inward struct {
-	of    *rows    // the rows to which the numbers in the other fields refer
-	count []uint32 // number of other pages that link to each page
+	rows  *rows    // the rows that the numbers in the other fields refer to
+	count []uint32 // for each page, how many other pages link to it
 	begin []uint32 // for each page, the index in from of the first page that links to it; the last element is len(from)
-	from  []uint32 // linking pages, grouped by the page to which they link
+	from  []uint32 // linking pages, grouped by the page they link to
 }
 
-// linking returns the recorded pages that link to a page, and the number of all pages that link to
-// the page.
+// linking returns the recorded pages that link to a page, and the number of all pages that do.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
@@ -50,22 +49,20 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 	return in.from[in.begin[page]:in.begin[page+1]], int(in.count[page])
 }
 
-// An inwardMaker collects the links of all pages, one page at a time, for an [inward].
 type inwardMaker struct {
 	count []uint32
 	noted [][]edge // recorded links, in slices of notedAtOnce, because a single growing slice would be copied repeatedly
 	all   int
 }
 
-// An edge is a link from one page to another.
 type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add records the links of one page. It changes the order of the list of linked pages.
-func (m *inwardMaker) add(from uint32, to []uint32) {
-	slices.Sort(to)
-	for _, page := range slices.Compact(to) {
+// add records the links of the page from. It reorders linked, the list of linked pages.
+func (m *inwardMaker) add(from uint32, linked []uint32) {
+	slices.Sort(linked)
+	for _, page := range slices.Compact(linked) {
 		if page == from {
 			continue
 		}
@@ -85,10 +82,9 @@ func (m *inwardMaker) add(from uint32, to []uint32) {
 	}
 }
 
-// made returns the recorded links, grouped by the page to which they lead. It releases the memory
-// of m.
-func (m *inwardMaker) made(of *rows) *inward {
-	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
+// made returns the recorded links, grouped by the page they lead to. It releases the memory of m.
+func (m *inwardMaker) made(r *rows) *inward {
+	in := &inward{rows: r, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
 	for _, some := range m.noted {
 		for _, e := range some {
 			in.begin[e.to+1]++
@@ -108,9 +104,9 @@ func (m *inwardMaker) made(of *rows) *inward {
 	return in
 }
 
-// turn reads the links of all pages, and returns when it has read them. It returns at once if
+// readLinks reads the links of all pages, and returns when it has read them. It returns at once if
 // another call is reading them.
-func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
+func (v *View) readLinks() { v.incoming.renew(v.life, v.readInward) }
 
 // readInward reads the links of all pages that have a row in the index, and returns them as
 // incoming links.
@@ -136,11 +132,11 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	}
 	var some []named
 	var m inwardMaker
-	var of *rows
+	var current *rows
 	take := func() {
 		v.index.look(func(t *rows) {
-			if of != t { // if the rows were dropped and read again in the meantime, their numbers have changed, so this function starts again
-				of, m = t, inwardMaker{}
+			if current != t { // start again, because the rows have been dropped and read again, with new numbers
+				current, m = t, inwardMaker{}
 			}
 			var pages []uint32
 			for _, n := range some {
@@ -178,30 +174,28 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 		return nil
 	})
 	take()
-	return m.made(of), err
+	return m.made(current), err
 }
 
-// An inView is the data for the list of the pages that link to a page.
 type inView struct {
 	Form   string
 	None   bool   // whether the links have not been read yet
-	At     string // time at which the view began to read the links
+	At     string // when the view began to read the links
 	Making bool
 	Failed string
-	All    int // number of pages that link to the page
+	All    int
 	Links  []inLink
 }
 
-// An inLink is a page that links to another page, with the properties of the link.
 type inLink struct {
 	*store.Record
-	Text     string // text of the first link that has a text
+	Text     string // text of the first link that has one
 	Kind     store.LinkKind
 	NoFollow bool
 }
 
-// linkTime is the time for which a request may look up the texts of links. The look-up is slow for
-// a linking page with thousands of links.
+// linkTime is how long a request may look up the texts of links. The look-up is slow for a linking
+// page with thousands of links.
 const linkTime = 60 * time.Millisecond
 
 // inwardOf returns the pages that link to page, or nil if the store keeps no links.
@@ -209,25 +203,25 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	if v.opt.About.Settings.NoLinks {
 		return nil, nil
 	}
-	known := v.turning.now()
-	if known.what == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(v.turn)
+	known := v.incoming.now()
+	if known.result == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
+		v.beside.Go(v.readLinks)
 		known.making = true
 	}
-	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, None: known.what == nil}
+	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, None: known.result == nil}
 	if known.failed != nil {
 		shown.Failed = known.failed.Error()
 	}
-	if known.what == nil {
+	if known.result == nil {
 		return shown, nil
 	}
 	var ids []dedup.Hash
 	v.index.look(func(t *rows) {
 		row, ok := t.find(page.ID)
-		if shown.None = t != known.what.of; shown.None || !ok {
+		if shown.None = t != known.result.rows; shown.None || !ok {
 			return
 		}
-		first, all := known.what.linking(t.at(row).first)
+		first, all := known.result.linking(t.at(row).first)
 		shown.All = all
 		for _, from := range first {
 			ids = append(ids, t.at(int(from)).id)
@@ -253,7 +247,6 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	return shown, nil
 }
 
-// linkTo returns the link from the page c to url.
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
 	for _, l := range c.Links {
@@ -264,9 +257,9 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// turnAgain handles the form that starts a new count of all links, and redirects to the page that
+// recountLinks handles the form that starts a new count of all links, and redirects to the page that
 // has the form.
-func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
+func (v *View) recountLinks(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {
 	case id.UnmarshalText([]byte(r.PathValue("id"))) != nil:
@@ -274,7 +267,7 @@ func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	case !v.authentic(r):
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 	default:
-		v.beside.Go(v.turn)
+		v.beside.Go(v.readLinks)
 		http.Redirect(w, r, "/page/"+id.String()+"#in", http.StatusSeeOther)
 	}
 }

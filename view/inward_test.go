@@ -35,8 +35,8 @@ func linkedPage(t testing.TB, i int, to ...int) *store.Entry {
 // counted returns a view that has read the links of all pages.
 func counted(t testing.TB, s store.Reader) *View {
 	v, _ := newView(t, s, nil)
-	v.turn()
-	if err := v.turning.now().failed; err != nil {
+	v.readLinks()
+	if err := v.incoming.now().failed; err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -51,7 +51,7 @@ func (v *View) fromOf(page int) (urls []string, all int) {
 			return
 		}
 		var from []uint32
-		from, all = v.turning.now().what.linking(r.at(row).first)
+		from, all = v.incoming.now().result.linking(r.at(row).first)
 		for _, f := range from {
 			u, _ := r.strings(int(f))
 			urls = append(urls, string(u))

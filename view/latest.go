@@ -7,29 +7,28 @@ import (
 )
 
 // A latest contains the last result of a long computation over the whole store. At most one
-// computation runs at a time. Requests do not wait for a computation but show the last result.
+// computation runs at a time. Requests do not wait for it but show the last result.
 type latest[T any] struct {
 	mu      sync.Mutex
 	made[T] // guarded by mu
 }
 
-// A made is the last result, with the state of the computation of the next result.
+// A made is the last result, and the state of the computation of the next one.
 type made[T any] struct {
-	what   T         // the last result; the zero value if there is none
-	at     time.Time // time at which the computation of the last result began
-	making bool      // whether a computation is running
-	failed error     // error of the last computation; nil if it succeeded
+	result T         // last result; the zero value if there is none
+	at     time.Time // start of the computation of the last result
+	making bool
+	failed error // error of the last computation; nil if it succeeded
 }
 
-// now returns the last result and the state of the computation.
 func (l *latest[T]) now() made[T] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.made
 }
 
-// renew calls the function do to compute the next result, and returns after do returns. It does
-// nothing if a computation is already running or if the context life is done. It passes life to do.
+// renew calls do with life to compute the next result, and returns after do returns. It does
+// nothing if a computation is already running or if life is done.
 func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, error)) {
 	l.mu.Lock()
 	if l.making || life.Err() != nil {
@@ -39,10 +38,10 @@ func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, err
 	l.making = true
 	l.mu.Unlock()
 	began := time.Now()
-	what, err := do(life)
+	result, err := do(life)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.making, l.failed = false, err; err == nil {
-		l.what, l.at = what, began
+		l.result, l.at = result, began
 	}
 }

@@ -230,7 +230,7 @@ func TestAudit(t *testing.T) {
 	commit(t, s, linking)
 	v, server := newView(t, s, nil)
 	get(t, server, "/audit")
-	for v.auditing.now().what == nil {
+	for v.auditing.now().result == nil {
 		time.Sleep(time.Millisecond)
 	}
 	body := get(t, server, "/audit")
@@ -417,7 +417,7 @@ func TestNearly(t *testing.T) {
 	// While a crawl runs in this process, only the form starts the comparison.
 	f := &fakeCrawl{}
 	v, crawled := newView(t, small(t), func(o *Options) { o.Alike, o.Crawl = alike, f })
-	if body := get(t, crawled, path); !strings.Contains(body, ">Compare all pages<") || v.likening.now().making {
+	if body := get(t, crawled, path); !strings.Contains(body, ">Compare all pages<") || v.comparison.now().making {
 		t.Errorf("a crawl is slowed down:\n%s", body)
 	}
 	if got := post(t, crawled, path, url.Values{"token": {"guessed"}}, ""); got != 403 {

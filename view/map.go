@@ -9,9 +9,9 @@ import (
 )
 
 // A mapView is the data for the page that shows which hosts have duplicates of other hosts' pages.
-// The square is a table in which the same hosts are the rows and the columns.
+// The square is a table with the same hosts as rows and columns.
 type mapView struct {
-	Heads   []string   // names of the hosts in the square: those with the most duplicates of each other's pages
+	Heads   []string   // hosts in the square: those with the most duplicates of each other's pages
 	Rows    []mapRow   // one row for each host in Heads, with one cell for each host in Heads
 	Pairs   []hostPair // the listed part of all pairs of hosts
 	Total   int
@@ -21,7 +21,7 @@ type mapView struct {
 	Later   string
 }
 
-// A mapRow is a row of the square. It compares one host with each host of the square.
+// A mapRow is a row of the square. It compares one host with each host in the square.
 type mapRow struct {
 	Host  string
 	Cells []mapCell
@@ -31,22 +31,21 @@ type mapRow struct {
 // host.
 type mapCell struct {
 	Pages int64
-	Heat  int // number of a colour, 0 to 5, for the share of these pages among all pages of the row's host
+	Heat  int // colour, 0 to 5, for the share of these pages among all pages of the row's host
 }
 
-// A hostPair is a pair of hosts. The field Pages is the number of pages of Host that are duplicates
-// of pages of the host Of.
+// A hostPair is a pair of hosts. Pages is the number of pages of Host that are duplicates of pages
+// of Of.
 type hostPair struct {
 	Host, Of string
 	Pages    int64
-	All      int64 // number of all pages of Host
+	All      int64 // all pages of Host
 	place    shared
 }
 
-// mapped is the largest number of rows, and of columns, in the square.
-const mapped = 12
+// squareSize is the maximum number of rows, and of columns, in the square.
+const squareSize = 12
 
-// mapPage shows which hosts have duplicates of other hosts' pages.
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	m := &mapView{}
@@ -54,12 +53,12 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 		all := t.pairs()
 		m.Total = len(all)
 		from = min(max(from, 0), len(all))
-		m.Pairs = all[from:min(from+most, len(all))]
+		m.Pairs = all[from:min(from+rowsShown, len(all))]
 		m.square(t, all)
 	})
 	m.First, m.Last = from+1, from+len(m.Pairs)
 	if from > 0 {
-		m.Earlier = "/map?from=" + strconv.Itoa(max(from-most, 0))
+		m.Earlier = "/map?from=" + strconv.Itoa(max(from-rowsShown, 0))
 	}
 	if m.Last < m.Total {
 		m.Later = "/map?from=" + strconv.Itoa(m.Last)
@@ -67,8 +66,8 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "map", title: "Map", Content: m}, nil
 }
 
-// pairs returns the pairs of different hosts in which one host has duplicates of the other host's
-// pages, sorted by the number of these duplicates, largest first.
+// pairs returns the pairs of different hosts where one host has duplicates of the other's pages,
+// sorted by the number of these duplicates, largest first.
 func (t *rows) pairs() (all []hostPair) {
 	for p, n := range t.between {
 		if n > 0 && p.member != p.leader {
@@ -81,13 +80,13 @@ func (t *rows) pairs() (all []hostPair) {
 	return all
 }
 
-// square sets the rows of the square to the hosts that share the most pages. Its argument all lists
-// the pairs of hosts, sorted by the number of shared pages, largest first.
+// square sets the rows of the square to the hosts that share the most pages. all lists the pairs of
+// hosts, sorted by the number of shared pages, largest first.
 func (m *mapView) square(t *rows, all []hostPair) {
 	var hosts []uint32
 	for _, p := range all {
 		for _, h := range []uint32{p.place.member, p.place.leader} {
-			if len(hosts) < mapped && !slices.Contains(hosts, h) {
+			if len(hosts) < squareSize && !slices.Contains(hosts, h) {
 				hosts = append(hosts, h)
 			}
 		}

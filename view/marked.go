@@ -12,16 +12,15 @@ import (
 
 // markedPolicy is the Content-Security-Policy of a crawled page that is shown with its extracted
 // text highlighted. Before the page is sent, its attributes, scripts, pictures and links are
-// removed. The only style that it needs is the view's own, which colours the highlighted text.
+// removed. It needs only the view's own style, which colours the highlighted text.
 const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
-// mostMarked is the largest size in bytes of a page that is shown with highlighted text.
+// mostMarked is the maximum size in bytes of a page that is shown with highlighted text.
 const mostMarked = 1000 << 10
 
-// errFull is the error for a page that exceeds mostMarked bytes.
 var errFull = errors.New("the page is too large to show completely")
 
-// A bounded is a buffer that holds at most mostMarked bytes. A Write beyond that returns errFull.
+// A bounded is a buffer for at most mostMarked bytes. A Write beyond that returns errFull.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -32,7 +31,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// markedPage sends a page as it was crawled, with the extracted text highlighted.
 func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()

@@ -10,10 +10,10 @@ import (
 
 // # Pages that are almost duplicates
 //
-// The finding "nearly" needs a comparison of all pages. An audit of a large store therefore lacks
-// it, until a user opens the page of the finding. That page starts the comparison that the page
-// "Similarity" also shows, unless there is one already, and then repeats the audit with its result.
-// If a crawl in this process writes to the store, only a form starts the comparison.
+// The finding "nearly" requires a comparison of all pages. An audit of a large store therefore
+// lacks it, until a user opens the page of the finding. That page starts the comparison that the
+// page "Similarity" also shows, unless there is one already, and then repeats the audit with its
+// result. If a crawl in this process writes to the store, only a form starts the comparison.
 
 // nearlyName is the name of the list and the finding of pages that are almost duplicates.
 const nearlyName = "nearly"
@@ -30,12 +30,12 @@ type nearlyView struct {
 // nearlyPage shows the finding "nearly". If the last audit lacks it, nearlyPage starts its
 // computation and shows the progress.
 func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error) {
-	audited, compared := v.auditing.now(), v.likening.now()
-	if a := audited.what; a != nil && !audited.making && a.List(nearlyName).Unknown == "" {
+	audited, compared := v.auditing.now(), v.comparison.now()
+	if a := audited.result; a != nil && !audited.making && a.List(nearlyName).Unknown == "" {
 		r.SetPathValue("name", nearlyName)
 		return v.findingPage(ctx, r)
 	}
-	n := &nearlyView{Form: v.form, Comparing: compared.making, Done: v.likened.Load(), Auditing: audited.making}
+	n := &nearlyView{Form: v.form, Comparing: compared.making, Done: v.compared.Load(), Auditing: audited.making}
 	running := compared.making || audited.making
 	switch {
 	case running:
@@ -43,9 +43,9 @@ func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error)
 		n.Failed = compared.failed.Error()
 	case audited.failed != nil:
 		n.Failed = audited.failed.Error()
-	case v.opt.Crawl == nil || compared.what != nil:
+	case v.opt.Crawl == nil || compared.result != nil:
 		v.beside.Go(v.findNearly)
-		running, n.Comparing, n.Auditing = true, compared.what == nil, compared.what != nil
+		running, n.Comparing, n.Auditing = true, compared.result == nil, compared.result != nil
 	}
 	again := time.Duration(0)
 	if running {
@@ -56,19 +56,18 @@ func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error)
 
 // findNearly compares all pages if there is no comparison yet, and then audits the store with the
 // pages that are almost duplicates. It returns when the audit has ended, or at once if the
-// comparison or an audit is running.
+// comparison or an audit is already running.
 func (v *View) findNearly() {
-	if v.likening.now().what == nil {
-		v.liken()
+	if v.comparison.now().result == nil {
+		v.compareAll()
 	}
-	alike := v.likening.now().what
+	alike := v.comparison.now().result
 	if alike == nil {
 		return
 	}
 	v.makeAudit("", func(context.Context) (*audit.Nearly, error) { return alike.Nearly(), nil })
 }
 
-// findNearlyAgain handles the form that starts the computation of the finding "nearly".
 func (v *View) findNearlyAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)

@@ -19,26 +19,26 @@ import (
 	"skink/store"
 )
 
-// A Crawl controls a crawl that runs in the same process as the view. Several goroutines may call
-// its methods at once.
+// A Crawl controls a crawl that runs in the same process as the view. Its methods may be called
+// concurrently.
 type Crawl interface {
 	// Pages returns the number of pages that this run has added to the store. It must be fast,
 	// because the view calls it every second.
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // stops the crawl from starting requests until GoOn is called
+	Pause() // stops starting requests until GoOn is called
 	GoOn()
-	Stop() // ends the crawl when the requests in flight are finished, as Ctrl-C does
+	Stop() // ends the crawl when the requests in flight are finished, like Ctrl-C
 }
 
 // A Moment is the state of a crawl at one time.
 type Moment struct {
 	Tally    store.Tally // counts of all records in the store
-	Ends     []End       // number of the store's URLs in each state
-	InFlight int         // URLs that are being fetched
-	Hosts    []HostNow   // hosts that the crawl has in memory now
-	Saved    []Saving    // number of URLs that were not fetched, for each reason
+	Ends     []End       // number of URLs in each state
+	InFlight int         // URLs being fetched
+	Hosts    []HostNow   // hosts that the crawl has in memory
+	Saved    []Saving    // number of URLs not fetched, for each reason
 
 	Memory, MostMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0 means unknown
@@ -53,7 +53,7 @@ type End struct {
 	Note string
 }
 
-// A Saving is the number of URLs that were not fetched for one reason.
+// A Saving is the number of URLs that were not fetched for a given reason.
 type Saving struct {
 	Why     string
 	Fetches int64
@@ -63,20 +63,20 @@ type Saving struct {
 type HostNow struct {
 	Name     string
 	State    HostState
-	Why      string // reason why the host is in that state
+	Why      string // why the host is in that state
 	Requests int
 	Took     time.Duration // average response time
-	Rest     time.Duration // pause between two requests
+	Rest     time.Duration // pause between requests
 }
 
-// A HostState is the state of a host: whether the crawl is sending requests to it.
+// A HostState says whether the crawl is sending requests to a host.
 type HostState string
 
 const (
-	Works HostState = "active"  // the host gets requests as often as its limits allow
-	Rests HostState = "waiting" // the host gets no requests for a while
-	Fails HostState = "failing" // the host did not answer the last request
-	Done  HostState = "done"    // the host has no URLs left to fetch
+	Works HostState = "active"  // gets requests as often as its limits allow
+	Rests HostState = "waiting" // gets no requests for a while
+	Fails HostState = "failing" // did not respond to the last request
+	Done  HostState = "done"    // has no URLs left to fetch
 )
 
 // A pulse records the number of pages of a crawl over time, for a graph. It keeps at most
@@ -85,10 +85,9 @@ type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
 	every   time.Duration // interval between samples; guarded by mu
-	recent  []sample      // samples of the last seconds; guarded by mu
+	recent  []sample      // samples from the last seconds; guarded by mu
 }
 
-// A sample is the number of pages at one time.
 type sample struct {
 	at    time.Time
 	pages int64
@@ -99,7 +98,6 @@ const (
 	recentSamples = 10
 )
 
-// beat records the number of pages that the crawl had added by the time at.
 func (p *pulse) beat(at time.Time, pages int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,15 +123,14 @@ type line struct {
 	Last, Middle, Most string // pages per second: in the last seconds, on average, and at most
 }
 
-// rests reports whether the number of pages has been the same since the first sample.
-func (p *pulse) rests() bool {
+// idle reports whether the number of pages has been the same since the first sample.
+func (p *pulse) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.samples)
 	return n > 1 && p.samples[0].pages == p.samples[n-1].pages && p.recent[len(p.recent)-1].pages == p.samples[n-1].pages
 }
 
-// line returns the graph of the pages added per second.
 func (p *pulse) line() (l line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +171,6 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-// durationText formats a duration for people.
 func durationText(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -189,7 +185,7 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
 }
 
-// sixtieths formats n minutes or n seconds in that unit and the next larger one. For example, 125
+// sixtieths formats n minutes or seconds in that unit and the next larger one. For example, 125
 // seconds are "2 min 5 s".
 func sixtieths(n int64, unit, sixtieth string) string {
 	if n%60 == 0 {
@@ -198,11 +194,10 @@ func sixtieths(n int64, unit, sixtieth string) string {
 	return fmt.Sprintf("%d %s %d %s", n/60, unit, n%60, sixtieth)
 }
 
-// A nowView is the data for the page that shows the state of the crawl.
 type nowView struct {
 	Moment
-	Running  bool // whether a crawl runs in this process
-	Idle     bool // whether no crawl runs in this process and no other process adds pages to the store
+	Running  bool // whether a crawl is running in this process
+	Idle     bool // whether no crawl is running in this process and no other process is adding pages to the store
 	Form     string
 	Line     line
 	Totals   store.Tally
@@ -215,31 +210,27 @@ type nowView struct {
 	At       time.Time
 }
 
-// A newest is a cluster that recently got a new member, with the members added last.
 type newest struct {
 	Leader  *store.Record
 	Members []example
 	Size    int
 }
 
-// An example is a member of a cluster, with the first words in which it differs from the leader.
 type example struct {
 	*store.Record
 	Differ []align.Difference
 }
 
-// differShown is the number of differences from the leader that are shown for each example.
 const differShown = 2
 
-// hostsShown is the number of hosts that the page "Now" shows.
 const hostsShown = 12
 
-// parts are the names of the templates for the sections of the page "Now". A section that has
-// changed is sent again to the browser.
+// parts lists the templates for the sections of the page "Now". A section that has changed is sent
+// to the browser again.
 var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-hosts", "now-newest"}
 
-// moment returns the data for the page "Now": the state of the crawl, or the state of the store if
-// no crawl runs in this process.
+// moment returns the data for the page "Now": the state of the crawl, or of the store if no crawl
+// is running in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
 	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, At: time.Now().UTC()}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
@@ -258,7 +249,7 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 		v.pulse.beat(time.Now(), n.Tally.Pages())
 	}
 	n.Totals = n.Tally
-	if n.Idle = !n.Running && v.pulse.rests(); !n.Idle {
+	if n.Idle = !n.Running && v.pulse.idle(); !n.Idle {
 		n.Line = v.pulse.line()
 	}
 	for _, h := range n.Hosts {
@@ -283,15 +274,14 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These limit the newest clusters: the number of clusters that are shown, the number of members of
-// each cluster, and the number of most recent rows in which new members are searched for.
+// These limit the newest clusters: the number of clusters shown, the number of members of each, and
+// the number of most recent rows that are searched for new members.
 const (
 	newestShown = 4
 	examples    = 2
 	rowsBack    = 20_000
 )
 
-// newest returns the clusters that most recently got new members.
 func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	var ids []dedup.Hash
 	var sizes []int
@@ -363,13 +353,11 @@ func (l *lately) keep(ids []dedup.Hash, all []newest) {
 	l.ids, l.all = ids, all
 }
 
-// nowPage shows the page "Now": the state of the crawl.
 func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	n, err := v.moment(ctx)
 	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
 }
 
-// mostStreams is the largest number of browsers that can follow the crawl at the same time.
 const mostStreams = 8
 
 // events sends the browser each changed section of the page "Now", about once a second, as
@@ -411,8 +399,8 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changed returns the sections whose HTML differs from that in shown. Both maps contain the HTML of
-// the sections by their IDs.
+// changed returns the sections whose HTML differs from that in shown. Both maps are from section ID
+// to HTML.
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
@@ -438,8 +426,8 @@ func (v *View) changed(r *http.Request, shown map[string]string) (map[string]str
 	return changed, nil
 }
 
-// told returns the handler of a form that controls the crawl. The handler calls the function do.
-func (v *View) told(do func(Crawl)) http.HandlerFunc {
+// controlHandler returns the handler of a form that controls the crawl by calling do.
+func (v *View) controlHandler(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case v.opt.Crawl == nil:

@@ -218,10 +218,10 @@ func TestPulseAtRest(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, c := range []struct {
 		pages int64
-		rests bool
+		idle  bool
 	}{{7, false}, {7, true}, {7, true}, {8, false}, {8, false}} {
 		p.beat(start.Add(time.Duration(i)*time.Second), c.pages)
-		if got := p.rests(); got != c.rests {
+		if got := p.idle(); got != c.idle {
 			t.Errorf("after %d looks it rests: %v", i+1, got)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 // An order is a list of all row numbers, sorted by one column. It is made when a request first asks
 // for lists sorted by that column. Later rows are sorted and merged into the order. If sorting or
 // merging would take too long for a request, it runs in the background, and until then lists are in
-// the order of the crawl.
+// crawl order.
 
-// columns are the columns by which a list can be sorted, each with a comparison of two rows. The
-// first column is the order of the crawl, which is the order of the row numbers.
+// columns lists the columns that lists can be sorted by, each with a comparison of two rows. The
+// first column is the crawl order, which is the order of the row numbers.
 var columns = []column{
 	{"crawl", nil},
 	{"url", func(t *rows, a, b int32) int {
@@ -42,30 +42,28 @@ var columns = []column{
 	{"fetched", by(func(r *row) uint32 { return r.fetched })},
 }
 
-// A column is a criterion by which lists can be sorted.
 type column struct {
 	name    string
 	compare func(t *rows, a, b int32) int
 }
 
-func by[T cmp.Ordered](of func(*row) T) func(*rows, int32, int32) int {
-	return func(t *rows, a, b int32) int { return cmp.Compare(of(t.at(int(a))), of(t.at(int(b)))) }
+func by[T cmp.Ordered](field func(*row) T) func(*rows, int32, int32) int {
+	return func(t *rows, a, b int32) int { return cmp.Compare(field(t.at(int(a))), field(t.at(int(b)))) }
 }
 
-// columnNamed returns the index of the column with that name, or 0, the order of the crawl, if
-// there is none.
+// columnNamed returns the index of the column with that name, or 0, the crawl order, if there is
+// none.
 func columnNamed(name string) int {
 	return max(slices.IndexFunc(columns, func(c column) bool { return c.name == name }), 0)
 }
 
-// atOnce is the number of rows that may be sorted while a request waits. If there are more rows,
-// they are sorted in the background.
+// atOnce is the maximum number of rows that are sorted while a request waits. More rows are sorted
+// in the background.
 const atOnce = 20_000
 
-// orders caches the orders that requests asked for.
 type orders struct {
 	mu      sync.Mutex
-	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never changed
+	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never modified
 	sorting []bool    // whether the order of each column is being made in the background; guarded by mu
 }
 
@@ -73,11 +71,11 @@ func newOrders() *orders {
 	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
 }
 
-// by returns the row numbers in the order of the column with index col, or nil if that order is not
-// ready. If later is not nil, the caller must call it in the background to make the order. The
-// caller of by must hold the lock of the rows. The caller of later does not need the lock, because
-// later reads only rows of full chunks, whose compared fields never change.
-func (o *orders) by(col int, t *rows) (order []int32, later func()) {
+// sortedBy returns the row numbers in the order of the column with index col, or nil if that order
+// is not ready. If later is not nil, the caller must call it in the background to make the order.
+// The caller of sortedBy must hold the lock of the rows. The caller of later does not need the
+// lock, because later reads only rows of full chunks, whose compared fields never change.
+func (o *orders) sortedBy(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	old := o.sorted[col]
@@ -100,8 +98,8 @@ func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	}
 }
 
-// grown returns the order old, extended by the rows with the numbers from len(old) to n-1. Equal
-// rows are in the order of the crawl.
+// grown returns old extended by the rows with the numbers from len(old) to n-1. Equal rows are in
+// crawl order.
 func grown(old []int32, t *rows, col, n int) []int32 {
 	compare := func(a, b int32) int { return cmp.Or(columns[col].compare(t, a, b), cmp.Compare(a, b)) }
 	fresh := make([]int32, 0, n-len(old))

@@ -14,41 +14,37 @@ import (
 	"skink/store"
 )
 
-// A pageView is the data for the page that shows everything known about a URL.
 type pageView struct {
 	*store.Record
 	Link     string // the crawled URL; "" if a browser cannot open it
 	Kept     bool   // whether the store has the page's text
 	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown highlighted
 	Blocks   []string
-	Rest     int // number of bytes of the text that are not shown
+	Rest     int // bytes of the text that are not shown
 	Leader   *store.Record
-	Leads    int // number of duplicates of this page
+	Leads    int // duplicates of this page
 	Cluster  dedup.Hash
 	Nearest  []neighbour
-	Nearness string // reason why Nearest is empty
+	Nearness string // why Nearest is empty
 	Rule     dedup.Rule
-	In       *inView      // pages that link to this page; nil if the store has no links
-	Out      []store.Link // the first links of the page
-	// number of links that are not shown
+	In       *inView // pages that link to this page; nil if the store has no links
+	Out      []store.Link
+	// links that are not shown
 	OutRest int
 }
 
-// linksShown is the number of links of a page that are shown.
 const linksShown = 200
 
-// A neighbour is a page that resembles the page shown.
 type neighbour struct {
 	*store.Record
 	Alike float64 // resemblance, 0 to 1
 	Exact bool    // whether Alike was computed from the texts and not estimated
 }
 
-// textShown is the number of bytes of a page's text that are shown. The limit keeps the HTML below
-// a megabyte.
+// textShown is the maximum number of bytes of a page's text that are shown. The limit keeps the
+// HTML below a megabyte.
 const textShown = 300 << 10
 
-// onePage shows everything known about the page whose ID or URL the request names.
 func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	p := &pageView{Rule: v.opt.Rule}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
@@ -90,10 +86,9 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	if p.In != nil && p.In.Making && p.In.None {
 		again = time.Second
 	}
-	return &screen{name: "one page", of: cmp.Or(title, p.URL), again: again, Content: p}, nil
+	return &screen{name: "one page", subject: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
-// content returns the stored content of the page with the given ID or URL.
 func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
 	var id dedup.Hash
 	if err := id.UnmarshalText([]byte(name)); err != nil {
@@ -113,8 +108,8 @@ func content(ctx context.Context, s store.Reader, name string, want store.Want) 
 	return pages[0], nil
 }
 
-// blocksOf returns the lines of the first textShown bytes of a text, and the number of bytes that
-// follow.
+// blocksOf returns the lines of the first textShown bytes of a text, and the number of remaining
+// bytes.
 func blocksOf(text string) (blocks []string, rest int) {
 	shown := strings.ToValidUTF8(text[:min(len(text), textShown)], "")
 	for line := range strings.Lines(shown) {
@@ -123,9 +118,8 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// These limit the search for similar pages: the number of pages that are compared by their
-// sketches, the number of these pages that are compared by their texts, and the lowest resemblance
-// shown.
+// These limit the search for similar pages: the number of pages compared by their sketches, the
+// number of these pages compared by their texts, and the lowest resemblance shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12
@@ -134,7 +128,7 @@ const (
 
 // nearest returns the pages outside c's cluster that are most similar to c, including pages that
 // are not similar enough to be duplicates. It returns only the leaders of other clusters, not their
-// members. If there are no such pages, the result why is the reason.
+// members. If there are no such pages, why is the reason.
 func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
 	switch {
 	case c.Record.Kind != store.Page:
@@ -194,8 +188,8 @@ func (v *View) shingles(c *store.Content) dedup.Set {
 	return v.opt.Rule.Set(&t)
 }
 
-// nearest returns the IDs of the pages whose fingerprints are most similar to f. It leaves out
-// page, leader and all duplicates.
+// nearest returns the IDs of the pages whose fingerprints are most similar to f, without page,
+// leader and any duplicates.
 func (t *rows) nearest(f fingerprint, page, leader dedup.Hash) []dedup.Hash {
 	type near struct {
 		row   int

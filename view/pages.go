@@ -17,8 +17,7 @@ import (
 	"skink/store"
 )
 
-// functions are the functions that the view's templates can call in addition to those of package
-// report.
+// functions are available to the view's templates in addition to those of package report.
 var functions = template.FuncMap{
 	"time":   timeText,
 	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
@@ -33,7 +32,6 @@ var functions = template.FuncMap{
 	"failing":  failing,
 }
 
-// foundText returns a text that explains how a page was found to be a duplicate.
 func foundText(by dedup.Method) string {
 	switch by {
 	case dedup.ByText:
@@ -63,7 +61,6 @@ func timeText(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// sizeText formats a number of bytes for people.
 func sizeText(n int64) string {
 	for _, unit := range []struct {
 		bytes int64
@@ -76,7 +73,7 @@ func sizeText(n int64) string {
 	return report.Counted(n, "byte")
 }
 
-// hostText returns the name of a host as users see it. If the name is "", the result is "(files)".
+// hostText returns the name of a host as users see it, or "(files)" for "".
 func hostText(name string) string {
 	if name == "" {
 		return "(files)"
@@ -84,14 +81,12 @@ func hostText(name string) string {
 	return name
 }
 
-// A heading is a column heading of a list. Its link sorts the list by that column.
 type heading struct {
 	Name, Title, Link string
 	Sorted            string // value of the attribute aria-sort: ascending, descending or ""
 	Class             string
 }
 
-// A list is the data for the page that lists all records.
 type list struct {
 	Query    url.Values
 	Search   string
@@ -107,18 +102,16 @@ type list struct {
 	Earlier  string // address of the previous part of the list; "" if there is none
 	Later    string
 	Unsorted bool
-	Looked   int // number of pages whose texts were searched
+	Looked   int
 	Shape    string
 }
 
-// shownColumns are the headings of the list of records, from left to right.
 var shownColumns = []heading{
 	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
 	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number"},
 	{Name: "depth", Title: "Depth", Class: "number"}, {Name: "fetched", Title: "Fetched"},
 }
 
-// queryOf returns the query that the parameters of a list's address describe.
 func queryOf(form url.Values) query {
 	number := func(name string, none int) int {
 		if n, err := strconv.Atoi(form.Get(name)); err == nil && n >= 0 {
@@ -134,8 +127,8 @@ func queryOf(form url.Values) query {
 	}
 }
 
-// with returns the address of a list with some parameters changed. The elements of pairs are
-// alternately names and values of parameters. The value "" removes a parameter.
+// with returns the address of a list with some parameters changed. pairs alternates between names
+// and values of parameters. The value "" removes a parameter.
 func with(path string, form url.Values, pairs ...string) string {
 	changed := url.Values{}
 	for name, values := range form {
@@ -155,7 +148,6 @@ func with(path string, form url.Values, pairs ...string) string {
 	return path + "?" + changed.Encode()
 }
 
-// pagesPage shows the list of all records, or of the records that the request searches for.
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(form)
@@ -202,7 +194,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 }
 
 // list returns the rows that the query q selects. If the sort order for q is missing, it starts to
-// make that order in the background.
+// make it in the background.
 func (v *View) list(q query) selection {
 	found, later := v.index.list(q)
 	if later != nil {
@@ -223,7 +215,6 @@ func records(ctx context.Context, s store.Reader, ids []dedup.Hash) (all []*stor
 	return all, err
 }
 
-// largestHosts returns the names of the n hosts with the most records.
 func (v *View) largestHosts(n int) (names []string) {
 	v.index.look(func(t *rows) {
 		large := make([]*host, len(t.hosts))
@@ -238,22 +229,21 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// These limit a search in the texts of pages, which are read from the store. searchTime is the time
-// that a search may take, and textsAtOnce is the number of texts that are read with one call.
+// These limit a search in the texts of pages, which are read from the store: the maximum duration
+// of a search, and the number of texts read with one call.
 const (
 	searchTime  = 120 * time.Millisecond
 	textsAtOnce = 64
 )
 
-// searchTexts adds to found the pages whose texts contain all words of the query q, in the order of
-// the list, beginning after the row that q names. It stops when the list is full or searchTime is
-// over.
+// searchTexts adds to found the pages whose texts contain all words of q, in list order, starting
+// after the row given in q. It stops when the list is full or searchTime is over.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words
 	q.words, q.kind = nil, placeIn(kinds, string(store.Page))
 	return v.opt.Store.Read(ctx, func(s store.Reader) error {
-		for len(found.rows) < most {
+		for len(found.rows) < rowsShown {
 			some := v.list(q)
 			found.total, found.unsorted = some.total, some.unsorted
 			if found.first == 0 {
@@ -266,10 +256,10 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 			for i, p := range pages {
 				l.Looked++
 				q.after = some.rows[i]
-				if p != nil && holds(p, words) {
+				if p != nil && containsAll(p, words) {
 					found.rows, found.ids = append(found.rows, some.rows[i]), append(found.ids, some.ids[i])
 				}
-				if len(found.rows) == most {
+				if len(found.rows) == rowsShown {
 					break
 				}
 			}
@@ -281,9 +271,9 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	})
 }
 
-// holds reports whether the text, title and URL of a page together contain all words. The words
-// must be in lower case.
-func holds(c *store.Content, words []string) bool {
+// containsAll reports whether the text, title and URL of a page together contain all words. The
+// words must be in lower case.
+func containsAll(c *store.Content, words []string) bool {
 	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }

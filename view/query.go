@@ -11,30 +11,29 @@ import (
 
 // A query selects the rows of a list, their order, and the part of the list that is shown.
 type query struct {
-	words   []string // words in lower case; a row matches if its URL or title contains all words
+	words   []string // in lower case; a row matches if its URL or title contains all words
 	host    string
 	shape   string
-	verdict uint8 // index in verdicts; 0 means pages with any verdict
-	kind    uint8 // index in kinds; 0 means records of any kind
+	verdict uint8 // index in verdicts; 0 means any verdict
+	kind    uint8 // index in kinds; 0 means any kind
 	status  int   // HTTP status; 0 means any status
-	column  int   // index in columns of the column by which to sort
-	down    bool  // whether to sort in descending order
-	after   int   // number of the row after which to begin; -1 means to begin with the first row
-	before  int   // number of the row before which to end; -1 means that the field after applies
+	column  int   // index in columns of the sort column
+	down    bool
+	after   int // number of the row after which to begin; -1 means the first row
+	before  int // number of the row before which to end; -1 means that after applies
 }
 
-// most is the number of rows that a list shows at once.
-const most = 50
+// rowsShown is the maximum number of rows that a list shows at once.
+const rowsShown = 50
 
-// A selection is the part of a list that is shown.
 type selection struct {
 	rows     []int // row numbers
 	ids      []dedup.Hash
-	total    int  // number of rows in the whole list
-	first    int  // position of the first row shown in the whole list, from 1
-	earlier  bool // whether the list has rows before the ones shown
-	later    bool // whether the list has rows after the ones shown
-	unsorted bool // whether the rows are in the order of the crawl, because the requested order is not ready
+	total    int
+	first    int // position in the whole list of the first row shown, from 1
+	earlier  bool
+	later    bool
+	unsorted bool // whether the rows are in crawl order because the requested order is not ready
 }
 
 // wordsOf splits a search text into at most eight words, in lower case.
@@ -49,12 +48,12 @@ func wordsOf(text string) []string {
 	return words[:min(len(words), mostWords)]
 }
 
-// list returns the part of a list that the query q selects. If later is not nil, the caller must
-// call it in the background: it makes an order that the query needs.
+// list returns the part of a list that q selects. If later is not nil, the caller must call it in
+// the background: it makes an order that the query needs.
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)
-	var window []int // if q.before is set, the last rows that matched, at most as many as fit in the list
+	var window []int // if q.before is set, the last matching rows, at most as many as fit in the list
 	passed := q.after < 0
 	if q.before >= 0 {
 		passed = false
@@ -65,14 +64,14 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 		case q.before >= 0:
 			passed = passed || i == q.before
 			if !passed && hit {
-				if len(window) == most {
+				if len(window) == rowsShown {
 					window, s.earlier = append(window[:0], window[1:]...), true
 				}
 				window = append(window, i)
 				s.first = s.total + 2 - len(window)
 			}
 			s.later = s.later || passed && hit
-		case passed && hit && len(s.rows) < most:
+		case passed && hit && len(s.rows) < rowsShown:
 			s.rows = append(s.rows, i)
 			s.first = s.total + 2 - len(s.rows)
 		case passed && hit:
@@ -96,13 +95,12 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	return s, later
 }
 
-// walk returns a function that calls its argument with each row number. The row numbers are in the
-// order of the query, or in the order of the crawl if the former is not ready. later is as in
-// [orders.by].
+// walk returns a function that calls its argument with each row number in the order of the query,
+// or in crawl order if the order is not ready. later is as in [orders.sortedBy].
 func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
 	var order []int32
 	if q.column > 0 {
-		order, later = o.by(q.column, t)
+		order, later = o.sortedBy(q.column, t)
 		s.unsorted = order == nil
 	}
 	return func(do func(int)) {
@@ -119,7 +117,7 @@ func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), lat
 	}, later
 }
 
-// matching returns a function that reports whether the row with a given number matches the query q.
+// matching returns a function that reports whether the row with a given number matches q.
 func (t *rows) matching(q query) func(i int) bool {
 	found := t.search(q.words)
 	host, shape := noPlace, noPlace
@@ -143,15 +141,14 @@ func (t *rows) matching(q query) func(i int) bool {
 
 const noPlace = -1
 
-// A rowSet is a set of row numbers, with one bit for each row.
 type rowSet []uint64
 
 func (s rowSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
 func (s rowSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
 
 // search returns the rows whose URL or title contains all words, or nil if there are no words. It
-// searches the strings of all rows of a chunk as one byte slice, and then finds the row to which
-// each hit belongs.
+// searches the strings of all rows of a chunk as one byte slice, and then finds the row that each
+// hit belongs to.
 func (t *rows) search(words []string) (found rowSet) {
 	for _, w := range words {
 		here := make(rowSet, t.n/64+1)
@@ -168,8 +165,7 @@ func (t *rows) search(words []string) (found rowSet) {
 	return found
 }
 
-// search calls the function hit with the index of each row of the chunk whose URL or title contains
-// word.
+// search calls hit with the index of each row of the chunk whose URL or title contains word.
 func (c *chunk) search(word []byte, hit func(i int)) {
 	for i := 0; i < c.n; {
 		from := c.rows[i].text

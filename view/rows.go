@@ -16,60 +16,56 @@ import (
 //
 // A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
 // not sort, filter or search. The view therefore keeps a row in memory for each record. A row has
-// the fields by which lists are sorted and filtered, and the beginning of its URL and title, which
+// the fields that lists are sorted and filtered by, and the beginning of its URL and title, which
 // can be searched. It also has a fingerprint, to find similar pages. Lists are made from the rows,
 // and only the records in the shown part of a list are read from the store.
 //
-// A row takes some 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
+// A row takes about 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
 // A search runs over the strings of a whole chunk at once. A page that was visited again gets a new
 // row, and its old row is marked as dead.
 
-// chunkRows is the number of rows in a chunk.
 const chunkRows = 4096
 
-// These limit the bytes of the URL and the title that are kept in a row. Lists can neither be
-// searched nor sorted by the bytes beyond the limit.
+// The maximum number of bytes of the URL and the title in a row. Lists can neither be searched nor
+// sorted by further bytes.
 const (
 	urlKept   = 200
 	titleKept = 100
 )
 
-// mostRows limits the memory that the rows use to about a gigabyte. Lists of a larger store say
-// that they are incomplete.
+// mostRows limits the memory for the rows to about a gigabyte. Lists of a larger store say that
+// they are incomplete.
 const mostRows = 4 << 20
 
-// A row contains the fields of a record by which lists are sorted and filtered.
 type row struct {
 	id          dedup.Hash
 	host        uint32 // index in rows.hosts
 	shape       uint32 // index in rows.shapes; 0 means that the URL's pattern is not in rows.shapes
 	cluster     uint32 // index in rows.clusters of the cluster in which the page is a duplicate; 0 means none
 	words       uint32
-	size        uint32 // size in bytes, or math.MaxUint32 if it is larger
-	fetched     uint32 // time of the fetch, as Unix time in seconds
+	size        uint32 // in bytes, or math.MaxUint32 if larger
+	fetched     uint32 // Unix time in seconds
 	resemblance float32
 	text        uint32 // offset of the row's URL and title in chunk.texts
 	first       uint32 // number of the first row of the same page
 	status      uint16
 	depth       uint16
-	kind        uint8 // index in kinds
-	verdict     uint8 // index in verdicts
+	kind        uint8
+	verdict     uint8
 	flags       uint8
 }
 
 const (
-	dead     = 1 << iota // flag: the page has a newer row
-	sketched             // flag: the row has a fingerprint
+	dead     = 1 << iota // the page has a newer row
+	sketched             // the row has a fingerprint
 	noindex
 )
 
-// A chunk contains up to chunkRows rows, with their strings and fingerprints.
 type chunk struct {
 	rows   [chunkRows]row
 	prints [chunkRows]fingerprint
-	// number of rows in use
-	n     int
-	texts []byte // for each row its URL, byte 0, its title, and byte 1; in lower case
+	n      int
+	texts  []byte // for each row its URL, byte 0, its title, and byte 1; in lower case
 }
 
 // kinds and verdicts list the values that a row stores as an index. Index 0 means that the row has
@@ -91,15 +87,15 @@ func placeIn(words []string, word string) uint8 {
 // A fingerprint holds the low four bits of the first 80 minima of a page's sketch. Two pages agree
 // in one of the 80 numbers if the minima are equal, and by chance in one of 16 cases if they are
 // not. The share of equal numbers therefore estimates the resemblance (b-bit minwise hashing: Li
-// and König, 2010). The estimate is a little less precise than that of whole sketches: its standard
-// error is .028 at resemblance 0, and .05 at .5. A million fingerprints are compared in some 20 ms,
-// so the most similar pages are found without an index, even at a low resemblance.
+// and König, 2010). The estimate is a little less precise than with whole sketches: its standard
+// error is .028 at resemblance 0, and .05 at .5. Comparing a million fingerprints takes about 20
+// ms, so the most similar pages are found without an index, even at a low resemblance.
 type fingerprint [5]uint64
 
-const printed = 80 // number of minima in a fingerprint
+const fingerprintLen = 80 // number of minima in a fingerprint
 
 func newFingerprint(s *dedup.Sketch) (f fingerprint) {
-	for i := range printed {
+	for i := range fingerprintLen {
 		f[i/16] |= uint64(s[i]&15) << (4 * (i % 16))
 	}
 	return f
@@ -113,25 +109,24 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 		x := f[i] ^ g[i]
 		differ += bits.OnesCount64((x | x>>1 | x>>2 | x>>3) & lowest)
 	}
-	return (float64(printed-differ)/printed - 1.0/16) / (15.0 / 16)
+	return (float64(fingerprintLen-differ)/fingerprintLen - 1.0/16) / (15.0 / 16)
 }
 
 // A host contains counts of the records of one host. Dead rows do not count.
 type host struct {
 	name    string
 	records int64
-	tally   store.Tally // counts of the host's records by kind and verdict
+	tally   store.Tally // by kind and verdict
 }
 
-// A cluster is a leader, with the number of its duplicates.
 type cluster struct {
 	leader  dedup.Hash
 	members int32
-	newest  int32 // number of the last row added to the cluster
+	newest  int32 // last row added to the cluster
 }
 
-// A shared is a pair of hosts, given as indexes in rows.hosts. Pages of the host member are
-// duplicates of pages of the host leader.
+// A shared is a pair of hosts, as indexes in rows.hosts. Pages of the host member are duplicates of
+// pages of the host leader.
 type shared struct{ member, leader uint32 }
 
 // rows contains all rows, with counts over them. Only one goroutine may add rows. Readers must hold
@@ -147,12 +142,11 @@ type rows struct {
 	shapeAt  map[string]uint32
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
-	// number of duplicates for each pair of hosts
-	between map[shared]int64
-	unread  int64 // number of records beyond mostRows, which have no row
+	between  map[shared]int64
+	unread   int64 // records beyond mostRows, which have no row
 }
 
-// mostShapes is the largest number of URL patterns that get a number. All other patterns have the
+// mostShapes is the maximum number of URL patterns that get a number. All other patterns have the
 // number 0.
 const mostShapes = 1 << 16
 
@@ -163,7 +157,6 @@ func newRows() *rows {
 	}
 }
 
-// at returns the row with number i.
 func (t *rows) at(i int) *row { return &t.chunks[i/chunkRows].rows[i%chunkRows] }
 
 // strings returns the URL and the title of a row in lower case, cut to urlKept and titleKept bytes.
@@ -180,7 +173,7 @@ func (t *rows) strings(i int) (url, title []byte) {
 	return url, nil
 }
 
-// add adds a row for a record. If the page has a row already, that row becomes dead.
+// add adds a row for a record. If the page already has a row, that row becomes dead.
 func (t *rows) add(c *store.Content) {
 	r := &c.Record
 	first := uint32(t.n)
@@ -251,15 +244,15 @@ func (t *rows) kill(i int) {
 
 func clamp(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
-// searchable returns the first bytes of s, at most the given number, in lower case and with control
-// characters replaced by spaces.
-func searchable(s string, most int) string {
+// searchable returns the first n bytes of s in lower case, with control characters replaced by
+// spaces.
+func searchable(s string, n int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return unicode.ToLower(r)
-	}, s[:min(len(s), most)])
+	}, s[:min(len(s), n)])
 }
 
 // hostOf returns the index of a host in t.hosts. It adds the host if it is new.
@@ -295,7 +288,6 @@ func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	return at
 }
 
-// find returns the number of the newest row of the page with the given ID.
 func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	for slot := t.slot(id); t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
 		if i = int(t.places[slot] - 1); t.at(i).id == id {
@@ -305,7 +297,7 @@ func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	return 0, false
 }
 
-// place records in the hash table that row i belongs to the page with the given ID.
+// place records that row i belongs to the page with the given ID.
 func (t *rows) place(id dedup.Hash, i int) {
 	if 2*t.n > len(t.places) {
 		old := t.places

@@ -15,7 +15,7 @@ import (
 type Server struct {
 	view *View
 	http *http.Server
-	url  string // address that a user opens in a browser
+	url  string // to open in a browser
 	done chan error
 }
 
@@ -73,7 +73,7 @@ func isLoopback(address string) bool {
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// Close stops the server. Requests that are being answered have one second to finish.
+// Close stops the server. Requests in progress have one second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -33,22 +33,22 @@ import (
 
 // A Source lends a store to the view. Several goroutines may borrow it at once.
 type Source interface {
-	// Read calls the function do with a reader of the store's current state. do must not keep the
-	// reader after it returns.
+	// Read calls do with a reader of the store's current state. do must not keep the reader after
+	// it returns.
 	Read(ctx context.Context, do func(store.Reader) error) error
 }
 
 // Options are the store that a view shows, and the settings of the view.
 type Options struct {
 	Store   Source
-	Name    string       // name under which users know the store
+	Name    string       // name of the store for users
 	Rule    dedup.Rule   // rule by which the store's pages were judged
-	About   report.About // a description of the store and the settings, for the heading of audits
-	Address string       // address at which the server listens
-	Token   string       // token that the first request of a browser must contain; "" if no token is needed
+	About   report.About // description of the store and the settings, for the heading of audits
+	Address string       // address that the server listens on
+	Token   string       // token that the first request of a browser must contain; "" if none is needed
 
-	// Alike compares all pages of a store with each other. It regularly calls the function tell
-	// with the share of the comparison that is done, from 0 to 1.
+	// Alike compares all pages of a store with each other. It regularly calls tell with the share
+	// of the comparison that is done, from 0 to 1.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
 	// Nearly finds the pages that are almost duplicates, for audits. If Nearly is nil or returns nil,
 	// audits list these pages as not checked.
@@ -58,28 +58,27 @@ type Options struct {
 	// Marked is nil, the view does not show such pages.
 	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
 
-	Crawl  Crawl                                                     // the crawl that runs in this process; nil if there is none
-	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; it is called if Crawl is nil
+	Crawl  Crawl                                                     // the crawl running in this process; nil if there is none
+	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; called if Crawl is nil
 }
 
-// A View handles the requests of browsers. The handler of each kind of page is in a file of its
-// own.
+// A View handles requests from browsers. The handler of each kind of page is in a file of its own.
 type View struct {
 	opt    Options
-	form   string // token that each form that changes something must contain
+	form   string // token required in each form that changes something
 	index  *index
 	pages  *template.Template
 	answer http.Handler
 	pulse  pulse
 	lately lately
 
-	auditing latest[*audit.Audit]
-	likening latest[Alike] // result of the comparison of all pages with each other
-	likened  atomic.Int64  // percentage of the running comparison of all pages that is done
+	auditing   latest[*audit.Audit]
+	comparison latest[Alike] // result of the comparison of all pages with each other
+	compared   atomic.Int64  // percentage of the running comparison that is done
 	// the incoming links of all pages
-	turning latest[*inward]
+	incoming latest[*inward]
 
-	streams chan struct{} // limits the number of browsers that follow the crawl; it contains one element for each such browser
+	streams chan struct{} // one element for each browser that follows the crawl; limits their number
 
 	life   context.Context
 	end    context.CancelFunc
@@ -122,7 +121,7 @@ func (v *View) watch() {
 	}
 }
 
-// End ends all background work, and the streams with which browsers follow the crawl.
+// End ends all background work and the streams to browsers that follow the crawl.
 func (v *View) End() { v.end() }
 
 // Close ends the background work of the view and waits for it. The caller must not call ServeHTTP
@@ -132,21 +131,20 @@ func (v *View) Close() {
 	v.beside.Wait()
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements [http.Handler].
 func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.ServeHTTP(w, r) }
 
-// routes returns the handler that dispatches requests to pages by their path.
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
 	mux.Handle("GET /now", v.shown(v.nowPage))
 	mux.HandleFunc("GET /now/events", v.events)
-	mux.HandleFunc("POST /now/pause", v.told(Crawl.Pause))
-	mux.HandleFunc("POST /now/go-on", v.told(Crawl.GoOn))
-	mux.HandleFunc("POST /now/stop", v.told(Crawl.Stop))
+	mux.HandleFunc("POST /now/pause", v.controlHandler(Crawl.Pause))
+	mux.HandleFunc("POST /now/go-on", v.controlHandler(Crawl.GoOn))
+	mux.HandleFunc("POST /now/stop", v.controlHandler(Crawl.Stop))
 	mux.Handle("GET /pages", v.shown(v.pagesPage))
 	mux.Handle("GET /page/{id}", v.shown(v.onePage))
-	mux.HandleFunc("POST /page/{id}/in", v.turnAgain)
+	mux.HandleFunc("POST /page/{id}/in", v.recountLinks)
 	if v.opt.Marked != nil {
 		mux.HandleFunc("GET /page/{id}/marked", v.markedPage)
 	}
@@ -162,7 +160,7 @@ func (v *View) routes() http.Handler {
 	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
-	mux.HandleFunc("POST /similarity", v.likenAgain)
+	mux.HandleFunc("POST /similarity", v.recompare)
 	mux.Handle("GET /map", v.shown(v.mapPage))
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
 		v.file(w, "text/css; charset=utf-8", report.Style, "view.css")
@@ -174,8 +172,7 @@ func (v *View) routes() http.Handler {
 	return mux
 }
 
-// file sends an embedded file with the given content type. It sends text before the content of the
-// file.
+// file sends text and an embedded file with the given content type.
 func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	b, err := files.ReadFile(name)
 	if err != nil {
@@ -186,30 +183,27 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser closed the connection
 }
 
-// A screen is the content of an HTML page of the view.
 type screen struct {
-	name    string        // name of the template
-	title   string        // title in the view's own words; "" means that of is the title
-	of      string        // crawled text that follows the title, such as the title of a crawled page
+	name    string        // of the template
+	title   string        // title in the view's own words; if "", subject is the title
+	subject string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never
-	live    string        // path from which the browser receives changes of the page; "" if the page does not change
+	live    string        // path from which the browser receives changes to the page; "" if the page does not change
 	Content any
 }
 
-// A missing is an error that the view answers with status 404. The text of the error is shown to
-// the user.
+// A missing is an error that the view answers with status 404. Its text is shown to the user.
 type missing string
 
 func (m missing) Error() string { return string(m) }
 
-// answerTime is the time for which a request may read from the store.
+// answerTime is how long a request may read from the store.
 const answerTime = 10 * time.Second
 
-// shown returns a handler that sends the screen that the function make returns.
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A reader of a store in another process is unusable once a context has ended in the middle
-		// of a call, so the end of the request must not end this context.
+		// A reader of a store in another process becomes unusable if a context ends during a call,
+		// so the end of the request must not end this context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
@@ -227,8 +221,8 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 	})
 }
 
-// write sends a screen as an HTML page. Its argument read is the progress of the index before the
-// screen was made.
+// write sends a screen as an HTML page. read is the progress of the index before the screen was
+// made.
 func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *screen, read progress) {
 	var content, page bytes.Buffer
 	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
@@ -238,7 +232,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 			Content                      template.HTML
 			Places                       []place
 			Progress                     progress
-		}{s.title, s.of, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
+		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)
@@ -254,7 +248,6 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	_ = out.Flush()
 }
 
-// A place is an entry of the menu.
 type place struct{ Path, Name string }
 
 var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}

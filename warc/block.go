@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// A block is the content of the current record of a Reader. Its bytes are read from the archive as
-// the caller reads them.
+// A block is the content of a Reader's current record. Its bytes are read from the archive as the
+// caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
-	left   int64 // number of bytes of the block that have not been read yet, according to the record's Content-Length
+	left   int64 // bytes of the block that have not been read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
 	err    error // error that all further reads return; io.EOF means that the block was read to its end
 }
@@ -27,33 +27,33 @@ func (b *block) Read(p []byte) (int, error) {
 	n, err := b.r.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	if err != nil && n == 0 {
-		b.err = b.broken(err)
+		b.err = b.inputError(err)
 		return 0, b.err
 	}
 	return n, nil
 }
 
-// broken handles err, which ended the input before the block was complete. It returns nil if the
-// block continues in the next gzip member, because some tools write one record into several
-// members. Otherwise it returns the error of the block.
-func (b *block) broken(err error) error {
+// inputError handles err, which ended the input before the block was complete. It returns nil if the
+// block continues in the next gzip member, because some tools split a record into several members.
+// Otherwise it returns the error of the block.
+func (b *block) inputError(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of the block are missing", b.left)
 	switch {
 	case r.src.err != nil:
 		return r.src.err
 	case err != io.EOF:
-		return r.lost(b.rec, fmt.Errorf("%w: %w", short, err))
+		return r.skipDamage(b.rec, fmt.Errorf("%w: %w", short, err))
 	case r.member == nil:
 		r.src.back(b.begins) // search for the next record from the beginning of this block, because its length may be wrong, and other records may lie inside it
-		return r.lost(b.rec, short)
+		return r.skipDamage(b.rec, short)
 	}
 	if _, err := r.src.buf.Peek(1); err != nil {
 		r.member.open = false
 		return &Damage{b.rec.Offset, b.rec.URI(), short}
 	}
 	if err := r.openMember(); err != nil {
-		return r.lost(b.rec, fmt.Errorf("%w: %w", short, err))
+		return r.skipDamage(b.rec, fmt.Errorf("%w: %w", short, err))
 	}
 	if r.atRecord() {
 		return &Damage{b.rec.Offset, b.rec.URI(), short}
@@ -82,9 +82,9 @@ func (b *block) end() error {
 	case r.src.err != nil:
 		return r.src.err
 	case err != nil && err != io.EOF:
-		return r.lost(b.rec, err)
+		return r.skipDamage(b.rec, err)
 	case err == nil && lines < len("\r\n\r\n") && !r.atRecord():
-		return b.endless()
+		return b.endError()
 	}
 	if r.member == nil || err == io.EOF && r.member.records == 1 {
 		b.rec.Length = r.src.offset() - b.rec.Offset
@@ -92,15 +92,15 @@ func (b *block) end() error {
 	return io.EOF
 }
 
-// endless returns the error of a block that is followed neither by the end of the record nor by
+// endError returns the error of a block that is followed neither by the end of the record nor by
 // another record. The length of the block may be too large. So if the file is not compressed,
-// endless continues the search for records at the beginning of the block.
-func (b *block) endless() error {
+// endError resumes the search for records at the beginning of the block.
+func (b *block) endError() error {
 	r := b.r
 	if r.member != nil {
-		return r.lost(b.rec, errNoEnd)
+		return r.skipDamage(b.rec, errNoEnd)
 	}
 	err := fmt.Errorf("%w (looked for at offset %d)", errNoEnd, r.src.offset())
 	r.src.back(b.begins)
-	return r.lost(b.rec, err)
+	return r.skipDamage(b.rec, err)
 }

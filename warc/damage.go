@@ -41,8 +41,8 @@ func expected(err error) error {
 	return err
 }
 
-// tell calls damaged with err if err is a [*Damage]. It does the same with any other error in
-// reading the message of rec, if rec is not nil. It reports whether it called damaged.
+// tell calls damaged with err if err is a [*Damage], or if rec is not nil and reading its message
+// failed with err. It reports whether it called damaged.
 func tell(err error, rec *Record, damaged func(*Damage)) bool {
 	lost, ok := errors.AsType[*Damage](err)
 	if !ok && rec != nil { // the record is complete, but the HTTP message in it is malformed

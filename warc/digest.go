@@ -12,11 +12,11 @@ import (
 type Digest string
 
 const (
-	SHA256 Digest = "sha256" // written in hex, as WACZ requires
-	SHA1   Digest = "sha1"   // written in base32, as in most archives
+	SHA256 Digest = "sha256" // in hex, as WACZ requires
+	SHA1   Digest = "sha1"   // in base32, as in most archives
 )
 
-// Of returns the digest of b as it is written in record headers, such as
+// Of returns the digest of b in the format of record headers, such as
 // "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ".
 func (d Digest) Of(b []byte) string {
 	if d == SHA1 {

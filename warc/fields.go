@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// NewInfo returns a warcinfo record, which describes a file and is its first record. The argument
-// filename is the name of the file, or "". The argument about contains fields such as software,
-// format, operator, robots and isPartOf.
+// NewInfo returns a warcinfo record, which describes a file and is its first record. filename is
+// the name of the file, or "". about contains fields such as software, format, operator, robots and
+// isPartOf.
 func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
 	block, err := AppendFields(nil, about)
 	if err != nil {
@@ -25,11 +25,11 @@ func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
 // "Name: value" per line.
 func AppendFields(dst []byte, h Header) ([]byte, error) {
 	dst, err := h.append(dst)
-	return bytes.TrimSuffix(dst, []byte("\r\n")), err // Header.append ends with an empty line, as HTTP heads do; this format has none
+	return bytes.TrimSuffix(dst, []byte("\r\n")), err // Header.append ends with an empty line, as in HTTP heads; this format has none
 }
 
-// Fields reads the record's block, which must be of type application/warc-fields, and returns the
-// fields in it. It skips lines that are not fields.
+// Fields reads the record's block, which must be of type application/warc-fields, and returns its
+// fields. It skips lines that are not fields.
 func (r *Record) Fields() (Header, error) {
 	head := headReader{bufio.NewReader(r.Block), maxHead}
 	h, err := head.fields(true)

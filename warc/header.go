@@ -12,8 +12,8 @@ import (
 // A Field is a named value in the header of a record or of an HTTP message.
 type Field struct{ Name, Value string }
 
-// A Header holds the fields of a WARC record, or of the HTTP message in it. It keeps their order,
-// and the case of their names. Looking up a name ignores case.
+// A Header holds the fields of a WARC record, or of the HTTP message in it. It keeps their order
+// and the case of their names. Name look-ups ignore case.
 type Header []Field
 
 // Get returns the value of the first field called name, or "" if there is none.
@@ -72,16 +72,16 @@ func (h Header) append(dst []byte) ([]byte, error) {
 	return append(dst, "\r\n"...), nil
 }
 
-// notInName reports whether r is not allowed in the name of a field. Names consist of the token
-// characters of RFC 9110, section 5.6.2.
+// notInName reports whether r is not allowed in a field name. Names consist of the token characters
+// of RFC 9110, section 5.6.2.
 func notInName(r rune) bool {
 	return r <= ' ' || r >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// blanks are the characters around the value of a field that do not belong to the value.
+// blanks are the characters around a field's value that do not belong to it.
 const blanks = " \t"
 
-// maxHead is the greatest length in bytes of the head of a record or of an HTTP message; longer
+// maxHead is the maximum length in bytes of the head of a record or of an HTTP message; longer
 // heads count as damage. The limit is far above the lengths that occur in practice: servers refuse
 // requests with heads of more than about 64 KB, and the longest URLs in old archives have about 32
 // KB.
@@ -146,7 +146,6 @@ func (h *headReader) fields(lenient bool) (all Header, err error) {
 	}
 }
 
-// brief shortens a text that is quoted in an error message.
 func brief(s string) string {
 	const most = 60
 	if len(s) > most {

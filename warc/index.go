@@ -19,18 +19,18 @@ import (
 type Entry struct {
 	URL    string
 	Date   time.Time
-	MIME   string // media type of the payload, or "warc/revisit" for a revisit record
+	MIME   string // of the payload, or "warc/revisit" for a revisit record
 	Status int    // HTTP status; 0 means that the record has none
-	Digest string // digest of the payload, such as "sha1:…"
+	Digest string // of the payload, such as "sha1:…"
 	Offset int64
 	Length int64
 	File   string // name of the archive file that contains the record
 }
 
-// EntryOf returns the index entry for a record of the archive called file. The result ok is false
-// for a record that is not indexed: only responses, resources and revisits are. EntryOf reads the
-// record's block to its end, because the length of the record is known only then. The result err is
-// an error from reading the block, or the head of the HTTP message in it.
+// EntryOf returns the index entry for a record of the archive called file. ok is false for a record
+// that is not indexed: only responses, resources and revisits are. EntryOf reads the record's block
+// to its end, because only then is the length of the record known. err is an error from reading the
+// block, or the head of the HTTP message in it.
 func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	e = Entry{URL: r.URI(), Date: r.Date(), Digest: cmp.Or(r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Block-Digest")), Offset: r.Offset, File: file}
 	kind := r.Header.Get("Content-Type")
@@ -109,8 +109,8 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 }
 
 // IndexOf reads an archive from r, and returns the index entries of its records. Records that
-// cannot be looked up, such as metadata, have none. The argument name is the name of the archive's
-// file. IndexOf calls damaged for each damaged record, and continues after it.
+// cannot be looked up, such as metadata, have none. name is the name of the archive's file. IndexOf
+// calls damaged for each damaged record, and continues after it.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
 	archive := NewReader(r)

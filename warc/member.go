@@ -16,13 +16,13 @@ type member struct {
 	from *source
 	z    gzip.Reader
 
-	offset  int64 // offset in the file at which the gzip member begins
+	offset  int64 // file offset at which the gzip member begins
 	open    bool  // whether begin was called, and the end has not been reached yet
-	records int   // number of records that begin in the gzip member
+	records int   // records that begin in the gzip member
 	err     error // decompression error; nil means none so far
 }
 
-// begin starts to decompress the gzip member that begins at the source's current position.
+// begin starts decompressing the gzip member at the source's current position.
 func (m *member) begin() error {
 	m.offset, m.open, m.records, m.err = m.from.offset(), true, 0, nil
 	if err := m.z.Reset(m.from.buf); err != nil {

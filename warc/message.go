@@ -13,14 +13,14 @@ import (
 // A Message is the HTTP request or response in a record.
 type Message struct {
 	Start  string // first line of the message, such as "HTTP/1.1 200 OK"
-	Header Header // the fields as they are in the archive
+	Header Header // header fields as archived
 	Body   io.Reader
 }
 
-// Message reads the head of the HTTP message in the record's block. The body that it returns is not
-// chunked, even if the archive stored it with chunked transfer coding. A content coding such as
-// gzip is not decoded. If the head says that the body is chunked but it is not, the body is
-// returned unchanged.
+// Message reads the head of the HTTP message in the record's block. It returns the body without
+// chunked transfer coding, even if the archive stored it chunked. A content coding such as gzip is
+// not decoded. If the head says that the body is chunked but it is not, the body is returned
+// unchanged.
 func (r *Record) Message() (*Message, error) {
 	in := bufio.NewReader(r.Block)
 	head := headReader{in, maxHead}
@@ -39,7 +39,7 @@ func (r *Record) Message() (*Message, error) {
 	return m, nil
 }
 
-// Status returns the HTTP status of a response. It returns 0 if the message is not a response.
+// Status returns the HTTP status of a response, or 0 if the message is not a response.
 func (m *Message) Status() int {
 	proto, rest, _ := strings.Cut(m.Start, " ")
 	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
@@ -55,14 +55,14 @@ type chunks struct {
 	in    *bufio.Reader
 	begun bool  // whether the first bytes have been examined
 	plain bool  // whether the body is returned unchanged, because it is not chunked although the head says so
-	left  int64 // number of bytes of the current chunk that have not been read yet
+	left  int64 // bytes of the current chunk that have not been read yet
 	err   error
 }
 
 func (c *chunks) Read(p []byte) (int, error) {
 	if !c.begun {
 		c.begun = true
-		c.plain = !c.promise()
+		c.plain = !c.atChunkSize()
 	}
 	if c.plain {
 		return c.in.Read(p)
@@ -80,12 +80,12 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, unexpected(err)
 }
 
-// maxChunkLine is the greatest length in bytes of the line with the size of a chunk. Servers may
+// maxChunkLine is the maximum length in bytes of the line with the size of a chunk. Servers may
 // write extensions after the size.
 const maxChunkLine = 256
 
-// promise reports whether the input begins with the size of a chunk.
-func (c *chunks) promise() bool {
+// atChunkSize reports whether the input begins with the size of a chunk.
+func (c *chunks) atChunkSize() bool {
 	start, _ := c.in.Peek(maxChunkLine)
 	end := bytes.IndexByte(start, '\n')
 	if end < 0 {

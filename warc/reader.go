@@ -12,11 +12,11 @@ import (
 
 // # How a file is read
 //
-// A compressed archive is a sequence of gzip members. According to the specification, each record
-// is one member, so that a reader can start at any record. Some tools do not follow this: they
-// write all records in one member, or one record in several members. So the reader decompresses
-// member after member, and reads the result as one stream. The Content-Length field of a record
-// gives its length. The record ends earlier if its member ends earlier and another record follows.
+// A compressed archive is a sequence of gzip members. The specification requires each record to be
+// one member, so that a reader can start at any record. Some tools do not follow this: they write
+// all records in one member, or one record in several members. So the reader decompresses member
+// after member, and reads the result as one stream. The Content-Length field of a record gives its
+// length. The record ends earlier if its member ends earlier and another record follows.
 //
 // The reader loses as little as possible to damage. If a record does not end where its length says,
 // or if its head is malformed, the reader skips to the next line that looks like the beginning of a
@@ -26,17 +26,17 @@ import (
 // uncompressed archive. The reader then returns the records of that copy as records of this
 // archive.
 
-// A Reader reads the records of an archive in order. It finds out from the first bytes whether the
+// A Reader reads the records of an archive in order. It detects from the first bytes whether the
 // file is compressed.
 type Reader struct {
 	src    *source
-	member *member       // the current gzip member; nil means that the file is not compressed
-	in     *bufio.Reader // the decompressed bytes; nil means that nothing has been read yet
+	member *member       // current gzip member; nil means that the file is not compressed
+	in     *bufio.Reader // decompressed bytes; nil means that nothing has been read yet
 	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
-	err    error         // the error that all further calls of Next return; nil means that more may follow
+	err    error         // error that all further calls of Next return; nil means that more may follow
 }
 
-// NewReader returns a Reader that reads the archive r, compressed or not.
+// NewReader returns a Reader for the archive r, compressed or not.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
@@ -63,7 +63,7 @@ func (r *Reader) next() (*Record, error) {
 	if r.in == nil {
 		r.begin()
 	}
-	if err := r.leave(); err != nil {
+	if err := r.skipBlock(); err != nil {
 		return nil, err
 	}
 	offset, err := r.toRecord()
@@ -73,7 +73,7 @@ func (r *Reader) next() (*Record, error) {
 	rec := &Record{Offset: offset}
 	length, err := r.head(rec)
 	if err != nil {
-		return nil, r.lost(rec, err)
+		return nil, r.skipDamage(rec, err)
 	}
 	r.block = &block{r: r, rec: rec, left: length, begins: r.src.offset()}
 	rec.Block = r.block
@@ -103,8 +103,8 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads the block of the previous record to its end, and drops the data.
-func (r *Reader) leave() error {
+// skipBlock reads the previous record's block to its end and discards the data.
+func (r *Reader) skipBlock() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
 		return nil // the block was read to its end, or its error was already returned
@@ -130,7 +130,7 @@ func (r *Reader) toRecord() (int64, error) {
 		case err == io.EOF:
 			return 0, err
 		case err != nil && r.member != nil:
-			return 0, r.lost(&Record{Offset: r.member.offset}, err)
+			return 0, r.skipDamage(&Record{Offset: r.member.offset}, err)
 		case err != nil:
 			return 0, err
 		case next[0] == '\r' || next[0] == '\n':
@@ -138,7 +138,7 @@ func (r *Reader) toRecord() (int64, error) {
 		case r.member == nil:
 			return r.src.offset(), nil
 		default:
-			return r.member.offset, r.share()
+			return r.member.offset, r.countShared()
 		}
 	}
 }
@@ -148,23 +148,23 @@ func (r *Reader) toRecord() (int64, error) {
 // [Damage] that does not mean that a record is lost.
 var ErrShared = errors.New("the gzip member contains more records: they are read, but have no offset of their own")
 
-// share counts the records that begin in the open gzip member. At the second one it returns a
-// [Damage] with ErrShared, because by the specification each record has a member of its own.
-func (r *Reader) share() error {
+// countShared counts the records that begin in the open gzip member. At the second one it returns a
+// [Damage] with ErrShared, because the specification requires a separate member for each record.
+func (r *Reader) countShared() error {
 	if r.member.records++; r.member.records == 2 {
 		return &Damage{Offset: r.member.offset, Err: ErrShared}
 	}
 	return nil
 }
 
-// nextMember opens the gzip member that begins at the source's current position. At the end of the
-// file it returns io.EOF.
+// nextMember opens the gzip member at the source's current position. At the end of the file it
+// returns io.EOF.
 func (r *Reader) nextMember() error {
 	if _, err := r.src.buf.Peek(1); err != nil {
 		return err
 	}
 	if err := r.openMember(); err != nil {
-		return r.lost(&Record{Offset: r.member.offset}, err)
+		return r.skipDamage(&Record{Offset: r.member.offset}, err)
 	}
 	return nil
 }
@@ -194,9 +194,9 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	return rec.length()
 }
 
-// lost moves the reader to the next position at which a record may begin, and returns a [Damage]
-// with the reason why rec could not be read.
-func (r *Reader) lost(rec *Record, err error) *Damage {
+// skipDamage moves the reader to the next position at which a record may begin, and returns a
+// [Damage] with the reason why rec could not be read.
+func (r *Reader) skipDamage(rec *Record, err error) *Damage {
 	if r.member != nil && r.member.err != nil {
 		r.findMember()
 	} else {
@@ -223,7 +223,6 @@ func (r *Reader) findRecord() {
 	}
 }
 
-// firstLine is the length in bytes of the first line of a record, such as "WARC/1.1\r\n".
 const firstLine = len(version) + len("1.1\r\n")
 
 var beginning = regexp.MustCompile(version + `[0-9]\.[0-9]{1,2}\r?\n`)
@@ -238,8 +237,8 @@ func recordIn(b []byte) int {
 }
 
 // findMember moves to the next gzip member that begins with a record. It starts one byte after the
-// beginning of the damaged member. It does so even if only a checksum was wrong, because a
-// decompressor that has missed the end of its member may have read far into the next member.
+// beginning of the damaged member, even if only a checksum was wrong, because a decompressor that
+// missed the end of its member may have read far into the next one.
 func (r *Reader) findMember() {
 	m := r.member
 	r.src.back(m.offset + 1)
@@ -263,14 +262,13 @@ func (r *Reader) findMember() {
 	}
 }
 
-// atRecord reports whether the decompressed input is at the beginning of a record.
 func (r *Reader) atRecord() bool {
 	start, _ := r.in.Peek(len(version))
 	return string(start) == version
 }
 
-// Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
-// the first bytes of the file; a few kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. start contains the first
+// bytes of the file; a few kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,8 +278,8 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in the ARC format, which preceded WARC. The argument start
-// contains the first bytes of the file, decompressed.
+// IsARC reports whether a file is in the ARC format, which preceded WARC. start contains the first
+// bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that a file is in the ARC format, which preceded WARC. This package cannot read such

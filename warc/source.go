@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// window is the minimum number of bytes that a source can go back. A decompressor seldom reads more
+// window is the minimum number of bytes that a source can go back. A decompressor rarely reads more
 // damaged data than that before it notices the damage.
 const window = 256 << 10
 
@@ -17,9 +17,9 @@ type source struct {
 
 	from io.Reader
 	err  error  // error from reading the file, other than io.EOF; nothing can be read after it
-	off  int64  // offset in the file up to which buf was filled
-	base int64  // offset in the file of the first byte of kept
-	kept []byte // the last bytes that were read from the file, so that they can be read again
+	off  int64  // file offset up to which buf was filled
+	base int64  // file offset of the first byte of kept
+	kept []byte // the last bytes read from the file, so that they can be read again
 }
 
 func newSource(from io.Reader) *source {
@@ -28,8 +28,8 @@ func newSource(from io.Reader) *source {
 	return s
 }
 
-// Read reads bytes for buf. If back was called, Read first returns the kept bytes after the new
-// position again. Then it reads the file.
+// Read reads bytes for buf. After a call of back, it first returns the kept bytes after the new
+// position, and then continues with the file.
 func (s *source) Read(p []byte) (int, error) {
 	if ahead := s.kept[s.off-s.base:]; len(ahead) > 0 { // back was called, so these bytes were read before
 		n := copy(p, ahead)
@@ -50,12 +50,12 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// offset returns the position in the file up to which callers have read, in bytes.
+// offset returns the file offset up to which callers have read.
 func (s *source) offset() int64 { return s.off - int64(s.buf.Buffered()) }
 
-// back makes the next read start at the offset to. If the kept bytes begin after that offset, it
-// goes back to their beginning.
-func (s *source) back(to int64) {
-	s.off = max(to, s.base)
+// back makes the next read begin at the file offset start. If the kept bytes begin after that
+// offset, it goes back to their beginning.
+func (s *source) back(start int64) {
+	s.off = max(start, s.base)
 	s.buf.Reset(s)
 }

@@ -10,13 +10,13 @@ import (
 // # The key of an index
 //
 // A CDXJ index is sorted by a key that brings the pages of a host, and the hosts of a domain,
-// together. The key is the URL after a Sort-friendly URI Reordering Transform, such as
+// together. The key is the URL after a Sort-friendly URI Reordering Transform, for example
 // com,example)/path. A tool finds a page by computing the key from its URL, so all tools must
 // compute the same key. This code follows the defaults of the Python package surt, which pywb and
 // related tools use. It removes the scheme, a leading www, the default port, the user info, the
 // fragment, session ids and a slash at the end. It writes everything in lower case, sorts the query
 // parameters, and escapes only the bytes that must be escaped. Two rules of that package are
-// missing here: those for URLs other than http and https, and for the session ids of ASP.NET.
+// missing here: those for URLs other than http and https, and for ASP.NET session ids.
 
 var (
 	www       = regexp.MustCompile(`^www\d*\.`)
@@ -30,7 +30,7 @@ var (
 func SURT(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
-		return strings.ToLower(url) // the URL is not a web URL but, for example, urn:… or dns:…
+		return strings.ToLower(url) // not a web URL but, for example, urn:… or dns:…
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -47,7 +47,7 @@ func SURT(url string) string {
 }
 
 // surtHost returns the host of a URL with its labels in reverse order: "com,example" for
-// "example.com". The argument host may contain user info and a port.
+// "example.com". host may contain user info and a port.
 func surtHost(scheme, host string) string {
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		host = host[at+1:]
@@ -74,7 +74,7 @@ func surtPath(path string) string {
 	if strings.Contains(path, "//") {
 		path = slashes.ReplaceAllString(path, "/")
 	}
-	if path = strings.ToLower(minimal(path)); strings.Contains(path, ";") {
+	if path = strings.ToLower(minimalEscape(path)); strings.Contains(path, ";") {
 		path = inPath.ReplaceAllString(path, "")
 	}
 	if path = strings.TrimSuffix(path, "/"); path == "" {
@@ -88,7 +88,7 @@ func surtQuery(query string) string {
 		return ""
 	}
 	var kept []string
-	for part := range strings.SplitSeq(strings.ToLower(minimal(query)), "&") {
+	for part := range strings.SplitSeq(strings.ToLower(minimalEscape(query)), "&") {
 		if !isSession.MatchString(part) {
 			kept = append(kept, part)
 		}
@@ -104,9 +104,9 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimal decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A". Then it
-// escapes only the bytes that must be escaped.
-func minimal(s string) string {
+// minimalEscape decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A".
+// Then it escapes only the bytes that must be escaped.
+func minimalEscape(s string) string {
 	for {
 		once := unescaped(s)
 		if once == s {

@@ -21,7 +21,7 @@ import (
 // the archives without compressing them again, so that a player in a browser can fetch one record
 // with a range request. The index is the file index.cdxj.
 
-// A Package describes the WACZ file to be written.
+// A Package describes a WACZ file to write.
 type Package struct {
 	Title       string
 	Description string
@@ -33,7 +33,7 @@ type Package struct {
 	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; nil means that a damaged record makes WriteWACZ fail
 }
 
-// An Archive is one WARC file to be put into a package.
+// An Archive is a WARC file for a package.
 type Archive struct {
 	Name string // file name without folder, such as crawl-00000.warc.gz
 	Open func() (io.ReadCloser, error)
@@ -58,7 +58,6 @@ func WriteWACZ(w io.Writer, p Package) error {
 	return nil
 }
 
-// A packing is a WACZ file that is being written.
 type packing struct {
 	zip       *zip.Writer
 	date      time.Time
@@ -96,7 +95,7 @@ func (z *packing) all(p Package) error {
 	return z.zip.Close()
 }
 
-// archive writes an archive into the ZIP file without compressing it, and returns the index entries
+// archive writes an archive to the ZIP file without compressing it, and returns the index entries
 // of its records. It reads the archive twice: ZIP writes the length and checksum of a file before
 // its content, so the first pass computes these and the index.
 func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []Entry, err error) {
@@ -146,7 +145,6 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 	return entries, err
 }
 
-// read opens the archive, calls do, and closes the archive.
 func (a Archive) read(do func(io.Reader) error) error {
 	f, err := a.Open()
 	if err != nil {
@@ -156,7 +154,7 @@ func (a Archive) read(do func(io.Reader) error) error {
 	return do(f)
 }
 
-// file writes a compressed file into the ZIP file, and adds it to the list of resources.
+// file writes a compressed file to the ZIP file, and adds it to the list of resources.
 func (z *packing) file(name, path string, write func(io.Writer) error) error {
 	to, err := z.zip.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate, Modified: z.date})
 	if err != nil {
@@ -220,8 +218,8 @@ func (z *packing) list(p Package) error {
 	return z.file("", "datapackage-digest.json", write(digest))
 }
 
-// sums computes the length and the checksums of a file that is written to it: CRC-32 for ZIP, and
-// SHA-256 for the list of files.
+// sums computes the length and the checksums of the data written to it: CRC-32 for ZIP, and SHA-256
+// for the list of files.
 type sums struct {
 	sha   hash.Hash
 	crc   hash.Hash32

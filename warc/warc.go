@@ -18,8 +18,8 @@
 //		fmt.Println(rec.Type(), rec.URI())
 //	}
 //
-// A [Reader] needs little memory whatever a file contains, and continues after damage. A [Writer]
-// writes records from a reader unchanged, byte for byte, and completes new records.
+// A [Reader] needs little memory for any file, and continues after damage. A [Writer] writes
+// records from a reader unchanged, byte for byte, and completes new records.
 //
 // The package neither fetches nor decodes: a page in an archive has the content coding and the
 // charset that its server gave it.
@@ -48,16 +48,16 @@ const (
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
 
-// These are content types of blocks.
+// Content types of blocks.
 const (
 	TypeRequest  = "application/http; msgtype=request"
 	TypeResponse = "application/http; msgtype=response"
 	TypeFields   = "application/warc-fields"
 )
 
-// These are values of WARC-Profile, the reason why a revisit record has no content of its own.
-// There is no profile for a response that is only similar to another: a player that replays a
-// revisit shows the bytes of the other record.
+// Values of WARC-Profile, the reason why a revisit record has no content of its own. There is no
+// profile for a response that is only similar to another: a player that replays a revisit shows the
+// bytes of the other record.
 const (
 	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -65,8 +65,8 @@ const (
 
 // A Record is one record of an archive.
 type Record struct {
-	Header Header    // the named fields of the record, in order
-	Block  io.Reader // the content of the record; its length is the Content-Length of the record
+	Header Header    // named fields of the record, in order
+	Block  io.Reader // content of the record; its length is the Content-Length of the record
 
 	// Offset and Length are the position and the length of the record in its file, in bytes. In a
 	// compressed file, they are those of the record's gzip member. Length is 0 until Block has
@@ -75,8 +75,8 @@ type Record struct {
 	Offset, Length int64
 }
 
-// New returns a record to be written, whose block has the given content type. The [Writer] later
-// adds the record's id, length and digests. The argument uri is the URI of the content, or "".
+// New returns a record whose block has the given content type. The [Writer] later adds the record's
+// id, length and digests. uri is the URI of the content, or "".
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
@@ -123,7 +123,7 @@ func (r *Record) Date() time.Time {
 	return date
 }
 
-// length returns the record's Content-Length, which is the length of the block in bytes.
+// length returns the record's Content-Length, the length of the block in bytes.
 func (r *Record) length() (int64, error) {
 	text := r.Header.Get("Content-Length")
 	if text == "" {

@@ -12,9 +12,9 @@ import (
 // record. After that, it has a conversion record of type text/plain for each page, with the page's
 // main text in UTF-8.
 
-// NewText returns a conversion record with the main text of a page. The argument refersTo is the id
-// of the record that contains the page itself, or "". The argument language is the code of the
-// text's language in ISO 639-3 or BCP 47, or "" if unknown.
+// NewText returns a conversion record with the main text of a page. refersTo is the id of the
+// record that contains the page itself, or "". language is the code of the text's language in ISO
+// 639-3 or BCP 47, or "" if unknown.
 func NewText(uri string, date time.Time, text, refersTo, language string) *Record {
 	r := New(Conversion, uri, date, "text/plain", []byte(text))
 	if refersTo != "" {
@@ -26,8 +26,8 @@ func NewText(uri string, date time.Time, text, refersTo, language string) *Recor
 	return r
 }
 
-// nameURN is the prefix that turns the name of a text into a URI if the name is not a URL, but for
-// example the path of a file. The URN namespace "skink" is not registered.
+// nameURN is the prefix that turns the name of a text into a URI if the name is not a URL but, for
+// example, a file path. The URN namespace "skink" is not registered.
 const nameURN = "urn:skink:"
 
 // URIOf returns the URI for a text called name: name itself if it is an http or https URL, and
@@ -39,8 +39,8 @@ func URIOf(name string) string {
 	return nameURN + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }
 
-// NameOf is the inverse of [URIOf]: it returns the name of the text with the given URI. The result
-// ok is true if the URI is a URN made by URIOf, and false if the name is the URI itself.
+// NameOf is the inverse of [URIOf]: it returns the name of the text with the given URI. ok is true
+// if the URI is a URN made by URIOf, and false if the name is the URI itself.
 func NameOf(uri string) (name string, ok bool) {
 	escaped, ok := strings.CutPrefix(uri, nameURN)
 	if !ok {

@@ -23,8 +23,8 @@ import (
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
 // and with its content coding such as gzip. The reason is that readers disagree about the payload.
-// By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes after the
-// head. In a response without chunked coding these are the same bytes.
+// According to RFC 9110 it is the body without chunked coding, but for some readers it is all bytes
+// after the head. In a response without chunked coding these are the same bytes.
 
 // Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
@@ -36,7 +36,7 @@ type Options struct {
 	NewID func() string // returns the id for a new record; nil means a random UUID
 }
 
-// Append appends a record to dst, compressed as a gzip member of its own unless o.Plain is set. It
+// Append appends a record to dst, compressed as a separate gzip member unless o.Plain is set. It
 // reads the record's block to its end, and adds the missing fields of a new record to its header.
 // Several goroutines may call Append with different records.
 func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
@@ -144,10 +144,9 @@ func randomID() string {
 // would spend most of its time on building a code, and save only a third.
 const (
 	defaultLevel = 1
-	tooShort     = 1 << 10 // length in bytes
+	tooShort     = 1 << 10 // in bytes
 )
 
-// packers has a pool of gzip writers for each compression level.
 var packers [gzip.BestCompression + 1]sync.Pool
 
 func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
@@ -193,7 +192,7 @@ func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: op
 var errNoInfo = errors.New("write an archive: its first record must be a warcinfo")
 
 // Write writes a record, and sets its Offset and Length. The first record must be a warcinfo
-// record. Write keeps the whole record in memory. After an error of the underlying io.Writer, all
+// record. Write keeps the whole record in memory. After an error from the underlying io.Writer, all
 // further calls return that error.
 func (w *Writer) Write(r *Record) error {
 	switch {

@@ -24,32 +24,29 @@ type batch struct {
 	keys    int64
 	bytes   int64
 	counted bool     // whether the transaction changes the counters
-	gone    []uint64 // numbers of the visits whose data the transaction replaces
-	refusal error    // why the batch wrote nothing, if the cause is the caller's input and not a failure of the store
+	gone    []uint64 // visits whose data the transaction replaces
+	refusal error    // why the batch wrote nothing: set if the caller's input is at fault, not the store
 	*workspace
 }
 
-// A workspace is the memory that a batch works in. The next batch reuses it.
+// A workspace is the memory of a batch. The next batch reuses it.
 type workspace struct {
-	journal journalEntry // postings that the transaction adds to the index
-	// recorded maps the ids of pages that the transaction adds to the index to their visit numbers.
-	// The index itself finds these pages only after the transaction is committed.
+	journal journalEntry
+	// recorded maps the page ids that the transaction adds to the index to visit numbers. The index
+	// finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64
-	// posted maps each index key that this batch has used to the number of the last visit indexed
-	// under it.
+	// posted maps each index key that this batch has used to the last visit indexed under it.
 	posted map[uint64]uint64
 }
 
-// mostKept is the number of keys in workspace.posted above which a workspace is not reused, because
-// the time to clear a map grows with the largest size that the map ever had.
+// mostKept is the maximum number of keys in workspace.posted for a workspace to be reused: the time
+// to clear a map grows with the largest size that the map ever had.
 const mostKept = 1 << 14
 
 func newWorkspace() *workspace {
 	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 }
 
-// used returns the workspace for the next batch. It empties and returns w, or returns a new one if
-// w has become too large.
 func (w *workspace) used() *workspace {
 	if len(w.posted) > mostKept {
 		return newWorkspace()
@@ -64,14 +61,14 @@ const (
 	// keyOverhead is an upper bound on the number of bytes that badger adds for each key when it
 	// estimates the size of a transaction.
 	keyOverhead = 32
-	// countersRoom is the number of bytes in each transaction that are kept free for the counters.
+	// countersRoom is the number of bytes of each transaction that are reserved for the counters.
 	// The counters usually take a few hundred bytes, and more if there are many kinds of errors.
 	countersRoom = 64 << 10
 )
 
-// write runs fn with a new batch and commits the batch. If that fails, every later write returns the
-// same error, because the store's data in memory may then differ from the disk. Opening the store
-// again restores the state after the last committed transaction.
+// write runs fn with a new batch and commits the batch. If that fails, all later writes return the
+// same error, because the data in memory may then differ from the disk. Reopening the store
+// restores the state after the last committed transaction.
 func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +78,6 @@ func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	return s.writeLocked(fn)
 }
 
-// writeLocked is write for a caller that holds mu.
 func (s *Store) writeLocked(fn func(*batch) error) error {
 	if s.broken != nil {
 		return s.broken
@@ -107,8 +103,8 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	return nil
 }
 
-// refuse records why the batch is abandoned before it has written anything, and returns that
-// reason. The store stays usable, unlike after other errors of a batch.
+// refuse records why the batch is abandoned before anything is written, and returns that reason.
+// Unlike other errors of a batch, this one leaves the store usable.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why
@@ -130,7 +126,6 @@ func (b *batch) room(keys, bytes int) error {
 	return nil
 }
 
-// flush commits the transaction.
 func (b *batch) flush() error {
 	if b.s.beforeFlush != nil {
 		if err := b.s.beforeFlush(); err != nil {
@@ -174,8 +169,7 @@ func (b *batch) flush() error {
 	return err
 }
 
-// counters returns the store's counters for the caller to change. They are written with the
-// transaction.
+// counters returns the store's counters for modification. They are written with the transaction.
 func (b *batch) counters() *counters {
 	b.counted = true
 	return &b.s.counters
@@ -185,14 +179,14 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
-// get calls fn with the value of key and reports whether there was one. It also finds values that
+// get calls fn with the value of key and reports whether the key exists. It also finds values that
 // the batch has written but not yet committed.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
 	return get(b.txn, key, fn)
 }
 
-// get calls fn with the value of key and reports whether there was one. The value is valid until fn
-// returns.
+// get calls fn with the value of key and reports whether the key exists. The value is valid until
+// fn returns.
 func get(txn *badgerdb.Txn, key []byte, fn func(value []byte) error) (bool, error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {
@@ -204,7 +198,6 @@ func get(txn *badgerdb.Txn, key []byte, fn func(value []byte) error) (bool, erro
 	return true, item.Value(fn)
 }
 
-// view runs fn with a read-only transaction.
 func (s *Store) view(ctx context.Context, fn func(*badgerdb.Txn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 
-// scanRecords calls fn with the stored record of each visit whose number is at least from, in
-// ascending order.
+// scanRecords calls fn with the record of each visit whose number is at least from, in ascending
+// order.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
@@ -54,8 +54,8 @@ func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	return list
 }
 
-// scanBlocks calls fn with those items of the listed blocks whose keys have the given letter; see
-// keys.go. In the first block it begins at the key from.
+// scanBlocks calls fn with the items of the listed blocks whose keys have the given letter; see
+// keys.go. In the first block it starts at the key from.
 func scanBlocks(ctx context.Context, it *badgerdb.Iterator, list []uint64, letter byte, from []byte, fn func(*badgerdb.Item) error) error {
 	first := blockOf(from)
 	for _, block := range list {

@@ -49,7 +49,7 @@ func isStore(dir string) (bool, error) {
 		switch e.Name() {
 		case badgerdb.ManifestFilename:
 			manifest = true
-		case "LOCK", "MANIFEST-REWRITE", discardFile: // a process that was killed while it was creating the store leaves only these
+		case "LOCK", "MANIFEST-REWRITE", discardFile: // a process that was killed while creating the store leaves only these files
 		default:
 			other = e.Name()
 		}
@@ -86,21 +86,20 @@ func checkStore(dir string) (Loss, *checkedTables, error) {
 	return found.loss, found.checked, err
 }
 
-// An inspection is the result of checking the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // the manifest was rebuilt from the tables
+	rebuilt  bool // whether the manifest was rebuilt from the tables
 	checked  *checkedTables
 	tables   map[uint64]*tableContent
-	reached  uint64 // number of the last transaction in the tables; later transactions are in the logs
+	reached  uint64 // last transaction in the tables; later transactions are in the logs
 	loss     Loss
 }
 
 // damageFile exists while a store is being repaired, and lists the damage that was found. If the
-// process is killed, the file tells the next one that the store must be repaired.
+// process is killed, the file tells the next process that the store must be repaired.
 const damageFile = "DAMAGE"
 
-// inspect reads the MANIFEST and, in full, every table that is not in the list checked. It adds the
+// inspect reads the MANIFEST and, in full, every table that is not in the list checked. It adds
 // undamaged tables to the list. It changes nothing on disk.
 func inspect(dir string, checked *checkedTables) (*inspection, error) {
 	f := &inspection{checked: checked}
@@ -141,7 +140,7 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 			return nil, err
 		}
 	}
-	if len(f.loss.Damage) > 0 { // a damaged table no longer shows its last transaction, so look in the logs
+	if len(f.loss.Damage) > 0 { // the last transaction of a damaged table is unknown, so look in the logs
 		logs, err := readLogs(dir)
 		if err != nil {
 			return nil, err
@@ -155,7 +154,8 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 	return f, nil
 }
 
-// mayLack reports whether damaged tables may have had keys with the given letter; see keys.go.
+// mayLack reports whether damaged tables may have contained keys with the given letter; see
+// keys.go.
 func (f *inspection) mayLack(letter byte) bool {
 	for _, t := range f.tables {
 		if slices.ContainsFunc(t.lost, func(r keyRange) bool { return r.mayHave(letter) }) {
@@ -173,7 +173,7 @@ func (f *inspection) damaged(said ...Damage) {
 	}
 }
 
-// reach returns the number of the last transaction that is in undamaged tables.
+// reach returns the number of the last transaction in undamaged tables.
 func (f *inspection) reach(dir string) (last uint64, err error) {
 	for id, t := range f.manifest.Tables {
 		if f.tables[id] != nil {
@@ -192,8 +192,8 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 }
 
 // rewrite replaces each damaged table with a table of its undamaged blocks, and a damaged MANIFEST
-// with a new one. It first writes damageFile, so that the repair is repeated if the process is
-// killed in the meantime.
+// with a new one. It first writes damageFile, so that the next process repeats the repair if this
+// one is killed.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil
@@ -230,8 +230,8 @@ func writeDamage(dir string, said []Damage) error {
 	return disk.Replace(filepath.Join(dir, damageFile), b)
 }
 
-// readDamage reads damageFile, in which an earlier process that was killed during a repair listed the
-// damage. It returns nil if there is no such file. A file that cannot be read is returned as damage.
+// readDamage reads damageFile, which an earlier process wrote before it was killed during a repair.
+// It returns nil if there is no such file. If the file cannot be read, that counts as damage.
 func readDamage(dir string) (said []Damage, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, damageFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -270,8 +270,8 @@ func readHead(dir string) (h head, err error) {
 	return head{b[4], b[5]}, nil
 }
 
-// checkHead returns an error if dir belongs to another program, or if the store's layout has
-// another version.
+// checkHead returns an error if dir belongs to another program, or if the store's layout has a
+// different version.
 func checkHead(dir string) error {
 	h, err := readHead(dir)
 	if err != nil {
@@ -288,9 +288,6 @@ func checkHead(dir string) error {
 	return nil
 }
 
-// readManifest reads the list of tables. A power cut may tear the last entry. Badger drops a torn
-// entry. That loses nothing if the change that the entry describes had not been made yet.
-// [checkNames] finds out whether it was made.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -311,10 +308,10 @@ func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 }
 
 // checkNames checks the tables that the MANIFEST does not name. Badger will remove them. A killed
-// process may leave three kinds of them: a table made from a log that still exists, a table made
-// from other tables that are still named, and tables that were replaced by others. Every
-// transaction in them is also stored elsewhere. If such a table has a later transaction than all
-// others, it was once named, so the MANIFEST is incomplete.
+// process may leave three kinds: a table made from a log that still exists, a table made from other
+// tables that are still named, and tables that were replaced by others. Every transaction in them
+// is also stored elsewhere. If such a table has a later transaction than all other tables, it was
+// once named, so the MANIFEST is incomplete.
 func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // is not read again when the store is opened, unless
 //
 //   - the size or the modification time of its file has changed,
-//   - the system was started again since, because a power cut may leave gaps in files, or
+//   - the system has been restarted since, because a power cut may leave gaps in files, or
 //   - it was last checked more than a day ago.
 //
 // If a disk changes bytes of a listed table, the store learns of it after that day. Until then,
@@ -32,26 +32,25 @@ import (
 // The process that has the store open for writing keeps the list, as a cached value; see kept.go. If
 // the list is lost, all tables are read.
 type checkedTables struct {
-	Boot   string // identifies the start of the system; see disk.Boot
+	Boot   string // identifies the boot of the system; see disk.Boot
 	Tables map[uint64]checkedTable
 
-	changed bool // the list differs from the one on disk
+	changed bool
 }
 
 type checkedTable struct {
-	Size    int64     // size of the file in bytes
-	Changed time.Time // modification time of the file
-	Checked time.Time // time at which the table was read in full, or was listed by the process that wrote it
+	Size    int64
+	Changed time.Time
+	Checked time.Time // time at which the table was read in full, or listed by the process that wrote it
 	Last    uint64    // number of the last transaction in the table
 }
 
 const (
-	checkedName  = "tables"         // name of the cached value
-	checkedFor   = 24 * time.Hour   // time after which a table is read again
-	checkedEvery = 10 * time.Second // time between two updates of the list
+	checkedName  = "tables"
+	checkedFor   = 24 * time.Hour // tables checked longer ago are read again
+	checkedEvery = 10 * time.Second
 )
 
-// noneChecked returns an empty list.
 func noneChecked() *checkedTables {
 	return &checkedTables{Boot: disk.Boot(), Tables: map[uint64]checkedTable{}}
 }
@@ -72,14 +71,13 @@ func readChecked(dir string) *checkedTables {
 	return &listed
 }
 
-// has reports whether a table in dir is listed and its file has not changed since.
+// has reports whether a table in dir is listed and its file is unchanged.
 func (c *checkedTables) has(dir string, id uint64) bool {
 	t, ok := c.Tables[id]
 	info, err := os.Stat(filepath.Join(dir, tableName(id)))
 	return ok && err == nil && info.Size() == t.Size && info.ModTime().Equal(t.Changed)
 }
 
-// add lists a table in dir whose last transaction has the number last.
 func (c *checkedTables) add(dir string, id, last uint64) {
 	info, err := os.Stat(filepath.Join(dir, tableName(id)))
 	if err != nil {
@@ -89,8 +87,8 @@ func (c *checkedTables) add(dir string, id, last uint64) {
 	c.changed = true
 }
 
-// keep writes the list beside the store in dir, if it has changed. If it cannot be written, for
-// example because the disk is full, the next opening reads more tables.
+// keep writes the list next to the store in dir if the list has changed. If that fails, for example
+// because the disk is full, more tables are read when the store is opened next.
 func (c *checkedTables) keep(dir string) {
 	if !c.changed || c.Boot == "" {
 		return
@@ -100,7 +98,6 @@ func (c *checkedTables) keep(dir string) {
 	}
 }
 
-// update makes the list equal to the tables of an open store.
 func (c *checkedTables) update(dir string, db *badgerdb.DB) {
 	open := map[uint64]bool{}
 	for _, t := range db.Tables() {
@@ -123,7 +120,6 @@ type listing struct {
 	ended   sync.WaitGroup
 }
 
-// start begins with the tables that were checked when the store in dir was opened.
 func (l *listing) start(dir string, db *badgerdb.DB, checked *checkedTables) {
 	l.closing = make(chan struct{})
 	l.ended.Go(func() {
@@ -141,7 +137,7 @@ func (l *listing) start(dir string, db *badgerdb.DB, checked *checkedTables) {
 	})
 }
 
-// stop updates the list for the last time. It must be called before the database is closed.
+// stop updates the list one last time. It must be called before the database is closed.
 func (l *listing) stop() {
 	if l.closing != nil {
 		close(l.closing)

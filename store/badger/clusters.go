@@ -19,9 +19,8 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }
 
-// Clusters yields the clusters, the largest first. It first counts the members, which takes some 50
-// bytes of memory for each cluster. If the clusters were kept on disk in the order of their sizes,
-// every new member could change the order.
+// Clusters first counts the members, which takes about 50 bytes of memory for each cluster. If the
+// clusters were kept on disk ordered by size, every new member could change the order.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)
@@ -32,8 +31,8 @@ func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// A placedCluster is a cluster with the visit number of its leader. Clusters of equal size are
-// sorted by that number.
+// A placedCluster is a cluster with the visit number of its leader, which orders clusters of equal
+// size.
 type placedCluster struct {
 	store.Cluster
 	place uint64
@@ -68,7 +67,6 @@ func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }
 
-// Members yields the members of the clusters of the given leaders.
 func (r reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return store.Unpacked(r.PackedMembers(ctx, leaders), store.UnpackRecord)
 }

@@ -15,15 +15,15 @@ import (
 // # Group commit
 //
 // A transaction costs more than the writes of one page. So calls of Commit that wait for the
-// store's lock are also queued in a line. The call that gets the lock first writes the entries of
-// all calls in the line, in their order, and the other calls then find their entries already
-// written. Visits are numbered under that lock too, so a reader that sees a visit also sees all
-// visits with lower numbers.
+// store's lock also wait in a queue. The call that gets the lock first writes the entries of all
+// calls in the queue, in order, and the other calls then find their entries already written. Visits
+// are numbered under that lock too, so a reader that sees a visit also sees all visits with lower
+// numbers.
 
-// A commitLine is the queue of calls of Commit whose entries have not been written yet.
+// A commitLine is the queue of Commit calls whose entries have not been written yet.
 type commitLine struct {
 	mu      sync.Mutex
-	waiting []*commitCall // guarded by mu
+	waiting []*commitCall
 }
 
 // A commitCall is one call of Commit. The store's lock guards outcomes, served and err.
@@ -72,7 +72,7 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	return c.outcomes, nil
 }
 
-// serve writes the entries of several calls of Commit in one batch. The caller holds mu. If the batch
+// serve writes the entries of several Commit calls in one batch. The caller holds mu. If the batch
 // fails, all calls get its error.
 func (s *Store) serve(calls []*commitCall) {
 	err := s.writeLocked(func(b *batch) error {
@@ -88,7 +88,6 @@ func (s *Store) serve(calls []*commitCall) {
 	}
 }
 
-// commit writes the entries of a call up to the first stale one.
 func (b *batch) commit(c *commitCall) error {
 	for i, e := range c.entries {
 		outcome, err := b.entry(e)
@@ -102,8 +101,8 @@ func (b *batch) commit(c *commitCall) error {
 	return nil
 }
 
-// entry writes one entry in the order that package store describes. The data that may exist without
-// a record after a crash is written first. The record and the final state of the URL are written
+// entry writes one entry in the order that package store describes. Data that may be left without a
+// record after a crash is written first. The record and the final state of the URL are written
 // last, in one transaction.
 func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	if e.Claim != (frontier.Claim{}) {
@@ -149,9 +148,9 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	return r == nil || !r.Began().Equal(e.Replaces), err
 }
 
-// rest writes the data of an entry that is written after its text and sketch: new URLs, postings,
-// the record, and the final state of the URL. The argument num is the number of the new visit, or 0
-// if the page keeps its stored visit.
+// rest writes what follows the text and sketch of an entry: new URLs, postings, the record, and the
+// final state of the URL. num is the number of the new visit, or 0 if the page keeps its stored
+// visit.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
@@ -170,14 +169,13 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 }
 
 // nextNumber returns the number for a new visit. The transaction that first uses it also stores it
-// in the counters, so no number is ever used twice.
+// in the counters, so no number is used twice.
 func (b *batch) nextNumber() uint64 {
 	b.s.last++
 	b.counters().Numbers = b.s.last
 	return b.s.last
 }
 
-// content writes the text, links and sketch of an entry for visit num.
 func (b *batch) content(num uint64, e *store.Entry) error {
 	if err := b.text(num, e.Text); err != nil {
 		return err
@@ -197,7 +195,6 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keySketch, num), value)
 }
 
-// text writes the packed text of visit num, unless packed is nil.
 func (b *batch) text(num uint64, packed []byte) error {
 	switch {
 	case packed == nil:
@@ -229,8 +226,7 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 }
 
 // relink replaces the stored links of visit num with out, a packed list of links. It writes nothing
-// if out is nil or equals the stored links, which is the usual case when a visit finds a page
-// unchanged.
+// if out is nil or equals the stored links. It usually does when a visit finds a page unchanged.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil
@@ -250,8 +246,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 	return b.parts(keyOut, num, out)
 }
 
-// post adds visit num to the index under the keys of e. If e has a key several times, post adds the
-// visit under that key only once.
+// post adds visit num to the index under the keys of e, once for each distinct key.
 func (b *batch) post(num uint64, e *store.Entry) error {
 	if len(e.Keys) == 0 {
 		return nil
@@ -269,8 +264,8 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	return nil
 }
 
-// end writes the record of an entry, the keys by which the record is found, and the final state of
-// its URL, all in one transaction.
+// end writes the record of an entry, the keys under which the record is found, and the final state
+// of its URL, all in one transaction.
 func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record
 	u, err := b.known(r.ID)
@@ -317,8 +312,8 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	return b.setKnown(r.ID, u)
 }
 
-// record writes the record of visit num. It also writes the data by which the record is found: the
-// posting of its text hash, and its key in the list of its leader's members.
+// record writes the record of visit num and the data used to find it: the posting of its text hash,
+// and its key in the list of its leader's members.
 func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	r := &e.Record
 	if err := b.set(pageKey(keyRecord, num), value); err != nil {
@@ -341,10 +336,8 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-// touch replaces the record of visit num with that of e, which describes a visit that found the
-// page unchanged. The counters count the new record instead of the old one.
 func (b *batch) touch(num uint64, e *store.Entry) error {
-	var hash dedup.Hash // text hash by which copies find the page; it does not change
+	var hash dedup.Hash // text hash under which copies find the page; it does not change
 	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
 		before, err := decodeRecord(value)
 		if err == nil {
@@ -364,15 +357,13 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// placed is the stored data of one visit.
 type placed struct {
-	num    uint64 // number of the visit; 0 means that there is none
+	num    uint64 // 0 means that there is no visit
 	record *store.Record
-	keys   [][]byte // all keys in badger that hold data of the visit
+	keys   [][]byte // all badger keys that hold data of the visit
 }
 
-// dataAt returns the record of visit num and the keys of its data. For num 0 it returns the zero
-// value.
+// dataAt returns the record of visit num and the keys of its data, or the zero value for num 0.
 func (b *batch) dataAt(num uint64) (v placed, err error) {
 	if num == 0 {
 		return v, nil
@@ -398,7 +389,7 @@ func (b *batch) dataAt(num uint64) (v placed, err error) {
 	return v, nil
 }
 
-// supersede deletes the data of an earlier visit v, because a new visit replaces it. The postings of v
+// supersede deletes the data of an earlier visit v, which a new visit replaces. The postings of v
 // stay: look-ups ignore them from now on, and the next merge of their segment drops them.
 func (b *batch) supersede(v placed) error {
 	if v.num == 0 {
@@ -419,6 +410,4 @@ func (b *batch) supersede(v placed) error {
 	return nil
 }
 
-// hashSize is the size of a hash in bytes. A stored record begins with one hash, and a stored sketch
-// with two.
 const hashSize = len(dedup.Hash{})

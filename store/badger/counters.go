@@ -9,12 +9,12 @@ import (
 	"skink/store"
 )
 
-// counters hold totals over the whole store, because computing them would take a scan.
+// counters hold totals over the whole store, which would otherwise require a scan.
 type counters struct {
-	Numbers uint64 `json:"numbers"` // number of the latest visit; visits are numbered from 1 in the order of their commits
+	Numbers uint64 `json:"numbers"` // number of the latest visit; visits are numbered from 1 in commit order
 	Records int64  `json:"records"`
-	// URLs counts the URLs in each state. The numbers of the states are stored, so they must not
-	// change.
+	// URLs counts the URLs in each state. The numbers of the states are part of the stored format
+	// and must not change.
 	URLs  frontier.PerState `json:"urls"`
 	Tally store.Tally       `json:"tally"`
 }
@@ -34,14 +34,13 @@ func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
 	return s.counters.Tally.Clone(), ctx.Err()
 }
 
-// Tally returns the numbers of records of each kind and verdict in the reader's snapshot.
 func (r reader) Tally(context.Context) (store.Tally, error) {
 	c, err := r.counters()
 	return c.Tally.Clone(), err
 }
 
-// counters returns the counters as they were when the reader's transaction began. They agree with the
-// data, because every transaction that changes counted data also writes the counters.
+// counters returns the counters as of the start of the reader's transaction. They match the data,
+// because every transaction that changes counted data also writes the counters.
 func (r reader) counters() (c counters, err error) {
 	if r.counted != nil {
 		return *r.counted, nil
@@ -53,7 +52,6 @@ func (r reader) counters() (c counters, err error) {
 	return c, err
 }
 
-// Counts returns the number of URLs in each state in the reader's snapshot.
 func (r reader) Counts(context.Context) (frontier.Counts, error) {
 	c, err := r.counters()
 	return c.URLs.Counts(), err

@@ -14,13 +14,12 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Dump implements [store.Portable]. It reads in one transaction, so other goroutines can write during the
-// dump.
+// Dump implements [store.Portable]. It reads in a single transaction, so other goroutines can write
+// at the same time.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] { return r.Dump(ctx) })
 }
 
-// Dump implements [store.Dumper] for the reader's snapshot.
 func (r reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		for _, step := range []func(context.Context, func(*store.Part) error) error{r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue} {
@@ -41,8 +40,8 @@ func (r reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	}
 }
 
-// dump calls read with the key and value of each item whose key has the given letter, and passes the
-// returned part to yield, unless the part is nil.
+// dump calls read with the key and value of each item whose key has the given letter, and yields
+// the returned part unless it is nil.
 func (r reader) dump(ctx context.Context, letter byte, yield func(*store.Part) error, read func(key, value []byte) (*store.Part, error)) error {
 	return scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
 		var part *store.Part
@@ -76,7 +75,7 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 }
 
 // dumpPages yields the pages. It reads the index keys of the pages from the journal in parallel
-// with the records. That is possible because both are ordered by place.
+// with the records, because both are ordered by place.
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()
@@ -105,8 +104,6 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	return r.countedAll(got)
 }
 
-// placed adds data to p: the record, which it takes from value, and the other data that is stored
-// for p's place.
 func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	if p.Record, err = packedRecord(value); err != nil {
 		return err
@@ -126,7 +123,6 @@ func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	return err
 }
 
-// bands yields the postings under sketch keys, ordered by place.
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
 	return func(yield func(postings.Posted, error) bool) {
 		err := scanJournal(ctx, r.txn, 1, func(item *badgerdb.Item) error {
@@ -218,7 +214,6 @@ func (b *batch) load(p *store.Part) error {
 	return err
 }
 
-// loadPage writes a page at its place, which must be higher than the places of all stored pages.
 func (b *batch) loadPage(p *store.Placed) error {
 	e, err := p.Entry()
 	if err != nil {

@@ -21,7 +21,7 @@ func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error
 	return s.queueAll(ctx, items, (*batch).discover)
 }
 
-// Requeue queues the URLs that are not pending.
+// Requeue queues the given URLs that are not already pending.
 func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
 	return s.queueAll(ctx, items, (*batch).requeue)
 }
@@ -45,8 +45,6 @@ func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(
 	return found, err
 }
 
-// discover queues a URL if it is new or was previously outside the crawl, and reports whether it
-// did.
 func (b *batch) discover(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	if b.s.recent.has(id) {
@@ -63,7 +61,6 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	return u.state.New(), err
 }
 
-// requeue queues a URL unless it is already pending, and reports whether it did.
 func (b *batch) requeue(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -73,8 +70,6 @@ func (b *batch) requeue(it frontier.Item) (bool, error) {
 	return true, b.queueKnown(id, u, it)
 }
 
-// queueKnown makes the URL of an item pending and counts it as pending. The argument u is the
-// previously stored state of the URL.
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	if err := b.enqueue(id, u, it, time.Now()); err != nil {
 		return err
@@ -83,8 +78,8 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	return nil
 }
 
-// exclude records URLs as outside the crawl. In the cache of known URLs, an excluded URL has a
-// different id from a discovered one, because a later call must still be able to discover it.
+// exclude records URLs as outside the crawl. The cache of known URLs uses a different id for an
+// excluded URL, because a later discover must not take it for a discovered one.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -113,12 +108,11 @@ func (b *batch) exclude(urls []string) error {
 
 // enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL
 // goes to the end of its level (its priority and depth), or to the URLs due later if the item is
-// due after now. The argument u is the previously stored state of the URL. If the URL was already
-// queued, its old entry is removed.
+// due after now. u is the previously stored state of the URL. If the URL was already queued, its
+// old entry is removed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	// This reserves room for three keys: the queue's new key, the deleted old one, and the URL's
-	// state.
+	// Room for three keys: the new key in the queue, the deleted old one, and the URL's state.
 	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
 		return err
 	}
@@ -143,11 +137,11 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	return b.setKnown(id, u)
 }
 
-// mostRipe is the greatest number of URLs of a host that ripen moves to their levels in one step.
+// mostRipe is the maximum number of URLs of a host that ripen moves to their levels in one step.
 const mostRipe = 1024
 
-// ripen moves the URLs of host h whose due time has come to the end of their levels, the earliest
-// due first. From then on they can be handed out.
+// ripen moves the URLs of host h whose due time has come to the end of their levels, earliest
+// first. From then on they can be handed out.
 func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	for {
 		items, places, err := b.ripe(h, now.UnixNano())
@@ -163,8 +157,8 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 }
 
 // ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If
-// other URLs of the host are not due yet, ripe records in h when the first of them will be. The
-// argument now is in nanoseconds since 1970.
+// other URLs of the host are not due yet, ripe records in h when the first of them will be. now is
+// in nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
@@ -192,7 +186,6 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-// ripened moves a URL whose due time has come from position p to the end of its level.
 func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -205,9 +198,8 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost adds a host to the queue in memory, unless it is already there. It reads from disk the
-// data that an earlier process stored about the host, such as the time from which the host may be
-// requested again.
+// openHost adds a host to the queue in memory, unless it is already there. It reads from disk what
+// an earlier process stored about the host, such as when the host may next be requested.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -220,14 +212,12 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-// unqueue removes the pending URL at position p from its host's queue.
 func (b *batch) unqueue(url string, p place) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
 	return b.delete(queueKey(host, p))
 }
 
-// move updates the counters after a change of a URL's state.
 func (b *batch) move(from, to frontier.State) {
 	n := &b.counters().URLs
 	if from != frontier.Unknown {
@@ -236,8 +226,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns the stored state of the URL with the given id, even if only this batch has written
-// it. If nothing is known about the URL, it returns the zero value.
+// known returns the stored state of the URL with the given id, including states that the batch has
+// not committed yet. For an unknown URL it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
@@ -259,9 +249,9 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 	return u, err
 }
 
-// setKnown stores the state of the URL with an id. If u has only the number of a visit, setKnown
-// adds that number to the index under the id, which costs less than a badger key. This is the case
-// for texts that were not crawled, because their names were never in the frontier.
+// setKnown stores the state of a URL. If u has only a visit number, setKnown adds that number to
+// the index under the id, which costs less than a badger key. This is the case for texts that were
+// not crawled, because their names were never in the frontier.
 func (b *batch) setKnown(id dedup.Hash, u known) error {
 	if u == (known{num: u.num}) {
 		b.journal.post(u.num, postings.Hash, filterKey(id))
@@ -278,7 +268,7 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 // compare the whole hash.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
-// Claim implements [frontier.Frontier]. It reads the disk only if the due time of some URLs has come.
+// Claim implements [frontier.Frontier]. It reads the disk only if some URLs have become due.
 func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
 	if err := ctx.Err(); err != nil {
 		return frontier.Grant{}, err
@@ -292,8 +282,6 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return s.queue.claim(worker, n, now, ttl), nil
 }
 
-// ripen moves the URLs of the given hosts whose due time has come to the end of their levels. The
-// caller holds mu.
 func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	if len(hosts) == 0 {
 		return nil
@@ -350,8 +338,6 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	return items, nil
 }
 
-// ripenOf moves the URLs of host h whose due time has come to the end of their levels. The caller holds
-// mu.
 func (s *Store) ripenOf(h *waitingHost) error {
 	now := time.Now()
 	if h.later == 0 || now.UnixNano() < h.first {
@@ -360,8 +346,8 @@ func (s *Store) ripenOf(h *waitingHost) error {
 	return s.ripen([]*waitingHost{h}, now)
 }
 
-// takeFrom reads up to n URLs of host h with the priority and depth of lane l from the disk,
-// appends them to items, and marks them as handed out.
+// takeFrom reads up to n URLs of lane l of host h from the disk, appends them to items, and marks
+// them as handed out.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
@@ -404,7 +390,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 }
 
 // Return ends a claim. It stores the fields of rest that the next process needs, such as when the
-// host may be requested again.
+// host may next be requested.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -439,7 +425,6 @@ func (s *Store) State(ctx context.Context, url string) (state frontier.State, er
 	return state, err
 }
 
-// State returns the state of a URL.
 func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	u, err := r.s.known(r.txn, frontier.ID(url))
 	if err != nil {
@@ -448,14 +433,14 @@ func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	return u.state, nil
 }
 
-// URLs yields all URLs in a state, which must be Pending or Outside. For other states it yields none.
+// URLs yields all URLs in the given state, which must be Pending or Outside. For other states it
+// yields none.
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }
 
-// URLs yields all URLs in a state in the reader's snapshot. Pending URLs are read from the keys of
-// the queue. URLs outside the crawl have no keys of their own, so the states of all URLs are
-// scanned. For any other state URLs yields nothing.
+// URLs reads pending URLs from the keys of the queue. URLs outside the crawl have no keys of their
+// own, so the states of all URLs are scanned. For other states it yields nothing.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -486,8 +471,8 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	}
 }
 
-// outsideURL returns the URL in value, the stored state of a URL, if that URL is outside the crawl.
-// Otherwise it returns "".
+// outsideURL returns the URL in value, the stored state of a URL, if that URL is outside the crawl,
+// and "" otherwise.
 func outsideURL(_, value []byte) (string, error) {
 	u, err := decodeKnown(value)
 	if u.state != frontier.Outside {
@@ -496,7 +481,8 @@ func outsideURL(_, value []byte) (string, error) {
 	return u.url, err
 }
 
-// pendingURL returns the URL of a queue entry. Its key has the letter q, or l if the URL is due later.
+// pendingURL returns the URL of a queue entry, whose key has the letter q, or l if the URL is due
+// later.
 func pendingURL(key, value []byte) (string, error) {
 	_, p, ok := splitQueueKey(key)
 	if !ok {
@@ -507,10 +493,10 @@ func pendingURL(key, value []byte) (string, error) {
 }
 
 // keptRest is the stored form of a frontier.Rest: the fields that the next process needs, such as
-// when the host may be requested again.
+// when the host may next be requested.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
-	Delay   time.Duration  `json:"delay,omitempty"` // minimum delay in nanoseconds
+	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds
 	Spent   frontier.Spent `json:"spent,omitzero"`
 }
 
@@ -538,7 +524,6 @@ func (s *Store) pendingHosts() ([]frontier.Host, error) {
 	return s.hostsLocked(), nil
 }
 
-// hostsLocked is pendingHosts for a caller that holds mu.
 func (s *Store) hostsLocked() []frontier.Host {
 	list := make([]frontier.Host, 0, len(s.queue.hosts))
 	for _, h := range s.queue.hosts {

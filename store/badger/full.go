@@ -23,12 +23,10 @@ import (
 // call of badger no longer than patience, and otherwise leaves its files as a killed process would.
 // The next opening finds all data that was committed.
 
-// patience is the time for which a store waits for a call of badger after badger found the disk
-// full. Within this time a compaction or another program may free space, and then the call still
-// succeeds.
+// patience is how long a store waits for a call of badger after badger found the disk full. In that
+// time, a compaction or another program may free space, and then the call still succeeds.
 const patience = 3 * time.Second
 
-// A fullness records whether badger's own goroutines have found the disk full.
 type fullness struct {
 	met  chan struct{} // closed when a goroutine of badger first finds the disk full
 	once sync.Once
@@ -36,7 +34,7 @@ type fullness struct {
 
 func newFullness() *fullness { return &fullness{met: make(chan struct{})} }
 
-// hear closes met if the arguments of one of badger's log messages include the error of a full disk.
+// hear closes met if the arguments of a log message from badger include the error for a full disk.
 func (f *fullness) hear(a []any) {
 	for _, v := range a {
 		if err, ok := v.(error); ok && disk.Full(err) {
@@ -45,8 +43,8 @@ func (f *fullness) hear(a []any) {
 	}
 }
 
-// wait calls do and returns its result. If badger has found the disk full, and do does not return
-// within patience, wait returns ENOSPC and leaves do running.
+// wait returns the result of do. If badger has found the disk full and do does not return within
+// patience, wait returns ENOSPC and leaves do running.
 func (f *fullness) wait(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -63,7 +61,6 @@ func (f *fullness) wait(do func() error) error {
 	}
 }
 
-// commit commits a transaction. It does not wait for ever if the disk is full.
 func (s *Store) commit(txn *badgerdb.Txn) error { return s.full.wait(txn.Commit) }
 
 // fullError turns the system's error for a full disk into [store.ErrFull]. It returns other errors

@@ -21,27 +21,27 @@ import (
 //	the keys, 8 bytes each, little-endian
 type journalEntry struct {
 	posted []postings.Posted
-	keys   []uint64 // memory for the Keys of all elements of posted, one after another
+	keys   []uint64 // backing array for the Keys of all elements of posted
 	size   int      // upper bound on the size of the encoded entry, in bytes
 }
 
-// entryBound is the greatest size of a journal entry in bytes. A transaction whose entry reaches it
-// is committed, because a larger value would not be kept in badger's tables; see [partSize].
+// entryBound is the maximum size of a journal entry in bytes. A transaction is committed when its
+// entry reaches this size, because a larger value would not be kept in badger's tables; see
+// [partSize].
 const entryBound = partSize
 
-// post adds visit num to the entry, with a single key.
 func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
 	e.begin(num, kind)
 	e.add(key)
 }
 
-// begin adds visit num to the entry, without keys. Call add for each of its keys.
+// begin adds visit num to the entry, without keys. Call add for each key.
 func (e *journalEntry) begin(num uint64, kind postings.Kind) {
 	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind)})
 	e.size += postedSize(0)
 }
 
-// add adds a key to the visit that begin added last.
+// add adds a key to the visit most recently passed to begin.
 func (e *journalEntry) add(key uint64) {
 	e.keys = append(e.keys, key)
 	p := &e.posted[len(e.posted)-1]
@@ -50,13 +50,12 @@ func (e *journalEntry) add(key uint64) {
 	e.size += 8
 }
 
-// postedSize returns the greatest size in bytes that a visit with the given number of keys takes in
-// an encoded journal entry.
+// postedSize returns the maximum size in bytes of a visit with the given number of keys in an
+// encoded journal entry.
 func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
 func (e *journalEntry) empty() bool { return len(e.posted) == 0 }
 
-// reset empties an entry and keeps its memory for the next one.
 func (e *journalEntry) reset() {
 	*e = journalEntry{posted: e.posted[:0], keys: e.keys[:0]}
 }

@@ -103,9 +103,9 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
-	keyBlock    byte = 'z' // the greatest of these letters, so that the blocks come after all other keys
+	keyBlock    byte = 'z' // the greatest of these letters, so that blocks come after all other keys
 
-	// These are the letters of keys inside a block.
+	// The letters of keys inside a block.
 	keyJournal byte = 'j'
 	keyOut     byte = 'o'
 	keyRecord  byte = 'r'
@@ -113,21 +113,19 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock is the number of visits in a block. It makes a block as large as a few of badger's
+// pagesInBlock is the number of visits in a block. A block is then as large as a few of badger's
 // tables. If a table contains keys with two letters of one block, badger rewrites no more than that
 // block.
 const pagesInBlock = 4096
 
-// partSize is the greatest size in bytes of one piece of a text or of links. Ten such pieces would
-// fit into one transaction of badger.
+// partSize is the maximum size in bytes of one piece of a text or of links. Ten such pieces would
+// fit into one badger transaction.
 const partSize = 256 << 10
 
-// key1 returns the key that consists of letter and the bytes of rest.
 func key1[T ~string | ~[]byte](letter byte, rest T) []byte {
 	return append(append(make([]byte, 0, 1+len(rest)), letter), rest...)
 }
 
-// numKey returns the key that consists of letter and num.
 func numKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{letter}, num)
 }
@@ -136,19 +134,16 @@ func numKey(letter byte, num uint64) []byte {
 // and of older blocks, and after all keys of newer blocks.
 func blockKey(block uint64) []byte { return numKey(keyBlock, ^block) }
 
-// blockOf returns the number of the block that contains key.
 func blockOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[1:]) }
 
-// letterKey returns the common prefix of the keys with the given letter in a block.
 func letterKey(block uint64, letter byte) []byte { return append(blockKey(block), letter) }
 
-// pageKey returns the key with the given letter for visit num, in the block of that visit.
 func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of journal entry seq. The first argument is the latest visit number
-// when the entry is written.
+// journalKey returns the key of journal entry seq. last is the latest visit number when the entry
+// is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
@@ -163,7 +158,6 @@ func memberKey(leader dedup.Hash, resemblance float64, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(k, num)
 }
 
-// hostPrefix returns the common prefix of the keys with the given letter that belong to host.
 func hostPrefix(letter byte, host string) []byte {
 	k := make([]byte, 0, 1+len(host)+1+laterTail)
 	k = append(k, letter)
@@ -171,20 +165,17 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// These are the numbers of bytes that follow the host and the zero byte in a q key, and in an l
-// key.
+// The number of bytes after the host and the zero byte in a q key and in an l key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8
 )
 
-// lanePrefix returns the common prefix of the q keys of a host that have the same level.
 func lanePrefix(host string, l level) []byte {
 	k := append(hostPrefix(keyQueue, host), l.prio())
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
 }
 
-// queueKey returns the key of the pending URL at position p in the queue of host.
 func queueKey(host string, p place) []byte {
 	if p.due != 0 {
 		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
@@ -193,7 +184,7 @@ func queueKey(host string, p place) []byte {
 	return binary.BigEndian.AppendUint64(lanePrefix(host, p.level), p.seq)
 }
 
-// splitQueueKey is the inverse of queueKey. The key of a URL that is due later does not contain its
+// splitQueueKey is the inverse of queueKey. The key of a URL that is due later does not contain the
 // level; the value does.
 func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	tail := queueTail
@@ -213,19 +204,19 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	return key[1:end], p, true
 }
 
-// lastNum returns the number in the last 8 bytes of a key: of a visit, a queued URL or a journal
+// lastNum returns the number in the last 8 bytes of a key: a visit, a queued URL or a journal
 // entry.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 // known is the value of a u key. The zero value means that nothing is known about the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of the URL's record; 0 means that the URL has no record
+	num   uint64 // visit number of the URL's record; 0 means that there is no record
 	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
 	url   string // "" if only the record of the URL is known
 }
 
-// The first byte of an encoded known contains the state in its lower six bits, and two flags.
+// The first byte of an encoded known has the state in its lower six bits, and two flags.
 const (
 	stateBits  = 1<<6 - 1
 	knownPrio  = 1 << 6 // the URL's priority is not 0
@@ -279,20 +270,19 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// These are the bits of the first byte of an encoded item. A bit is set if the item has the field.
-// The fields that it has follow in this order.
+// The flags in the first byte of an encoded item show which fields follow, in this order.
 const (
-	itemHops     = 1 << iota // Hops as a varint
-	itemTries                // Tries as a varint
-	itemVia                  // Via as its length (a varint) and its bytes
-	itemKind                 // Kind as a byte
-	itemDue                  // Due as nanoseconds since 1970, 8 bytes
-	itemETag                 // ETag in the same form as Via
-	itemModified             // Modified in the same form as Via
+	itemHops     = 1 << iota // a varint
+	itemTries                // a varint
+	itemVia                  // its length (a varint) and its bytes
+	itemKind                 // a byte
+	itemDue                  // nanoseconds since 1970, 8 bytes
+	itemETag                 // encoded like Via
+	itemModified             // encoded like Via
 )
 
-// encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key
-// does not have them. The URL comes last.
+// encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if they are
+// not in the key. The URL comes last.
 func encodeItem(it frontier.Item) []byte {
 	b := make([]byte, 1, 24+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL))
 	text := func(bit byte, s string) {
@@ -351,7 +341,7 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 }
 
 // encodeQueued returns the value of a q or l key. The value of an l key begins with the priority
-// and depth, which for a q key are part of the key.
+// and depth, which in a q key are part of the key.
 func encodeQueued(it frontier.Item, p place) []byte {
 	if p.due == 0 {
 		return encodeItem(it)
@@ -360,8 +350,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. The argument p is the position found in the key. If
-// the key does not contain the level, decodeQueued adds the level from the value.
+// decodeQueued is the inverse of encodeQueued. p is the position found in the key. If the key does
+// not contain the level, decodeQueued adds the level from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}
@@ -376,8 +366,8 @@ func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	return it, p, err
 }
 
-// nanoseconds returns a time in nanoseconds since 1970, as it is stored, or 0 for the zero time.
-// Times before 1970 become 1, and times after 2262 the greatest int64.
+// nanoseconds returns the stored form of a time: nanoseconds since 1970, or 0 for the zero time.
+// Times before 1970 become 1, and times after 2262 the maximum int64.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.IsZero():
@@ -390,7 +380,6 @@ func nanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// timeOf is the inverse of nanoseconds.
 func timeOf(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}

@@ -56,11 +56,11 @@ func (s *Store) load() error {
 	if s.reading != nil {
 		return nil
 	}
-	return s.writeCounters() // this is a new store
+	return s.writeCounters() // a new store
 }
 
-// loadIndex opens the files that the manifest names, and replays the journal entries that are not
-// in these files. A damaged file is rebuilt from the whole journal.
+// loadIndex opens the files named in the manifest, and replays the journal entries that are not in
+// these files. A damaged file is rebuilt from the whole journal.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {
@@ -97,7 +97,6 @@ func (s *Store) loadQueue() error {
 	return nil
 }
 
-// loadGone tells the index which visits were replaced by later ones.
 func (s *Store) loadGone() error {
 	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
 		s.index.Forget([]uint64{lastNum(item.Key())})
@@ -105,12 +104,11 @@ func (s *Store) loadGone() error {
 	})
 }
 
-// isDamage reports whether err means that a file is missing or damaged.
 func isDamage(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 }
 
-// readManifestKey returns the manifest of the index. A new store has an empty one.
+// readManifestKey returns the manifest of the index, which is empty in a new store.
 func (s *Store) readManifestKey() (postings.Manifest, error) {
 	m := postings.Manifest{Next: 1}
 	err := s.db.View(func(txn *badgerdb.Txn) error {
@@ -137,8 +135,8 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 
 func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 
-// loadHosts reads the stored politeness state of the hosts in the queue, such as when a host may be
-// requested again.
+// loadHosts reads the stored politeness state of the hosts in the queue, such as when a host may
+// next be requested.
 func (s *Store) loadHosts() error {
 	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]
@@ -154,13 +152,12 @@ func (s *Store) loadHosts() error {
 	})
 }
 
-// scan calls the function scan in a transaction of its own.
 func (s *Store) scan(ctx context.Context, prefix []byte, fn func(*badgerdb.Item) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return scan(ctx, txn, prefix, fn) })
 }
 
 // scan calls fn with each item whose key begins with prefix, until fn returns an error. Values are
-// read only if fn asks for them.
+// read only on demand.
 func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badgerdb.Item) error) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
 	defer it.Close()
@@ -176,7 +173,7 @@ func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badger
 }
 
 // Free returns the number of bytes of the store's file system that this process may still use, or 0
-// if the number is not known.
+// if that is unknown.
 func (s *Store) Free() int64 {
 	free, _, err := s.space.Left()
 	if err != nil {

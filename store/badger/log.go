@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// logger passes badger's messages on to slog. Badger logs messages about compactions and levels at
-// its info level. They help to debug a store but not to follow a crawl, so they are logged at debug
-// level. Warnings and errors are also passed to full, which looks for the error of a full disk.
+// logger passes badger's messages to slog. Badger logs compactions and levels at info level. These
+// messages help to debug a store but not to follow a crawl, so they are logged at debug level.
+// Warnings and errors are also passed to full, which looks for the error for a full disk.
 type logger struct {
-	to   *slog.Logger // receives the messages; nil means that they are dropped
+	to   *slog.Logger // nil means that messages are dropped
 	full *fullness
 }
 

@@ -20,11 +20,11 @@ import (
 // # The logs of memtables
 //
 // A commit is in a log, NUMBER.mem, until badger has written its memtable as a table. There can be
-// up to four logs: one that is being filled, two whose memtables are waiting to be written, and one
-// that a killed process left. Badger's Sync syncs only the one that is being filled, and a file
-// system may write a newer log before an older one. So a power cut can leave a gap in the middle of
-// the history, such as a record without its journal entry, or the final state of a URL whose
-// discovery is missing. The store does two things about it:
+// up to four logs: the one being filled, two whose memtables are waiting to be written, and one
+// that a killed process left. Badger's Sync syncs only the one being filled, and a file system may
+// write a newer log before an older one. So a power cut can leave a gap in the middle of the
+// history, such as a record without its journal entry, or the final state of a URL whose discovery
+// is missing. The store does two things about it:
 //
 //   - [Store.Sync] syncs all logs, the oldest first.
 //   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one
@@ -42,10 +42,10 @@ import (
 // only if complete entries follow.
 type memLog struct {
 	name        string
-	first, last uint64    // numbers of the first and the last complete transaction before any damage; 0 means that there is none
-	highest     uint64    // highest number of a transaction in the log, even after damage
-	end         int       // offset in bytes at which the last complete transaction before any damage ends
-	counters    *counters // the last counters in the log, even after damage; nil means that there are none
+	first, last uint64    // first and last complete transaction before any damage; 0 means none
+	highest     uint64    // highest transaction in the log, even after damage
+	end         int       // offset in bytes of the end of the last complete transaction before any damage
+	counters    *counters // last counters in the log, even after damage; nil means none
 }
 
 const (
@@ -57,7 +57,6 @@ const (
 	logChecksum = 4
 )
 
-// readLogs reads the logs of a store, the oldest first.
 func readLogs(dir string) ([]memLog, error) {
 	names, err := logNames(dir)
 	if err != nil {
@@ -74,7 +73,6 @@ func readLogs(dir string) ([]memLog, error) {
 	return logs, nil
 }
 
-// logNames returns the names of the log files, the oldest first.
 func logNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -97,7 +95,7 @@ func logNumber(name string) int {
 
 func readLog(name string, b []byte) memLog {
 	l := memLog{name: name, end: min(logHead, len(b))}
-	at, open := logHead, uint64(0) // open is the number of the transaction that is not complete yet; 0 means that there is none
+	at, open := logHead, uint64(0) // open is the transaction that is not complete yet; 0 means none
 	for {
 		e, ok := readEntry(b, at)
 		if !ok || open != 0 && e.txn != open {
@@ -151,7 +149,7 @@ type logEntry struct {
 	size       int
 }
 
-// readEntry reads the entry at offset at. The result ok is false if there is no complete entry.
+// readEntry reads the entry at offset at. ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
 		return e, false
@@ -180,21 +178,21 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 // A Loss describes the data that was lost because of a power cut or damaged files. Every lost page
 // that can be identified is pending again.
 type Loss struct {
-	Transactions uint64 // number of transactions, complete or not, that were found after a gap in the logs
-	Records      int64  // number of records lost with those transactions: pages, redirects, errors and so on
+	Transactions uint64 // transactions, complete or not, found after a gap in the logs
+	Records      int64  // records lost with those transactions: pages, redirects, errors and so on
 
-	Damage  []Damage // the damaged files, with descriptions of the damage
-	Missing int64    // number of records lost with the damaged files
-	Pending int64    // number of URLs that have to be fetched again because of the damage
-	Names   bool     // whether settings, seeds or the positions of feeds may be lost with the damaged files
+	Damage  []Damage
+	Missing int64 // records lost with the damaged files
+	Pending int64 // URLs that have to be fetched again because of the damage
+	Names   bool  // whether settings, seeds or feed positions may be lost with the damaged files
 
 	counters *counters
 }
 
 // afterGap returns the logs after the first gap, and the data that is lost if these logs are
-// removed. The argument tables is the number of the last transaction that is in a table. A damaged
-// log is kept up to its damage. An empty log is not a gap: badger may have written its data to a
-// table and removed the log, and after a power cut the file may be back without its content.
+// removed. tables is the number of the last transaction in a table. A damaged log is kept up to its
+// damage. An empty log is not a gap: badger may have written its data to a table and removed the
+// log, and after a power cut the file may be back but empty.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true
@@ -220,8 +218,8 @@ func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	return gone, loss
 }
 
-// syncLogs syncs all logs, the oldest first, and then the folder that lists their names. If a log
-// no longer exists, badger has turned it into a table and synced that.
+// syncLogs syncs all logs, the oldest first, and then their folder. If a log no longer exists,
+// badger has turned it into a table and synced that.
 func syncLogs(dir string, sync func(*os.File) error) error {
 	names, err := logNames(dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Lookup implements [store.Index]. It searches the index, and reads badger only for the visits
+// Lookup implements [store.Index]. It searches the index, and reads from badger only the visits
 // found there.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
@@ -26,9 +26,9 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// lookup answers one Ask. It records the number of the last commit, as a mark, before it reads the
-// index. So it may find a page that is committed later, which is harmless: the verdict is then
-// stale, and Commit refuses it.
+// lookup answers one Ask. Before it reads the index, it records the number of the last commit as a
+// mark. So it may find a page that is committed later. That is harmless: the verdict is then stale,
+// and Commit refuses it.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
@@ -62,9 +62,9 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders with the visit numbers in places. It skips the page whose id equals
-// the argument not. shared maps a visit number to [store.Leader.Shared]. If a page was visited
-// again, its earlier visits have no sketch any more.
+// leadersAt reads the leaders with the visit numbers in places, except the page with the id not.
+// shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its earlier
+// visits no longer have a sketch.
 func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]int, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
@@ -89,8 +89,8 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]
 }
 
 // A sketchCache holds leaders that look-ups have read. Thousands of pages may share a template
-// without being duplicates. The look-up of each such page finds up to [dedup.MaxMet] leaders, and
-// mostly the same ones. Reading a thousand sketches takes some 2 ms from badger, and 0.1 ms from
+// without being duplicates. The look-up of each such page finds up to [dedup.MaxMet] leaders,
+// usually the same ones. Reading a thousand sketches takes some 2 ms from badger, and 0.1 ms from
 // the cache.
 //
 // The slot of a leader is its visit number modulo the size of the cache. A cached sketch never has
@@ -98,8 +98,8 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]
 // no longer returns the old number.
 type sketchCache [1 << 15]atomic.Pointer[placedLeader]
 
-// A placedLeader is a leader with its visit number, place. It takes 384 bytes, so a full
-// sketchCache takes 13 MB.
+// A placedLeader is a leader with its visit number. It takes 384 bytes, so a full sketchCache takes
+// 13 MB.
 type placedLeader struct {
 	place uint64
 	store.Leader
@@ -109,8 +109,6 @@ func (c *sketchCache) slot(place uint64) *atomic.Pointer[placedLeader] {
 	return &c[place%uint64(len(c))]
 }
 
-// get returns the leader with the visit number place, or nil if it is not in the cache. The caller
-// must not change it.
 func (c *sketchCache) get(place uint64) *store.Leader {
 	if l := c.slot(place).Load(); l != nil && l.place == place {
 		return &l.Leader
@@ -156,7 +154,6 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 	return first, nil
 }
 
-// followed returns the record of a page, or nil if it has none.
 func (s *Store) followed(ctx context.Context, id dedup.Hash) (r *store.Record, err error) {
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
 		u, err := s.known(txn, id)
@@ -168,7 +165,7 @@ func (s *Store) followed(ctx context.Context, id dedup.Hash) (r *store.Record, e
 	return r, err
 }
 
-// byID returns the visit number of a page that is indexed under its id, or 0 if there is none.
+// byID returns the visit number of the page that is indexed under id, or 0 if there is none.
 func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 	num, _, err := s.posted(context.Background(), txn, id, func(value []byte) (*store.Record, error) {
 		if r, err := decodeRecord(value); err == nil && r.ID == id {
@@ -180,9 +177,9 @@ func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 }
 
 // posted calls accept with the stored record of each visit that is indexed under the first half of
-// h, the earliest first, until accept returns a record. It returns that record and the number of
-// the visit, or 0 if accept returned none. Two hashes rarely share their first half, so posted
-// first reads few visits.
+// h, the earliest first, until accept returns a record. It returns that record and the visit
+// number, or 0 if accept returned none. Two hashes rarely share their first half, so posted usually
+// reads few visits.
 func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {

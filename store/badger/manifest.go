@@ -14,7 +14,6 @@ import (
 
 func tableName(id uint64) string { return table.IDToFilename(id) }
 
-// badgerVersion is the version of badger's file format.
 const badgerVersion = 8
 
 // writeManifest writes a MANIFEST as badger does: "Bdgr", the application's number, badger's

@@ -16,9 +16,9 @@ import (
 // Badger maps each of its tables into memory as a whole. The parts of a table that were read or
 // written stay resident until the system is short of memory. A process that had crawled 600 MB of
 // text had 600 MB of tables in memory, and looked as if it leaked. So the store watches how much of
-// its files is resident. When that has grown by mostResident bytes, the store returns the memory of
-// all tables to the system. The data stays in the system's cache: reading it again costs a page
-// fault for each 64 KB, and no read from disk.
+// its files is resident. When that grows by mostResident bytes, the store returns the memory of all
+// tables to the system. The data stays in the system's cache: reading it again costs a page fault
+// for each 64 KB, and no read from disk.
 //
 // Badger has no call for that, and its tables are not exported, so they are reached by reflection.
 // TestMapped fails if a new version of badger renames them. The store increments a table's
@@ -28,18 +28,18 @@ import (
 // tables took up to 260 MB.
 
 const (
-	mostResident = 64 << 20              // bytes by which resident tables may grow before their memory is returned
-	lookMapped   = 50 * time.Millisecond // time between two checks
+	mostResident = 64 << 20              // number of bytes by which resident tables may grow before their memory is returned
+	lookMapped   = 50 * time.Millisecond // time between checks
 )
 
-// mapped runs a goroutine that watches the part of a store's tables that is resident in memory; see
+// mapped runs a goroutine that watches how much of a store's tables is resident in memory; see
 // keepSmall.
 type mapped struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
-// watch starts the goroutine, if the system reports how much memory is resident.
+// watch starts the goroutine if the system reports how much memory is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return
@@ -48,8 +48,8 @@ func (m *mapped) watch(db *badgerdb.DB) {
 	m.ended.Go(func() { keepSmall(db, m.closing) })
 }
 
-// stop stops the goroutine and waits for it. It must be called before db is closed, because closing
-// unmaps tables even while they are referenced.
+// stop stops the goroutine and waits for it. Call it before closing db, because closing unmaps
+// tables even while they are referenced.
 func (m *mapped) stop() {
 	if m.closing != nil {
 		close(m.closing)
@@ -61,7 +61,7 @@ func (m *mapped) stop() {
 func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	look := time.NewTicker(lookMapped)
 	defer look.Stop()
-	floor, _ := disk.Resident() // bytes that always stay resident: the program itself, and the logs
+	floor, _ := disk.Resident() // bytes that are always resident: the program itself, and the logs
 	for {
 		select {
 		case <-closing:
@@ -77,7 +77,6 @@ func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	}
 }
 
-// giveTablesBack returns the memory of all tables to the system.
 func giveTablesBack(db *badgerdb.DB) {
 	levels := reflect.ValueOf(db).Elem().FieldByName("lc").Elem().FieldByName("levels")
 	for i := range levels.Len() {
@@ -91,8 +90,7 @@ func giveTablesBack(db *badgerdb.DB) {
 	}
 }
 
-// hold returns the tables of a level and adds a reference to each. The caller must release each
-// one.
+// hold adds a reference to each table of a level. The caller must release each one.
 func hold(mu *sync.RWMutex, tables *[]*table.Table) []*table.Table {
 	mu.RLock()
 	defer mu.RUnlock()

@@ -13,14 +13,14 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A hashPosting is the first half of a text hash or page id, and the number of a visit that is
-// indexed under it.
+// A hashPosting is the first half of a text hash or page id, and the number of a visit indexed
+// under it.
 type hashPosting struct{ key, num uint64 }
 
 // # Repair
 //
 // If blocks of tables were lost, keys are missing. Other keys may have an old value, or have
-// reappeared, because the write that replaced or deleted them is lost. The repair trusts the
+// reappeared, because the writes that replaced or deleted them are lost. The repair trusts the
 // records, and makes the rest of the store consistent with them. A page is lost in four cases: its
 // record cannot be read, its text or sketch is missing, it may lead other pages but is missing from
 // the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
@@ -34,10 +34,10 @@ type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // records that stay in the store, by visit number
+	records map[uint64]*mended    // records to keep, by visit number
 	ids     map[dedup.Hash]uint64 // visit numbers of those records, by page id
-	gone    map[uint64]*mended    // records that can be read but are deleted, because other data of their pages is lost, by visit number
-	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
+	gone    map[uint64]*mended    // records that are readable but deleted because other data of their pages is lost, by visit number
+	posted  map[uint64]bool       // visits that the journal has under sketch keys
 	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue   map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
 	items   map[dedup.Hash]frontier.Item
@@ -45,13 +45,13 @@ type mending struct {
 	known   map[dedup.Hash]bool
 
 	counters counters
-	seq      uint64 // highest seq of a queued URL
-	journal  uint64 // number of the last journal entry
-	block    uint64 // number of the block with the last journal entry
+	seq      uint64 // highest seq of any queued URL
+	journal  uint64 // last journal entry
+	block    uint64 // block with the last journal entry
 }
 
 // mended is the record of one visit, during the repair. judge sets record to nil when it deletes
-// the record; the other fields stay.
+// the record, but keeps the other fields.
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
@@ -59,7 +59,7 @@ type mended struct {
 	record      *store.Record
 }
 
-// mend repairs the store. Call it before anything is read into memory.
+// mend repairs the store. Call it before anything is loaded into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
@@ -82,7 +82,7 @@ func (s *Store) mend() (err error) {
 }
 
 // oldCounters returns the number of records that the store had before it was damaged, or 0 if that
-// number is lost. It also restores the highest visit number.
+// is unknown. It also restores the highest visit number.
 func (m *mending) oldCounters() (records int64) {
 	_ = m.s.db.View(func(txn *badgerdb.Txn) error {
 		_, err := get(txn, []byte{keyCounters}, func(value []byte) error {
@@ -95,7 +95,6 @@ func (m *mending) oldCounters() (records int64) {
 	return records
 }
 
-// scanAll calls fn with each key that begins with letter, and with its value.
 func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
 	return m.s.scan(context.Background(), []byte{letter}, func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
@@ -103,7 +102,7 @@ func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
 }
 
 // scanBlocks calls fn with each key that has the given letter inside a block, and with its value,
-// in the order of the keys' numbers.
+// in ascending order of the number in the key.
 func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) error {
 	each := func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
@@ -152,8 +151,8 @@ func (m *mending) mendNames() error {
 	return nil
 }
 
-// readJournal reads the postings in the journal, and fills gaps in the numbering of its entries
-// with empty entries.
+// readJournal reads the postings in the journal, and fills gaps in its numbering with empty
+// entries.
 func (m *mending) readJournal() error {
 	return m.scanBlocks(keyJournal, func(key, value []byte) error {
 		seq, block := lastNum(key), blockOf(key)
@@ -214,7 +213,7 @@ func (m *mending) readRecords() error {
 }
 
 // wholePage reports whether the store has the text and the sketch of visit num. If the page may
-// lead others, look-ups must also find it in the index.
+// lead others, it must also be in the index.
 func (m *mending) wholePage(num uint64, r *store.Record) (whole bool, err error) {
 	err = m.s.view(context.Background(), func(txn *badgerdb.Txn) error {
 		whole = m.wholeIn(txn, num, r)
@@ -301,7 +300,7 @@ func (m *mending) mendURLs() error {
 		}
 		p, queued := m.queue[id]
 		switch {
-		case u.state == frontier.Pending && !queued && u.num != 0: // the URL has a record, so its fetch was finished
+		case u.state == frontier.Pending && !queued && u.num != 0: // the URL has a record, so it was fetched
 			u.state = r.record.End()
 		case u.state == frontier.Pending && !queued:
 			m.later(frontier.Item{URL: u.url, Depth: u.place.level.depth()})
@@ -319,7 +318,7 @@ func (m *mending) mendURLs() error {
 	if err != nil {
 		return err
 	}
-	for id, p := range m.queue { // URLs whose stored state is lost
+	for id, p := range m.queue { // the stored states of these URLs are lost
 		if m.known[id] {
 			continue
 		}
@@ -331,7 +330,6 @@ func (m *mending) mendURLs() error {
 	return nil
 }
 
-// later adds a URL to the list of URLs that the method pend will put back into the queue.
 func (m *mending) later(it frontier.Item) {
 	m.known[dedup.Hash(frontier.ID(it.URL))] = true
 	m.again = append(m.again, it)
@@ -345,7 +343,7 @@ func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 	return m.out.Set(key1(keyURL, id[:]), u.encode())
 }
 
-// mendRecords makes sure that every record can be found by its URL, and that the URLs of lost pages
+// mendRecords ensures that every record can be found by its URL, and that the URLs of lost pages
 // become pending.
 func (m *mending) mendRecords() error {
 	for num, r := range m.records {
@@ -365,7 +363,7 @@ func (m *mending) mendRecords() error {
 	return nil
 }
 
-// pend adds the URLs that later recorded to the queue, each at the end of its level.
+// pend adds the URLs recorded by later to the queue, each at the end of its level.
 func (m *mending) pend() error {
 	for _, it := range m.again {
 		m.seq++
@@ -403,7 +401,7 @@ func (m *mending) mendMembers() error {
 
 func memberOf(r *store.Record, num uint64) []byte { return memberKey(r.Leader, r.Resemblance, num) }
 
-// writeJournal restores lost journal entries, and deletes the manifest of the index, so that the
+// writeJournal restores lost journal entries. It deletes the manifest of the index, so that the
 // index is rebuilt from the journal.
 func (m *mending) writeJournal() error {
 	var e journalEntry

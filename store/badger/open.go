@@ -3,7 +3,7 @@
 //	s, err := badger.Open("skink-data", badger.Options{Create: true})
 //	defer s.Close()
 //
-// [Open] makes or opens a store. The store keeps every promise of package store, even when its
+// [Open] creates or opens a store. The store keeps every promise of package store, even when its
 // process is killed. Commits before [Store.Sync] survive a power cut as well. Open refuses a folder
 // that is not a store before it writes anything into it. The store stops writing before the disk is
 // full.
@@ -38,71 +38,71 @@ import (
 
 // Options configures [Open]. The zero value opens an existing store for reading and writing.
 type Options struct {
-	Create  bool         // make the store if there is none
-	Reserve int64        // number of bytes of disk to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
-	Logger  *slog.Logger // logger for badger's own messages; nil means that they are dropped
-	// Temporary makes a store that is deleted after Close. It cannot be opened again.
+	Create  bool         // create the store if it does not exist
+	Reserve int64        // bytes of disk to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
+	Logger  *slog.Logger // logger for badger's own messages; nil drops them
+	// Temporary creates a store that is deleted after Close and cannot be opened again.
 	Temporary bool
-	// ReadOnly opens an existing store and changes nothing in it. Other processes may read it at
-	// the same time. Methods that write return an error, except Keep.
+	// ReadOnly opens an existing store without changing anything in it. Other processes may read it
+	// at the same time. Methods that write return an error, except Keep.
 	ReadOnly bool
-	Files    int // greatest number of files that the caller will have open in addition to the store
+	Files    int // maximum number of files that the caller will have open in addition to the store
 
 	all       bool                                            // read all tables, even those that were checked before; only with ReadOnly
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
-	index     postings.Options                                // settings of the index, for tests
-	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil means that the system is asked
+	index     postings.Options                                // for tests
+	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means the system's
 }
 
 // A Store holds one crawl in a folder.
 //
-// Its methods are in many files because it implements all of the contract of package store, and each
+// Its methods are in many files because it implements the whole contract of package store, and each
 // part of the contract has a file: index, queue of URLs, hosts, pages, changes, metadata.
 type Store struct {
 	dir   string
-	name  string // the folder that errors name: dir, or, if dir is a repaired copy, the original
+	name  string // the folder named in errors: dir, or the original if dir is a repaired copy
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// The field urls filters the u keys; see keys.go. The field index contains the postings under
-	// sketch keys, text hashes and ids. Both have their own locks.
+	// urls filters the u keys; see keys.go. index contains the postings under sketch keys, text
+	// hashes and ids. Both have their own locks.
 	urls     urlFilter
 	index    *postings.Index
 	sketches sketchCache
 	texts    *textFile // nil unless the store is temporary
 
 	line    commitLine
-	visible atomic.Uint64 // number of the latest visit that look-ups and readers can see
+	visible atomic.Uint64 // latest visit that look-ups and readers can see
 
-	mu        sync.Mutex // locked by every writer; guards all fields below
-	counters  counters   // include the changes of the transaction that is being built
-	last      uint64     // number of the latest visit, committed or not
-	seq       uint64     // number of the last journal entry
+	mu        sync.Mutex // held by every writer; guards all fields below
+	counters  counters   // with the changes of the transaction being built
+	last      uint64     // latest visit, committed or not
+	seq       uint64     // last journal entry
 	queue     queue
 	recent    recent
-	opened    uint64 // number of the latest visit when the store was opened
+	opened    uint64 // latest visit when the store was opened
 	lately    lately
 	workspace *workspace
-	broken    error // the error of the failed write after which all writes fail; nil means that none failed
+	broken    error // error of a failed write, which all later writes return; nil means that none has failed
 	closed    bool
 	loss      Loss
-	reading   *view // nil unless the store was opened for reading only
+	reading   *view // nil unless the store is read-only
 
 	mapped  mapped
 	listing listing
 	full    *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
-	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil means that it is not called
+	beforeFlush func() error         // called before each commit, so that a test can stop there; may be nil
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in dir. It first checks the tables that were not checked lately, see
-// [checkedTables], and repairs damage; [Store.Loss] returns the data that was lost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
-// [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. Opening a
-// store for writing needs write permission and free space on the disk. Opening it with ReadOnly
-// needs neither.
+// Open opens the store in dir. It first checks the tables that were not checked recently (see
+// [checkedTables]) and repairs damage; [Store.Loss] returns the data that was lost. Its errors name
+// dir. They wrap [store.ErrNotExist], [store.ErrInUse], [store.ErrCorrupt], [store.ErrFull],
+// [disk.ErrFiles] or a system error. Opening a store for writing needs write permission and free
+// space on the disk. Opening it with ReadOnly needs neither.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
 		opt.Create = false
@@ -176,7 +176,6 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	return s, s.start()
 }
 
-// mendAll repairs the store, and then removes the file that marks it as damaged.
 func (s *Store) mendAll() error {
 	if err := s.mend(); err != nil {
 		return err
@@ -184,7 +183,6 @@ func (s *Store) mendAll() error {
 	return os.Remove(filepath.Join(s.dir, damageFile))
 }
 
-// openToRead opens a store for reading only, through a view.
 func openToRead(dir string, opt Options) (*Store, error) {
 	v, loss, err := openView(dir, opt)
 	if err != nil {
@@ -235,7 +233,6 @@ func newStore(dir string, opt Options) *Store {
 	return s
 }
 
-// start loads the data that the store keeps in memory.
 func (s *Store) start() error {
 	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
@@ -267,11 +264,11 @@ func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	return nil, disk.Damage(err)
 }
 
-// blockSize is the size of a block in badger's tables, in bytes.
+// blockSize is the size in bytes of a block in badger's tables.
 const blockSize = 16 << 10
 
-// dbOptions returns the settings for badger. Badger's own defaults are meant for a server: with
-// them it uses some 500 MB of memory.
+// dbOptions returns the settings for badger. Badger's defaults are meant for a server: with them it
+// uses about 500 MB of memory.
 func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt := badgerdb.DefaultOptions(dir)
 	opt.ExternalMagicVersion = skinkMagic<<8 | layoutVersion
@@ -293,7 +290,7 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt.TableSizeMultiplier = 1
 	// Every table of the first level has keys of all letters. When such tables move down, they
 	// overlap the whole next level except old blocks, and badger rewrites all of that. So they
-	// should move down seldom, and many at once.
+	// should move down rarely, and many at once.
 	opt.NumLevelZeroTables = 14
 	opt.NumLevelZeroTablesStall = 28
 	// A block of pages is rewritten once for each level that it passes through, so there should be
@@ -306,29 +303,29 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt.Compression = options.None
 	// Blocks are read from the mapped tables. The cache only remembers that they were found
 	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the size of the
-	// rest of its mapped table, which is some 4 MB. So this size has room for 500 blocks, which
-	// contain 8 MB. With a size of 8 MB there was room for two blocks, and nearly every reading of
-	// a key verified the whole block again.
+	// rest of its mapped table, which is some 4 MB. This size has room for 500 blocks, which
+	// contain 8 MB. With a size of 8 MB there was room for two blocks, and nearly every read of a
+	// key verified the whole block again.
 	opt.BlockCacheSize = 2 << 30
 	// This setting is used only with encryption. Without encryption, an index is read from its
 	// mapped table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
-	// This is the least that badger allows. One of the two is for the first level.
+	// This is the minimum in badger. One of the two is for the first level.
 	opt.NumCompactors = 2
 
 	// All values stay in the tables, because none is larger than partSize; see keys.go. So the
-	// value log stays empty and needs no garbage collection. Its file has twice the size set here
+	// value log stays empty and needs no garbage collection. Its file is twice the size set here
 	// while the store is open.
 	opt.ValueThreshold = 2 * partSize
-	opt.ValueLogFileSize = 1 << 20 // the least that badger allows
+	opt.ValueLogFileSize = 1 << 20 // the minimum in badger
 
-	// There is one writer, under a lock, so no transactions can conflict.
+	// There is a single writer, which holds a lock, so transactions cannot conflict.
 	opt.DetectConflicts = false
 	// The log is a mapped file, so data written to it survives the end of the process. Sync makes
 	// it survive a power cut.
 	opt.SyncWrites = false
 
-	// Reading a damaged block is an error. Without the check, badger would return wrong data.
+	// Report an error when a damaged block is read. By default, badger would return wrong data.
 	opt.ChecksumVerificationMode = options.OnBlockRead
 
 	opt.Logger = logger{o.Logger, full}
@@ -338,8 +335,8 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	return opt
 }
 
-// Sync makes everything that was committed survive a power cut. Badger syncs only the log that is
-// being filled, so Sync first syncs the other logs.
+// Sync makes all commits survive a power cut. Badger syncs only the log that is being filled, so
+// Sync first syncs the other logs.
 func (s *Store) Sync() error {
 	if s.reading != nil {
 		return nil

@@ -21,8 +21,8 @@ import (
 // processor time.
 
 // PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
-// reads the pages in the order of their keys. Neighbours share a block, whose checksum is then
-// verified only once.
+// reads the pages in key order, because neighbours share a block, whose checksum is then verified
+// only once.
 func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
 	for i := range order {
@@ -51,8 +51,8 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 }
 
 // PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
-// So if PackedChanges has read all pages, from the first on, and has found fewer than the counters
-// count, a table is damaged. PackedChanges then yields an error at the end.
+// So if PackedChanges has read all pages from the first on, and has found fewer than the counters
+// say, a table is damaged. It then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)
@@ -81,7 +81,6 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 	}
 }
 
-// packedChange reads a record and the other data that want asks for.
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
 	num := lastNum(item.Key())
 	change := &store.PackedChange{Cursor: cursorAt(num)}
@@ -98,8 +97,8 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 	return change, nil
 }
 
-// PackedMembers yields the records of the members that follow the given leaders, one cluster after
-// another. Within a cluster, the member with the highest resemblance comes first.
+// PackedMembers yields the records of the pages that follow the given leaders, cluster by cluster.
+// Within a cluster, the highest resemblance comes first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
@@ -120,7 +119,6 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 	}
 }
 
-// member returns the packed record of visit num, which belongs to a member of a cluster.
 func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -132,7 +130,6 @@ func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	return p.Record, err
 }
 
-// packedAt returns the stored data of visit num.
 func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error) {
 	found, err := get(r.txn, pageKey(keyRecord, num), func(value []byte) error {
 		p.Record, err = packedRecord(value)
@@ -144,7 +141,6 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 	return p, err
 }
 
-// fill adds to p the data of visit num that want asks for.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = r.s.packedText(r.txn, num); err != nil {

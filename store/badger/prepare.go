@@ -21,11 +21,11 @@ import (
 // contains the keys of an encrypted store. Skink never encrypts its stores, and badger recreates
 // the file.
 
-// discardFile is the file in which badger counts the garbage in the value log.
+// discardFile is where badger counts the garbage in the value log.
 const discardFile = "DISCARD"
 
 // makeDiscardFile creates discardFile unless it exists. Badger would create it with a length of 1
-// MiB, and end the process if the disk had no room for it.
+// MiB, and would exit the process if the disk had no room for it.
 func makeDiscardFile(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, discardFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if errors.Is(err, fs.ErrExist) {
@@ -38,7 +38,6 @@ func makeDiscardFile(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeLeftovers removes the files described above, which contain no data of the store.
 func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -69,15 +68,15 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes the logs after a gap that a power cut left. The argument tables is the number of
-// the last transaction that is in a table.
+// mendLogs removes the logs after a gap that a power cut left. tables is the number of the last
+// transaction in a table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
 	if err != nil {
 		return Loss{}, err
 	}
 	gone, loss := afterGap(logs, tables)
-	for _, l := range slices.Backward(gone) { // remove the newest first: if the process is killed here, the next process still sees the gap
+	for _, l := range slices.Backward(gone) { // the newest first: if the process is killed here, the next process still sees the gap
 		if err := os.Remove(l.name); err != nil {
 			return Loss{}, err
 		}
@@ -90,8 +89,8 @@ func mendLogs(dir string, tables uint64) (Loss, error) {
 	return loss, nil
 }
 
-// mendHead zeroes the first 8 bytes of a log, which name the key that it is encrypted with. No log
-// of a store is encrypted, and badger would refuse a log whose key it does not have.
+// mendHead zeroes the first 8 bytes of a log, which name the key that it is encrypted with. Logs
+// are never encrypted, and badger would refuse a log whose key it does not have.
 func mendHead(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // fetched.
 //
 // A URL that is new or released is added at the end of its level, and workers get URLs from the
-// front. So each level has one border: the URLs before the border have been handed out or are
+// front. So each level has a border: the URLs before the border have been handed out or are
 // finished, and the URLs after it are free. To hand out URLs, the store seeks to the border, and so
 // does not read the deleted keys of finished URLs. When a claim ends, each border moves back to the
 // first URL that was handed out and is not finished.
@@ -28,29 +28,28 @@ import (
 // Claims are only in memory. A single process has the store open, so claims end with the process.
 type queue struct {
 	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be requested yet, by name
-	seq   uint64                  // number of the last URL that was queued; numbers ascend in the order of arrival
+	seq   uint64                  // number of the last URL queued; numbers ascend in order of arrival
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
-	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time from which they can be claimed
-	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
+	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by when they can be
+	cooling *priority.Queue[*waitingHost] // hosts without URLs, kept because they must not be requested yet
 	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle; see frontier.Rest
-	later   map[*waitingHost]bool         // hosts with URLs that are due later
-	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0 means that there is no such URL
+	later   map[*waitingHost]bool
+	ripens  int64 // earliest due time of the hosts in later, or a time before it, in nanoseconds since 1970; 0 means that there are none
 }
 
-// A place is the position of a URL in the queue of its host.
+// A place is the position of a URL in its host's queue.
 type place struct {
-	level level  // priority and depth of the URL
-	seq   uint64 // number of the URL in the order of arrival
-	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0 means that it may be fetched at once
+	level level
+	seq   uint64 // number of the URL in order of arrival
+	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0 means now
 }
 
-// A level combines a priority and a depth in one number. The priority, which is signed, is in the
-// upper half.
+// A level combines a priority and a depth in one number, with the signed priority in the upper
+// half.
 type level int64
 
-// usualPrio is the byte that stands for priority 0 in keys.
 const usualPrio = -frontier.SoonestPriority
 
 func levelOf(it *frontier.Item) level {
@@ -58,8 +57,8 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and a priority. The argument prio is the byte that stands
-// for the priority in keys.
+// levelAt returns the level of a depth and a priority. prio is the byte that stands for the
+// priority in keys.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
 }
@@ -70,9 +69,9 @@ func (l level) depth() int    { return int(uint32(l)) }
 
 type waitingHost struct {
 	name    string
-	pending int // number of URLs: those that can be handed out, those due later, and those handed out to a worker
+	pending int // URLs that can be handed out, are due later, or have been handed out to a worker
 	lanes   []lane
-	later   int   // number of URLs that are due later
+	later   int
 	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
@@ -85,8 +84,8 @@ type waitingHost struct {
 // A lane is the queue of the URLs of one host that have the same level.
 type lane struct {
 	level   level
-	waiting int    // number of URLs that are not handed out to a worker
-	next    uint64 // place.seq of the first URL that has not been handed out to a worker
+	waiting int    // URLs that are not handed out to a worker
+	next    uint64 // place.seq of the first URL that is not handed out to a worker
 }
 
 func newQueue() queue {
@@ -101,8 +100,6 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host without URLs. The second argument is the politeness state of the host, such as
-// the time at which it may be requested again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h
@@ -120,8 +117,8 @@ func (q *queue) push(host string, l level, due int64) place {
 	return p
 }
 
-// load counts a pending URL that is read from disk when the store is opened. The URLs of a level
-// must be loaded in ascending order of their positions.
+// load counts a pending URL that was read from disk while the store is being opened. The URLs of a
+// level must be loaded in ascending order of position.
 func (q *queue) load(host string, p place) {
 	h := q.hosts[host]
 	if h == nil {
@@ -146,8 +143,7 @@ func (q *queue) add(h *waitingHost, p place) {
 	}
 }
 
-// remove subtracts the URL at position p from the counts of its host, because it is no longer
-// pending.
+// remove subtracts a URL that is no longer pending from the counts of its host.
 func (q *queue) remove(host string, p place) {
 	h := q.hosts[host]
 	h.pending--
@@ -164,8 +160,8 @@ func (q *queue) remove(host string, p place) {
 	q.offer(h)
 }
 
-// ripe returns the hosts that may have URLs whose due time has come. It scans the hosts only if
-// there may be such a URL.
+// ripe returns the hosts that may have URLs that have become due. It scans the hosts only if there
+// may be any.
 func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	ns := now.UnixNano()
 	if q.ripens == 0 || ns < q.ripens {
@@ -182,7 +178,7 @@ func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	return hosts
 }
 
-// ripensAt records the due time of the first URL of h that is due later.
+// ripensAt records when the first of the later URLs of h is due.
 func (q *queue) ripensAt(h *waitingHost, due int64) {
 	h.first = due
 	if q.ripens == 0 || due < q.ripens {
@@ -191,8 +187,8 @@ func (q *queue) ripensAt(h *waitingHost, due int64) {
 	q.offer(h)
 }
 
-// offer moves a host to the queue in which it belongs (due, resting or cooling), or removes it from
-// all three. It must be called after every change of the host.
+// offer moves a host to the right queue (due, resting or cooling), or removes it from all three. It
+// must be called after every change to the host.
 func (q *queue) offer(h *waitingHost) {
 	now := time.Now()
 	q.count(h, !h.held && h.free() && !h.rest.Idle)
@@ -215,7 +211,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count adjusts queue.waiting so that h is counted if and only if counts is true.
+// count makes queue.waiting count h if counts is true, and not otherwise.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -228,7 +224,6 @@ func (q *queue) count(h *waitingHost, counts bool) {
 	}
 }
 
-// claim gives up to n hosts to a worker.
 func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g frontier.Grant) {
 	q.expire(now)
 	for _, resting := range []*priority.Queue[*waitingHost]{q.resting, q.cooling} {
@@ -266,7 +261,6 @@ func (q *queue) free(h *waitingHost) {
 	q.offer(h)
 }
 
-// expire ends the claims that were not renewed in time.
 func (q *queue) expire(now time.Time) {
 	for _, host := range q.claims.Expire(now) {
 		q.free(q.hosts[host])
@@ -282,7 +276,7 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due returns the earliest time at which the host may be requested again and has a URL to hand out.
+// due returns the earliest time at which the host may be requested and has a URL to hand out.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {
@@ -291,22 +285,21 @@ func (h *waitingHost) due() time.Time {
 	return due
 }
 
-// host returns the description of h for callers of the store.
 func (h *waitingHost) host() frontier.Host {
 	return frontier.Host{Name: h.name, Pending: h.pending, Depth: h.level().depth(), Rest: h.rest}
 }
 
 // free reports whether the host has a URL that can be handed out now: one that has not been handed
-// out already and is not due later.
+// out yet and is not due later.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
-// drop removes the lanes without a URL that can be handed out. Otherwise, a crawler trap with a
-// hundred thousand depths would make each Take look at as many lanes.
+// drop removes the lanes without a URL that can be handed out. Otherwise, each Take would scan a
+// hundred thousand lanes for a crawler trap with as many depths.
 func (h *waitingHost) drop() {
 	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return l.waiting == 0 })
 }
 
-// find returns the index of the lane of a level, or the index where it would be.
+// find returns the index of the lane with the given level, or the index at which to insert it.
 func (h *waitingHost) find(at level) (int, bool) {
 	return slices.BinarySearchFunc(h.lanes, at, func(l lane, at level) int { return cmp.Compare(l.level, at) })
 }
@@ -319,7 +312,7 @@ func (h *waitingHost) level() level {
 	return h.lanes[0].level
 }
 
-// lane returns the lane of a level. If there is no such lane, it makes one that begins at seq.
+// lane returns the lane with the given level. If there is none, it adds one that begins at seq.
 func (h *waitingHost) lane(at level, seq uint64) *lane {
 	i, found := h.find(at)
 	if !found {

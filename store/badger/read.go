@@ -17,23 +17,21 @@ import (
 // # Reading
 //
 // Badger keeps versions: a transaction that only reads sees the store as it was when the
-// transaction began, whatever is written in the meantime. A reader has such a transaction, so all
-// its results are consistent. The methods of Store make a reader for a single call.
-// [Store.Snapshot] makes one for many calls.
+// transaction began, regardless of later writes. A reader has such a transaction, so all its
+// results are consistent. The methods of Store make a reader for a single call. [Store.Snapshot]
+// makes one for many calls.
 
-// A reader reads the store in one transaction.
 type reader struct {
 	s       *Store
 	txn     *badgerdb.Txn
-	counted *counters // the counters when txn began; nil means that they have not been read
+	counted *counters // the counters as of the start of txn; nil means not read yet
 }
 
-// read calls fn with a reader of the store as it is now.
 func (s *Store) read(ctx context.Context, fn func(reader) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
 }
 
-// each yields the values of list for a reader that is made when the loop begins.
+// each yields the values of list, called with a reader that is created when the loop begins.
 func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.read(ctx, func(r reader) error {
@@ -51,7 +49,7 @@ func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, e
 	}
 }
 
-// Pages returns pages in the order of ids, with nil for an unknown id.
+// Pages returns the pages in the order of ids, with nil for an unknown id.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []*store.Content, err error) {
 	err = s.read(ctx, func(r reader) error {
 		pages, err = r.Pages(ctx, ids, want)
@@ -60,7 +58,6 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (p
 	return pages, err
 }
 
-// Pages returns pages in the order of ids, with nil for an unknown id.
 func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	packed, err := r.PackedPages(ctx, ids, want)
 	if err != nil {
@@ -93,7 +90,6 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 	return l, found, err
 }
 
-// text returns the text of visit num.
 func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
 	packed, found, err := packedParts(txn, keyText, num)
 	if err != nil || !found {
@@ -103,7 +99,6 @@ func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
 	return string(b), true, err
 }
 
-// errStop ends a scan early, when the caller needs no more items.
 var errStop = errors.New("stop")
 
 // Changes yields the pages committed after a cursor, as they are when the loop begins.
@@ -111,12 +106,10 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Change, error] { return r.Changes(ctx, after, want) })
 }
 
-// Changes yields the pages committed after a cursor.
 func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
 }
 
-// countedAll returns an error if fewer records were read than were counted.
 func (r reader) countedAll(got int64) error {
 	c, err := r.counters()
 	if err == nil && got < c.Records {
@@ -144,13 +137,12 @@ func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 	return cursorAt(s.visible.Load()), ctx.Err()
 }
 
-// End returns the cursor after the latest visit in the reader's snapshot.
 func (r reader) End(context.Context) (store.Cursor, error) {
 	c, err := r.counters()
 	return cursorAt(c.Numbers), err
 }
 
-// Meta returns a named value.
+// Meta returns a named value, or nil if it was never set.
 func (s *Store) Meta(ctx context.Context, name string) (value []byte, err error) {
 	err = s.read(ctx, func(r reader) error {
 		value, err = r.Meta(ctx, name)
@@ -159,7 +151,6 @@ func (s *Store) Meta(ctx context.Context, name string) (value []byte, err error)
 	return value, err
 }
 
-// Meta returns a named value.
 func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
 	if value, err = meta(r.txn, name); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -229,15 +220,14 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 // snapshot.
 type Snapshot struct {
 	reader
-	hosts []frontier.Host // the hosts with pending URLs when the snapshot was made; the transaction does not have them, because the queue is in memory
+	hosts []frontier.Host // hosts with pending URLs when the snapshot was made; the transaction does not include them, because the queue is in memory
 }
 
 var _ store.Reader = (*Snapshot)(nil)
 
-// Snapshot returns the current state of the store. The caller must close the snapshot before the
-// store.
+// Snapshot returns a snapshot of the store, which the caller must close before the store.
 func (s *Store) Snapshot() (*Snapshot, error) {
-	s.mu.Lock() // a write may take several transactions, and a snapshot must have all of them or none
+	s.mu.Lock() // a write may take several transactions, and a snapshot must include all of them or none
 	defer s.mu.Unlock()
 	if s.broken != nil && s.broken != errReadOnly {
 		return nil, fmt.Errorf("read store %s: %w", s.name, s.broken)

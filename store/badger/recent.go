@@ -12,8 +12,8 @@ import (
 // the method has never returns true for a URL that was not added. The store's lock guards it.
 type recent []dedup.Hash
 
-// recentSlots is the number of ids that are cached. They take 4 MiB. The menu of a site has far
-// fewer links.
+// recentSlots is the number of ids in the cache, which takes 4 MiB. A site's menu has far fewer
+// links.
 const recentSlots = 1 << 18
 
 func newRecent() recent { return make(recent, recentSlots) }

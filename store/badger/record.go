@@ -13,15 +13,15 @@ import (
 // # Stored records
 //
 // A record is stored as HASH16, the text hash under which copies find the page, or zero, and then
-// the JSON of the [store.Record] as one S2 block. A record has some 600 bytes, and half of them are
+// the JSON of the [store.Record] as one S2 block. A record has about 600 bytes, and half of them are
 // names and values that nearly all records have. So the blocks share a dictionary with such names
 // and values. With this dictionary, a record of a large manual takes 300 bytes. Zstd with the same
 // dictionary would need 240 bytes, but eight times as much CPU time, which is more than 1 % of the
 // CPU time of a crawl.
 
 // recordWords is the dictionary of the blocks. S2 copies equal bytes from the dictionary, so each
-// line contains fields in the order that they have in a record. A block can only be decoded with the
-// dictionary with which it was encoded, so a change of the dictionary needs a new layoutVersion.
+// line lists fields in the order that they have in a record. A block can only be decoded with the
+// dictionary that it was encoded with, so a change to the dictionary requires a new layoutVersion.
 const recordWords = `"https://www.","kind":"redirect","fetched_at":"2026-11-25T14:34:54.6","status":301,"location":"https://` +
 	`","kind":"error","problem":"status 404","fetched_at":"2026-","status":404,"content_type":"text/html; charset=utf-8","took":1` +
 	`,"checked":true,"requisite":true,"sitemap":true,"canonical_url":"https://` +
@@ -49,7 +49,6 @@ func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
 	return value[:hashSize+len(recordDict.Encode(value[hashSize:], b))], nil
 }
 
-// packedRecord returns the JSON in a stored record.
 func packedRecord(value []byte) ([]byte, error) {
 	if len(value) <= hashSize {
 		return nil, store.ErrCorrupt

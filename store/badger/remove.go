@@ -15,8 +15,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// These are the names and extensions of the files in the folder of a store. Package store/remote
-// makes three of them, and skink crawl keeps its configuration in skink.toml.
+// The names and extensions of the files in the folder of a store. Package store/remote creates
+// three of them, and skink crawl keeps its configuration in skink.toml.
 var (
 	ownNames = []string{
 		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile, damageFile,
@@ -25,11 +25,10 @@ var (
 	ownExtensions = []string{".sst", ".vlog", logExt, postings.SegmentExt, disk.KeptExt}
 )
 
-// Remove deletes the store in dir, even if the store is damaged. It deletes the files of the store,
-// and then the folder if nothing else is in it. It returns the name of a file that does not belong
-// to the store and was left in the folder, or "". The errors wrap [store.ErrNotExist] and
-// [store.ErrInUse], or the error of the system. After an error, calling Remove again deletes the
-// rest.
+// Remove deletes the store in dir, even if it is damaged. It deletes the files of the store, and
+// then the folder if nothing else is in it. It returns the name of a file that does not belong to
+// the store and was left in the folder, or "". Errors wrap [store.ErrNotExist], [store.ErrInUse] or
+// a system error. After an error, calling Remove again deletes the rest.
 func Remove(dir string) (other string, err error) {
 	if !IsStore(dir) {
 		return "", fmt.Errorf("remove store %s: %w", dir, store.ErrNotExist)

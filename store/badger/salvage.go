@@ -23,7 +23,7 @@ import (
 
 // # Damaged tables
 //
-// A table consists of blocks of some 16 KB, an index of the blocks, and a footer. Each block has a
+// A table consists of blocks of about 16 KB, an index of the blocks, and a footer. Each block has a
 // checksum, and so has the index. If a block does not match its checksum, badger behaves as if that
 // block and the rest of the table had no keys. A compaction over the block loses those keys for
 // good, and some wrong bytes make badger panic. So before a store is opened, all blocks are read,
@@ -31,20 +31,19 @@ import (
 // table whose index is damaged is dropped. That is rare, because the index takes less than a
 // hundredth of a table.
 type tableContent struct {
-	blocks [][]byte   // undamaged blocks, without their checksums
-	lost   []keyRange // the keys that damaged blocks may have had
+	blocks [][]byte   // undamaged, without their checksums
+	lost   []keyRange // keys that may have been in damaged blocks
 }
 
 // A keyRange is a range of keys that a lost block may have contained. It includes from and excludes
-// before. An empty key means that the range has no bound on that side.
+// before. An empty key means no bound on that side.
 type keyRange struct{ from, before []byte }
 
 func (r keyRange) mayHave(letter byte) bool {
 	return (len(r.from) == 0 || r.from[0] <= letter) && (len(r.before) == 0 || letter <= r.before[0])
 }
 
-// readTable splits a table into its blocks. The second result describes the damage. It is "" if
-// there is no damage.
+// readTable splits a table into its blocks. what describes the damage, or is "" if there is none.
 func readTable(b []byte) (c *tableContent, what string) {
 	rest, sum := cutSized(b)
 	_, index := cutSized(rest)
@@ -76,11 +75,10 @@ func readTable(b []byte) (c *tableContent, what string) {
 	return c, what
 }
 
-// noTable returns the content of a table that is lost as a whole.
 func noTable() *tableContent { return &tableContent{lost: []keyRange{{}}} }
 
 // cutSized splits b into its last section and the rest. The last four bytes of b are the size of
-// that section, big-endian. It returns nil twice if b is too short for that size.
+// that section, big-endian. Both results are nil if b is too short.
 func cutSized(b []byte) (rest, last []byte) {
 	at := len(b) - 4
 	if at < 0 {
@@ -93,21 +91,20 @@ func cutSized(b []byte) (rest, last []byte) {
 	return b[:at-size], b[at-size : at]
 }
 
-// matches reports whether b matches its checksum.
 func matches(b, sum []byte) bool {
 	var check pb.Checksum
 	return len(sum) > 0 && proto.Unmarshal(sum, &check) == nil && y.VerifyChecksum(b, &check) == nil
 }
 
 // blockEntries calls fn with the entries of a block that matches its checksum. An entry begins with
-// two numbers of two bytes each, little-endian: how many bytes its key shares with the first key of
-// the block, and how long the rest of the key is. Then come that rest and the value. The block ends
-// with the offset of each entry, 4 bytes little-endian, and the number of entries, 4 bytes
-// big-endian.
+// two numbers of two bytes each, little-endian: the number of bytes that its key shares with the
+// first key of the block, and the length of the rest of the key. The rest of the key and the value
+// follow. The block ends with the offset of each entry, 4 bytes little-endian, and the number of
+// entries, 4 bytes big-endian.
 func blockEntries(block []byte, fn func(key, value []byte)) {
 	tail := len(block) - 4
 	list := tail - 4*int(binary.BigEndian.Uint32(block[tail:]))
-	end := list // end of the entry that is read next; entries are read from the last to the first
+	end := list // end of the next entry to read; entries are read from the last to the first
 	var entries [][]byte
 	for at := tail - 4; at >= list; at -= 4 {
 		start := int(binary.LittleEndian.Uint32(block[at:]))
@@ -144,12 +141,12 @@ func (c *tableContent) rewrite() []byte {
 
 // A Damage describes a damaged file of a store.
 type Damage struct {
-	File string // name of the file in the store's folder
-	What string // description of the damage
+	File string
+	What string
 }
 
-// damagedTables reads all tables that are not in the list checked. It returns the damaged ones,
-// with descriptions of the damage.
+// damagedTables reads all tables that are not listed in checked. It returns the damaged ones, with
+// descriptions of the damage.
 func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (found map[uint64]*tableContent, said []Damage, err error) {
 	found = map[uint64]*tableContent{}
 	var mu sync.Mutex // guards both results
@@ -184,9 +181,9 @@ func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (fou
 	return found, said, nil
 }
 
-// rebuildManifest makes a MANIFEST of all tables in the folder, to replace one that cannot be read.
-// It puts all of them into the first level, in which tables may overlap. Badger reorders them by
-// itself.
+// rebuildManifest creates a MANIFEST that names all tables in the folder, to replace one that
+// cannot be read. It puts all of them into the first level, in which tables may overlap. Badger
+// then reorders them.
 func rebuildManifest(dir string) (badgerdb.Manifest, error) {
 	m := badgerdb.Manifest{Tables: map[uint64]badgerdb.TableManifest{}}
 	entries, err := os.ReadDir(dir)

@@ -16,13 +16,13 @@ import (
 // there by page id too, so that the latest visit of a leader is looked up only if the leader may
 // have been visited again.
 
-// lately is a table that shows whether a page may have been indexed under a key since a mark. Each
-// slot contains the number of the last visit that was indexed under one of its keys. A key is first
-// hashed by [postings.Mixed].
+// lately shows whether a page may have been indexed under a key since a mark. Each slot contains
+// the number of the last visit indexed under one of its keys. Keys are first hashed by
+// [postings.Mixed].
 type lately []uint64
 
-// latelyBits is the number of bits of a key that choose its slot in lately, which then takes half a
-// megabyte. A few thousand keys are added to the index between a look-up and its commit. With so
+// latelyBits is the number of bits of a key that select its slot in lately, which then takes half a
+// megabyte. A few thousand keys are added to the index between a look-up and its commit. With this
 // many slots, at most one check in ten finds its slot changed in the meantime and has to ask the
 // index.
 const latelyBits = 16
@@ -33,8 +33,8 @@ func (l lately) note(key, place uint64) { l[key>>(64-latelyBits)] = place }
 
 func (l lately) notSince(key, mark uint64) bool { return l[key>>(64-latelyBits)] <= mark }
 
-// stale reports whether an entry's verdict may no longer hold. Either a page was indexed after its
-// mark under one of its hashes or keys, or its leader was visited again.
+// stale reports whether an entry's verdict may no longer hold: a page was indexed after its mark
+// under one of its hashes or keys, or its leader was visited again.
 func (b *batch) stale(e *store.Entry) (bool, error) {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -63,7 +63,6 @@ func (b *batch) postedSince(key, mark uint64) bool {
 	return b.posted[key] > mark || b.s.index.PostedSince(key, mark)
 }
 
-// placeKey returns the key under which lately records the visits of the page with an id.
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
 // note records, for later checks of stale verdicts, that the visit numbered place was indexed under

@@ -14,15 +14,14 @@ import (
 // # Texts of a temporary store
 //
 // Badger writes each value at least three times: into its log, into the memtable, and into a table.
-// These copies make a store safe, and a temporary store need not be safe. Therefore its texts are in one
-// file, one after another. The value of a t key is the offset of the text in the file, and its
+// These copies protect the data, which a temporary store does not need. Therefore its texts are in
+// one file, one after another. The value of a t key is the offset of the text in the file, and its
 // length, in 8 bytes each.
 
-// textFile is the file with the texts of a temporary store.
 type textFile struct {
 	file *os.File
-	size int64  // guarded by Store.mu: number of bytes that were written or are in next
-	next []byte // guarded by Store.mu: texts that will be written before the transaction is committed
+	size int64  // bytes written or in next; guarded by Store.mu
+	next []byte // texts to write before the transaction is committed; guarded by Store.mu
 }
 
 func newTextFile(dir string) (*textFile, error) {
@@ -30,7 +29,7 @@ func newTextFile(dir string) (*textFile, error) {
 	return &textFile{file: f}, err
 }
 
-// add appends a text, and returns the value for its t key.
+// add appends a text and returns the value for its t key.
 func (t *textFile) add(text []byte) (value []byte) {
 	value = binary.BigEndian.AppendUint64(value, uint64(t.size))
 	value = binary.BigEndian.AppendUint64(value, uint64(len(text)))
@@ -39,14 +38,13 @@ func (t *textFile) add(text []byte) (value []byte) {
 	return value
 }
 
-// flush writes the texts that were added.
 func (t *textFile) flush() error {
 	_, err := t.file.WriteAt(t.next, t.size-int64(len(t.next)))
 	t.next = t.next[:0]
 	return err
 }
 
-// read returns a text. The argument is the value that add returned for it.
+// read returns the text for which add returned value.
 func (t *textFile) read(value []byte) ([]byte, error) {
 	if len(value) != 16 {
 		return nil, store.ErrCorrupt
@@ -58,7 +56,6 @@ func (t *textFile) read(value []byte) ([]byte, error) {
 	return text, nil
 }
 
-// packedText returns the packed text of visit num.
 func (s *Store) packedText(txn *badgerdb.Txn, num uint64) (packed []byte, found bool, err error) {
 	packed, found, err = packedParts(txn, keyText, num)
 	if err == nil && found && s.texts != nil {

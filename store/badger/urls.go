@@ -12,9 +12,9 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A urlFilter proves in memory that a URL is not known, so that the look-up of a new URL need not
-// read the disk. It is filled from the u keys by a goroutine, because that takes 0.7 s for each
-// million keys. Until then, every URL may be known.
+// A urlFilter proves in memory that a URL is unknown, so that the look-up of a new URL need not
+// read the disk. A goroutine fills it from the u keys, which takes 0.7 s for each million keys.
+// Until then, any URL may be known.
 type urlFilter struct {
 	keys   postings.Filter
 	filled atomic.Bool
@@ -31,11 +31,11 @@ func (f *urlFilter) start(s *Store) {
 			f.keys.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
 			return nil
 		})
-		f.filled.Store(err == nil) // after an error the store works, but each look-up reads the disk
+		f.filled.Store(err == nil) // after an error the store still works, but each look-up reads the disk
 	})
 }
 
-// stop ends the filling. It must be called before the database is closed.
+// stop stops filling the filter. It must be called before the database is closed.
 func (f *urlFilter) stop() {
 	if f.cancel != nil {
 		f.cancel()
@@ -46,7 +46,7 @@ func (f *urlFilter) stop() {
 
 func (f *urlFilter) add(id dedup.Hash) { f.keys.Add(filterKey(id)) }
 
-// mayHave reports whether the URL with that id may be known. If it returns false, the URL is
+// mayHave reports whether the URL with the given id may be known. If it returns false, the URL is
 // certainly unknown.
 func (f *urlFilter) mayHave(id dedup.Hash) bool {
 	return !f.filled.Load() || f.keys.Has(filterKey(id))

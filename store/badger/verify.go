@@ -10,8 +10,8 @@ import (
 // A Finding is the result of [Check].
 type Finding struct {
 	Damage []Damage // damaged files with data of the crawl
-	Index  []Damage // damaged files of the index, which can be rebuilt from the data without loss
-	Loss   Loss     // the data that is lost because of Damage
+	Index  []Damage // damaged files of the index, which can be rebuilt without loss
+	Loss   Loss     // data lost because of Damage
 	Tally  store.Tally
 }
 
@@ -32,7 +32,7 @@ func Check(dir string) (f Finding, err error) {
 	return f, err
 }
 
-// checkIndex reads all files that the manifest of the index names, and returns the damaged ones.
+// checkIndex reads all files named in the manifest of the index, and returns the damaged ones.
 func (s *Store) checkIndex() (found []Damage, err error) {
 	m, err := s.readManifestKey()
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 //
 // Whenever badger opens a folder, it writes files: a lock, a new log, a registry of keys. So it
 // cannot read a store in a folder without write permission, or on a full disk, where writing to a
-// mapped file without room ends the process with SIGBUS. Badger's read-only mode refuses the logs
-// of a killed process. For these reasons, a reader makes another folder for badger, a view. The
-// view has links to the tables, a MANIFEST that names them, and copies of the complete transactions
-// in the logs. It is in the folder for temporary files, or in memory, and is removed when the
-// reader is closed. A damaged store is copied into the view as a whole, and the copy is repaired.
-// The store's own folder does not change, except that a reader may add cached values; see kept.go.
-// Any number of readers share a lock that keeps writers out.
+// mapped file kills the process with SIGBUS. Badger's read-only mode refuses the logs of a killed
+// process. For these reasons, a reader makes another folder for badger, a view. The view has links
+// to the tables, a MANIFEST that names them, and copies of the complete transactions in the logs.
+// It is in the folder for temporary files, or in memory, and is removed when the reader is closed.
+// A damaged store is copied into the view as a whole, and the copy is repaired. The store's own
+// folder does not change, except that a reader may add cached values; see kept.go. Any number of
+// readers share a lock that keeps writers out.
 type view struct {
 	dir     string
-	damaged bool   // the view is a copy of a damaged store and must be repaired
-	release func() // releases the lock on the store
-	unlock  func() // releases the lock on the view's folder; nil means that badger has locked the folder, or it is not locked
+	damaged bool // the view is a copy of a damaged store and must be repaired
+	release func()
+	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or nobody has
 }
 
 // openView creates a read-only view of an existing store. The view of a damaged store is a copy of
@@ -73,8 +73,6 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	return made, loss, nil
 }
 
-// link creates the folder of the view, with links to the tables of an undamaged store and copies of
-// its logs.
 func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options) (err error) {
 	size := int64(0)
 	for _, l := range logs {
@@ -83,14 +81,14 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	if v.dir, err = makeViewFolder(size, opt); err != nil {
 		return err
 	}
-	v.unlock, _, _ = lock.Try(v.dir) // so that no process removes the view as stale; badger does not lock a folder that it opens read-only
+	v.unlock, _, _ = lock.Try(v.dir) // keeps other processes from removing the view as stale; badger does not lock a folder that it opens read-only
 	if err := v.fill(dir, m, logs); err != nil {
 		return fmt.Errorf("copy the store to %s: %w", v.dir, err)
 	}
 	return nil
 }
 
-// copyStore copies badger's files. It leaves out the index, which is rebuilt in the copy.
+// copyStore copies badger's files, but not the index, which is rebuilt in the copy.
 func (v *view) copyStore(dir string, opt Options) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -123,7 +121,6 @@ func (v *view) copyStore(dir string, opt Options) error {
 	return nil
 }
 
-// fill creates, in the view, the files that badger will open.
 func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -146,7 +143,6 @@ func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	return writeManifest(filepath.Join(v.dir, badgerdb.ManifestFilename), m)
 }
 
-// copyLog copies the complete transactions of a log.
 func (v *view) copyLog(l memLog) error {
 	b, err := os.ReadFile(l.name)
 	if err != nil {
@@ -156,14 +152,13 @@ func (v *view) copyLog(l memLog) error {
 	return os.WriteFile(filepath.Join(v.dir, filepath.Base(l.name)), b[:l.end], 0o666)
 }
 
-// viewPrefix is the beginning of the name of a view's folder.
 const viewPrefix = "skink-read-"
 
 // viewRoom is an upper bound on the total size of a view's small files, in bytes.
 const viewRoom = 4 << 20
 
-// makeViewFolder creates the folder of a view, in the folder for temporary files or in memory. One
-// of the two must have room for size bytes and the small files of a view.
+// makeViewFolder creates the folder of a view, either in the folder for temporary files or in
+// memory. One of the two must have room for size bytes and the small files of a view.
 func makeViewFolder(size int64, opt Options) (string, error) {
 	need := viewRoom + size
 	var full error

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// Known is a store that is only read. No process may write to it while an overlay uses it.
+// Known is a read-only store. No process may write to it while an overlay uses it.
 type Known interface {
 	Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error)
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
@@ -28,13 +28,13 @@ type Store struct {
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
 // Lookup combines the results of both stores. A copy in the known store counts as the earliest.
-// Only the store for new pages changes, so Mark and Full of a result are those of that store.
-// Unread reports whether leaders of the known store were not read. The leaders are up to
-// [dedup.MaxMet] of each store, those of the known store first.
+// Only the store for new pages changes, so Mark and Full in a result come from that store. Unread
+// reports whether leaders in the known store were not read. There are up to [dedup.MaxMet] leaders
+// from each store, those of the known store first.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
-		ask.ID = dedup.Hash{} // a page with that ID in the known store is a different page
+		ask.ID = dedup.Hash{} // in the known store this ID belongs to a different page
 		elsewhere[i] = ask
 	}
 	known, err := s.known.Lookup(ctx, elsewhere)
@@ -62,8 +62,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// Pages returns pages of either store, by their IDs. IDs of the known store must be in their other
-// form.
+// Pages returns pages of either store by ID. IDs from the known store must be in their other form.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	all, err := s.Store.Pages(ctx, ids, want)
 	if err != nil {
@@ -102,8 +101,8 @@ func abroad(r store.Record) store.Record {
 	return r
 }
 
-// otherForm converts the ID of a page of the known store into its other form, and back. IDs are
-// hashes, so in practice no page of the new store has that ID.
+// otherForm converts the ID of a page in the known store to its other form, and back. IDs are
+// hashes, so in practice no page in the new store has that ID.
 func otherForm(id dedup.Hash) dedup.Hash {
 	for i := range id {
 		id[i] ^= 0xA5

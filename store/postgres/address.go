@@ -14,10 +14,10 @@ import (
 // An Address is the location of a store:
 // postgres://USER@HOST:PORT[,HOST:PORT]/DATABASE?schema=NAME. NAME is the schema that contains the
 // store. All other parameters are those of libpq, such as sslmode. A password should be given in
-// PGPASSWORD or in a password file, as for psql.
+// PGPASSWORD or in a password file, as with psql.
 type Address struct {
 	schema string
-	base   string // the address without password, schema and parameters
+	base   string // address without password, schema and parameters
 	config *pgxpool.Config
 }
 
@@ -28,7 +28,7 @@ func IsAddress(store string) bool {
 	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
 
-// validSchema matches the names allowed for the schema. They need no quotes in SQL, unless they are
+// validSchema matches the allowed schema names. They need no quotes in SQL, unless they are
 // reserved words.
 var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
@@ -64,10 +64,10 @@ func ParseAddress(text string) (Address, error) {
 		parameters.Set("connect_timeout", "10")
 	}
 	config, err := pgxpool.ParseConfig(base + "?" + parameters.Encode())
-	if err != nil { // the error of pgx repeats the address with its password
+	if err != nil { // the error from pgx repeats the address with its password
 		return Address{}, fmt.Errorf("%s cannot be read: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", a)
 	}
-	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize() // quoted, because the name may be a reserved word of SQL
+	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize() // quoted, because the name may be a reserved word in SQL
 	config.ConnConfig.RuntimeParams["application_name"] = "skink"
 	a.config = config
 	return a, nil

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A batcher combines calls that are waiting at the same time into one batch, which takes one round
-// trip to the server. Only one batch runs at a time. If two could run, batches would be half as
-// large, and the server would need 50 % more time for each page.
+// A batcher combines concurrent calls into one batch, which takes one round trip to the server.
+// Only one batch runs at a time. If two could run, batches would be half as large, and the server
+// would need 50 % more time for each page.
 type batcher[Q, A any] struct {
 	do func(calls [][]Q) ([][]A, error) // returns, for each call, one answer for each question
 
@@ -23,8 +23,8 @@ type call[Q, A any] struct {
 	done    chan struct{}
 }
 
-// mostTogether is the greatest number of questions in one batch. A call with more questions is a
-// batch of its own.
+// mostTogether is the maximum number of questions in a batch of several calls. A call with more
+// questions is a batch of its own.
 const mostTogether = 128
 
 // ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the
@@ -46,7 +46,6 @@ func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	}
 }
 
-// run runs batches until no call is waiting.
 func (b *batcher[Q, A]) run() {
 	for calls := b.next(); calls != nil; calls = b.next() {
 		all := make([][]Q, len(calls))
@@ -63,8 +62,8 @@ func (b *batcher[Q, A]) run() {
 	}
 }
 
-// next removes the calls for the next batch from those waiting, and returns them. It returns nil if
-// none is waiting. In that case, the goroutine of run must end.
+// next removes the calls for the next batch from waiting and returns them. It returns nil if there
+// are none. In that case, the goroutine of run must end.
 func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

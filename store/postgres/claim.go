@@ -34,8 +34,8 @@ const (
  UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
  FROM due WHERE host.name = due.name RETURNING host.name, host.token`
 
-	// ripenSQL moves URLs whose due time has come behind the other URLs of the same rank (priority
-	// and depth).
+	// ripenSQL moves URLs that have become due behind the other URLs of the same rank (priority and
+	// depth).
 	ripenSQL = `UPDATE queue SET later = NULL, seq = r.seq FROM (
   SELECT hash, nextval('queue_seq') AS seq FROM (SELECT hash FROM queue WHERE host = ANY($1::text[]) AND later IS NOT NULL AND later <= ` + nowNS + ` ORDER BY later, seq) q) r
  WHERE queue.hash = r.hash`
@@ -48,12 +48,12 @@ const (
  WHERE host.name = x.name`
 
 	// claimedSQL reads the state of the claimed hosts. For each host it counts at most 1000 URLs
-	// that can be fetched now, and 1000 that are due later.
+	// that can be fetched now, and at most 1000 that are due later.
 	claimedSQL = `SELECT name, rank, ripe, due, rest,
  (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NULL LIMIT 1000) q) + (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL LIMIT 1000) l)
  FROM host h WHERE name = ANY($1::text[])`
 
-	// standingSQL counts the workers that asked for hosts lately, the claimed hosts, and the
+	// standingSQL counts the workers that recently asked for hosts, the claimed hosts, and the
 	// unclaimed hosts with URLs to fetch. It looks at no more than 20,000 unclaimed hosts, so that
 	// it stays fast.
 	standingSQL = `SELECT statement_timestamp(), ` + nowNS + `,
@@ -76,10 +76,10 @@ func queueRefresh(b *pgx.Batch, hosts []string) {
 	b.Queue(refreshSQL, hosts)
 }
 
-// A holding is the set of URLs that were taken from the queue under one claim.
+// A holding is the set of URLs taken from the queue under one claim.
 type holding struct {
 	mu   sync.Mutex
-	urls map[dedup.Hash]bool // guarded by mu
+	urls map[dedup.Hash]bool
 }
 
 // holding returns the URLs taken under a claim of this process. For any other claim it returns an
@@ -93,7 +93,6 @@ func (s *Store) holding(c frontier.Claim) *holding {
 	return &holding{urls: map[dedup.Hash]bool{}}
 }
 
-// claimed is a host that was just claimed, with its hints.
 type claimed struct {
 	frontier.Held
 	rank, ripe, due int64
@@ -115,7 +114,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 			break
 		}
 	}
-	if err := s.stand(ctx, worker, &g); err != nil {
+	if err := s.setCounts(ctx, worker, &g); err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", err)
 	}
 	slices.SortFunc(hosts, func(a, b claimed) int {
@@ -202,8 +201,8 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return ready, len(empty), err
 }
 
-// stand sets the numbers of workers and hosts in g, and updates s.clock with the server's time.
-func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
+// setCounts sets the numbers of workers and hosts in g, and updates s.clock with the server's time.
+func (s *Store) setCounts(ctx context.Context, worker string, g *frontier.Grant) error {
 	setBack := false
 	err := s.try(ctx, func(ctx context.Context) error {
 		var server time.Time
@@ -265,8 +264,8 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return lost, nil
 }
 
-// Take returns the next n URLs in the queue of a claimed host. It skips those that were already
-// taken under the same claim.
+// Take returns the next n URLs in the queue of a claimed host. It skips those already taken under
+// the same claim.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []frontier.Item, err error) {
 	taken := s.holding(c)
 	taken.mu.Lock()
@@ -353,7 +352,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 			var token uint64
 			var free bool
 			err := row.Scan(&token, &free)
-			held = held || attempts > 1 && free && token == c.Token // the claim has ended because an earlier attempt succeeded, but its response was lost
+			held = held || attempts > 1 && free && token == c.Token // an earlier attempt succeeded and ended the claim, but its response was lost
 			if err == pgx.ErrNoRows {
 				err = nil
 			}

@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// # Times of the server's clock
+// # Times on the server's clock
 //
 // One worker writes the time of a host's next request and another reads it, and their clocks may
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
@@ -22,24 +22,23 @@ import (
 // times in the row are moved back by the difference. If the clock is set forward, claims expire
 // early, and workers claim their hosts again.
 
-// A serverClock estimates the time by which the server's clock is ahead of the clock of this
-// process.
+// A serverClock estimates how far the server's clock is ahead of the clock of this process.
 type serverClock struct {
 	ours func() time.Time
 
 	mu          sync.Mutex
-	least, most time.Duration // bounds of the time by which the server's clock is ahead; guarded by mu
-	at          time.Time     // time at which the server's time was received; guarded by mu
+	least, most time.Duration // bounds of how far the server's clock is ahead; guarded by mu
+	at          time.Time     // when the server's time was received; guarded by mu
 	known       bool          // whether the server's time has been received yet; guarded by mu
 }
 
 const (
-	clockHolds = 10 * time.Second // time for which a narrow span is kept although later spans are wider
+	clockHolds = 10 * time.Second // how long a narrow span is kept although later spans are wider
 	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
 )
 
-// heard records a time of the server's clock, which was read at some moment between before and
-// after by our clock. It reports whether the server's clock was set back since the last call.
+// heard records the server's time, which was read at some moment between before and after on our
+// clock. It reports whether the server's clock was set back since the last call.
 func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +76,7 @@ func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest {
 	return shifted(r, -least)
 }
 
-// shifted returns a copy of r in which the given duration is added to all times that are not zero.
+// shifted returns a copy of r with the given duration added to all non-zero times.
 func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
 	for _, t := range []*time.Time{&r.Next, &r.Blocked, &r.Trouble.Since, &r.Trouble.Last} {
 		if !t.IsZero() {
@@ -87,7 +86,7 @@ func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
 	return r
 }
 
-// Now returns the time of the server's clock.
+// Now returns the time on the server's clock.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	err = s.try(ctx, func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, "SELECT statement_timestamp()").Scan(&now)
@@ -95,15 +94,15 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// mendClock moves back the times of hosts that were touched in the future, because the server's
-// clock was set back. Several workers may call it at once.
+// mendClock moves back the times of hosts that were touched in the future because the server's
+// clock has been set back. Several workers may call it at once.
 func (s *Store) mendClock(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE host SET due = CASE WHEN due = 0 THEN 0 ELSE due - (extract(epoch FROM touched - now()) * 1000000)::bigint * 1000 END,
  until = until - (touched - now()), touched = now() WHERE touched > now() + interval '2 s'`)
 	return err
 }
 
-// nanos returns a time as the database stores it: Unix nanoseconds, or 0 for the zero time.
+// nanos returns a time as stored in the database: Unix nanoseconds, or 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -113,7 +112,7 @@ func nanos(t time.Time) int64 {
 
 // nowNS is SQL for the server's time in Unix nanoseconds. present is an SQL condition for workers
 // that asked for hosts within the last five seconds. Both use statement_timestamp, which is
-// constant during a statement, so that the server can search an index for it.
+// constant during a statement, so that the server can use an index.
 const (
 	nowNS   = `(extract(epoch FROM statement_timestamp()) * 1000000)::bigint * 1000`
 	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // 5 s is frontier.Present

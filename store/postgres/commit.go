@@ -28,8 +28,8 @@ import (
 // A commit whose response was lost is repeated. If a page already refers to the visit that this
 // commit created for it, the first attempt succeeded.
 
-// Commit commits entries, together with those of other goroutines that call it at the same time. A
-// commit that has begun is not cancelled when ctx ends.
+// Commit commits entries, together with those of concurrent calls. A commit that has begun is not
+// cancelled when ctx is done.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -47,10 +47,10 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 // once.
 type commit struct {
 	entries []*store.Entry
-	call    []int        // index of the call to which each entry belongs
+	call    []int        // index of the call that each entry belongs to
 	ended   map[int]bool // indexes of calls in which an earlier entry was stale, so the rest is not written
-	visits  []id         // ID of each entry's visit
-	sent    []bool       // whether each entry's visit was written
+	visits  []id
+	sent    []bool
 }
 
 // commitAll commits the entries of several calls in order. A stale entry, whose verdict depends on
@@ -58,17 +58,17 @@ type commit struct {
 func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	outcomes := make([][]store.Outcome, len(calls))
 	var entries []*store.Entry
-	var of []*store.Outcome
+	var outcomeOf []*store.Outcome
 	var call []int
 	for i, c := range calls {
 		outcomes[i] = make([]store.Outcome, len(c))
 		for j, e := range c {
-			entries, of, call = append(entries, e), append(of, &outcomes[i][j]), append(call, i)
+			entries, outcomeOf, call = append(entries, e), append(outcomeOf, &outcomes[i][j]), append(call, i)
 		}
 	}
 	ended := map[int]bool{}
 	for done := 0; done < len(entries); {
-		n := done + together(entries[done:])
+		n := done + batchLen(entries[done:])
 		c := &commit{entries: entries[done:n], call: call[done:n], ended: ended, sent: make([]bool, n-done)}
 		for range c.entries {
 			c.visits = append(c.visits, newID())
@@ -82,7 +82,7 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 			return nil, err
 		}
 		for i, o := range some {
-			if *of[done+i] = o; o == store.Stale {
+			if *outcomeOf[done+i] = o; o == store.Stale {
 				ended[call[done+i]] = true
 			}
 		}
@@ -92,11 +92,11 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	return outcomes, nil
 }
 
-// together returns the number of entries, from the first, that can be committed in one transaction.
-// It stops before an entry whose page is among the earlier entries. It also stops before a link to
-// such a page if that page was never taken from the queue. The order of the two then decides
-// whether the page is queued again.
-func together(entries []*store.Entry) int {
+// batchLen returns how many of the first entries can be committed in one transaction. It stops
+// before an entry whose page is among the earlier entries. It also stops before a link to such a
+// page if that page was never taken from the queue. The order of the two then decides whether the
+// page is queued again.
+func batchLen(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
 		if n == mostTogether || pages[e.Record.ID] ||
@@ -111,8 +111,8 @@ func together(entries []*store.Entry) int {
 	return len(entries)
 }
 
-// commit repeats both round trips until no other commit between the two has changed the data on
-// which the entries depend.
+// commit repeats both round trips until no other commit between the two has changed the data that
+// the entries depend on.
 func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) {
 	for {
 		known, err := s.readBasis(ctx, c)
@@ -131,7 +131,7 @@ func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) 
 	}
 }
 
-// basis is the data on which the outcomes of a commit depend, as the first round trip read it.
+// basis is the data that the outcomes of a commit depend on, as read in the first round trip.
 type basis struct {
 	place int64 // number of the last commit, read before the other data
 	pages map[dedup.Hash]knownPage
@@ -140,7 +140,6 @@ type basis struct {
 	held map[frontier.Claim]bool
 }
 
-// knownPage is a page as it was before a commit.
 type knownPage struct {
 	visit  id
 	record *store.Record
@@ -162,8 +161,8 @@ type asks struct {
 	ident []id
 }
 
-// readBasis reads the number of the last commit first, and then the data on which the entries
-// depend. The check under the lock then finds all later commits.
+// readBasis reads the number of the last commit first, and then the data that the entries depend
+// on. The check under the lock then finds all later commits.
 func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	known := &basis{pages: map[dedup.Hash]knownPage{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
 	b := &pgx.Batch{}
@@ -234,7 +233,6 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	return known, s.pool.SendBatch(ctx, b).Close()
 }
 
-// decide returns the outcome of each entry, and the rows to write for them.
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
 	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}
@@ -279,7 +277,6 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	return outcomes, w, nil
 }
 
-// forgetTaken removes the URLs of finished entries from the sets of taken URLs.
 func (s *Store) forgetTaken(entries []*store.Entry, outcomes []store.Outcome) {
 	for i, e := range entries {
 		if e.State == frontier.Unknown || outcomes[i] != store.Written && outcomes[i] != store.Kept {

@@ -12,7 +12,7 @@ import (
 )
 
 // These statements add newly discovered URLs. They write rows in the order of their hashes, so that
-// two transactions rarely deadlock. The rows of the hosts are locked until the new URLs are
+// two transactions rarely deadlock. The rows of the hosts stay locked until the new URLs are
 // visible. A reader of a queue locks the row of the host first, so a host with new URLs never
 // appears empty. IS TRUE keeps the planner from joining found and fresh by a nested loop, which is
 // slow for a page with many links.
@@ -46,7 +46,7 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// rankOf returns a number that orders the URLs of a host: by priority, then by depth. Lower ranks
+// rankOf returns a number that orders the URLs of a host by priority, then by depth. Lower ranks
 // come first.
 func rankOf(it frontier.Item) int32 {
 	return int32(min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority))<<20 | int32(min(max(it.Depth, 0), mostDepth))
@@ -60,17 +60,15 @@ func packItem(it frontier.Item) (string, error) {
 	return string(b), err
 }
 
-// urls holds discovered URLs as one slice for each column, in the order of their hashes, each URL
-// once.
+// urls holds discovered URLs as one slice for each column, ordered by hash, without duplicates.
 type urls struct {
 	hashes      []id
-	order, rank []int32 // order: position in the order of arrival; rank: see rankOf
+	order, rank []int32 // order: position in order of arrival; rank: see rankOf
 	hosts, item []string
 	later       []int64
 }
 
-// urlsOf converts items into columns. If filter is not nil, it leaves out the URLs that filter
-// contains.
+// urlsOf converts items to columns. If filter is not nil, it leaves out the URLs in filter.
 func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	type found struct {
 		hash id
@@ -107,7 +105,6 @@ func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool
 	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot)
 }
 
-// queueBeyond adds to b the statement that records URLs outside the crawl.
 func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {
 	slices.SortFunc(beyond, func(x, y string) int { a, b := hashOf(x), hashOf(y); return bytes.Compare(a[:], b[:]) })
 	beyond = slices.Compact(beyond)

@@ -15,8 +15,8 @@ import (
 	"skink/store"
 )
 
-// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the dump. If
-// the connection is lost, Dump returns an error.
+// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the
+// dump. If the connection is lost, Dump returns an error.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		stopped := false
@@ -43,7 +43,6 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 
 var errStopped = errors.New("the caller of Dump stopped")
 
-// A dumping is the transaction in which Dump reads.
 type dumping struct {
 	s     *Store
 	tx    pgx.Tx
@@ -128,9 +127,8 @@ func (d dumping) pages(ctx context.Context) error {
 	return nil
 }
 
-// states reads the states of the URLs of pages, and sets the field State of each page.
 func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
-	of := map[id]*store.Placed{}
+	byHash := map[id]*store.Placed{}
 	var hashes []id
 	for _, p := range pages {
 		r, err := store.UnpackRecord(p.Record)
@@ -138,7 +136,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 			return err
 		}
 		hash := id(hashOf(r.URL))
-		of[hash], hashes = p, append(hashes, hash)
+		byHash[hash], hashes = p, append(hashes, hash)
 	}
 	rows, err := d.tx.Query(ctx, "SELECT hash, state FROM known WHERE hash = ANY($1) AND state <> $2", hashes, frontier.Pending)
 	if err != nil {
@@ -147,13 +145,14 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	var hash id
 	var state int16
 	_, err = pgx.ForEachRow(rows, []any{&hash, &state}, func() error {
-		of[hash].State = frontier.State(state)
+		byHash[hash].State = frontier.State(state)
 		return nil
 	})
 	return err
 }
 
-// outside yields the URLs outside the crawl, except those with a record, whose state is in their page.
+// outside yields the URLs outside the crawl, except those with a record, whose state is in their
+// page.
 func (d dumping) outside(ctx context.Context) error {
 	after := id{}
 	for more := true; more; {
@@ -182,13 +181,12 @@ func (d dumping) outside(ctx context.Context) error {
 	return nil
 }
 
-// recorded returns the set of the URLs in urls that have a record.
 func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, error) {
-	of := map[id]string{}
+	byHash := map[id]string{}
 	var pages []id
 	for _, url := range urls {
 		page := id(dedup.HashOf([]byte(url)))
-		of[page], pages = url, append(pages, page)
+		byHash[page], pages = url, append(pages, page)
 	}
 	rows, err := d.tx.Query(ctx, "SELECT id FROM page WHERE id = ANY($1)", pages)
 	if err != nil {
@@ -196,7 +194,7 @@ func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, 
 	}
 	all := map[string]bool{}
 	var page id
-	_, err = pgx.ForEachRow(rows, []any{&page}, func() error { all[of[page]] = true; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&page}, func() error { all[byHash[page]] = true; return nil })
 	return all, err
 }
 
@@ -342,7 +340,7 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 		})
 	})
 	if err == nil {
-		s.saw(last)
+		s.raiseSeen(last)
 	}
 	return err
 }

@@ -25,37 +25,37 @@ import (
 // patience, the call fails with [store.ErrAway], and later calls are tried only once each until one
 // succeeds. If the schema was dropped or replaced, calls fail at once.
 
-// patience is the time for which a call is repeated. It equals the duration of a claim on a host,
-// because after that other workers have taken over the hosts.
+// patience is how long a call is repeated. It equals the duration of a claim on a host, because
+// after that other workers have taken over the hosts.
 var patience = 30 * time.Second
 
 // attempt returns the timeout of one attempt of a call. It is needed for servers that accept a
-// connection and then never answer.
+// connection but never respond.
 func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
 var (
-	// errGone means that the tables are not those that this process opened.
+	// errGone means that the tables are not the ones that this process opened.
 	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
-	// errForgot means that commits that the server had acknowledged are missing.
+	// errForgot means that commits acknowledged by the server are missing.
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
-// openPatience is the time for which opening a store waits for a server. It is long enough for a
-// failover, and short enough for users who mistyped the address.
+// openPatience is how long Open waits for a server. It is long enough for a failover, but short
+// enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try repeats do until it succeeds, fails with an error that a retry cannot fix, or the time in
-// patience is over.
+// try repeats do until it succeeds, fails with an error that a retry cannot fix, or patience has
+// passed.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time without a response
+		return s.tryFor(ctx, 0, do) // another call has just waited that long without a response
 	}
 	return s.tryFor(ctx, patience, do)
 }
 
-// tryFor repeats do for the time in patience. One attempt counts for at most half of that time: if
-// the process was stopped or the machine slept during an attempt, that attempt says nothing about
-// the server.
+// tryFor repeats do for the duration patience. One attempt counts for at most half of it: if the
+// process was stopped or the machine slept during an attempt, that attempt says nothing about the
+// server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()
 	counted, waited := began, time.Duration(0)
@@ -70,7 +70,7 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 			s.away.Store(false)
 			return nil
 		}
-		if ctx.Err() != nil || !passes(err) {
+		if ctx.Err() != nil || !retryable(err) {
 			return s.explain(err)
 		}
 		waited += min(time.Since(counted), patience/2)
@@ -95,12 +95,10 @@ func codeOf(err error) string {
 	return ""
 }
 
-// conflicts reports whether the server aborted a transaction because of a conflict with another
-// one.
 func conflicts(err error) bool { return codeOf(err) == "40001" || codeOf(err) == "40P01" }
 
-// passes reports whether a call that failed with err may succeed if it is repeated.
-func passes(err error) bool {
+// retryable reports whether a call that failed with err may succeed when repeated.
+func retryable(err error) bool {
 	switch code := codeOf(err); {
 	case untrusted(err):
 		return false
@@ -116,13 +114,13 @@ func passes(err error) bool {
 	return false
 }
 
-// untrusted reports whether err means that the server's certificate was not accepted.
+// untrusted reports whether the server's certificate was rejected.
 func untrusted(err error) bool {
 	_, is := errors.AsType[*tls.CertificateVerificationError](err)
 	return is
 }
 
-// unanswered reports whether err is an error of the network, or the timeout of an attempt.
+// unanswered reports whether err is a network error or the timeout of an attempt.
 func unanswered(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
@@ -134,7 +132,6 @@ func unanswered(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
 }
 
-// explain adds a suggestion for the user to an error.
 func (s *Store) explain(err error) error {
 	code := codeOf(err)
 	switch {
@@ -160,8 +157,8 @@ func (s *Store) explain(err error) error {
 	return withoutAddress(err)
 }
 
-// withoutAddress returns the cause of a connection error, without the message of pgx, which repeats
-// the user and all addresses.
+// withoutAddress returns the cause of a connection error without the message from pgx, which
+// repeats the user and all addresses.
 func withoutAddress(err error) error {
 	connect, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {

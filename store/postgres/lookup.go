@@ -24,9 +24,8 @@ const (
  LEFT JOIN LATERAL (SELECT record FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
  ORDER BY a.i, p.place`
 
-	// leadersSQL returns the leaders that share enough keys with the ask. It makes the same choice
-	// as dedup.Met. For each key with more leaders than the limit it returns a row without a
-	// leader.
+	// leadersSQL returns the leaders that share enough keys with the ask, the same ones as
+	// dedup.Met. For each key with more leaders than the limit it returns a row without a leader.
 	leadersSQL = `WITH met AS MATERIALIZED (
  SELECT a.i, a.k, p.place, p.nth > a.most AS more FROM unnest($1::int[], $2::int[], $3::bigint[], $4::int[]) a(i, k, key, most)
  CROSS JOIN LATERAL (SELECT place, row_number() OVER (ORDER BY place) AS nth FROM (SELECT place FROM posting WHERE posting.key = a.key ORDER BY place LIMIT a.most + 1) q) p)
@@ -38,8 +37,7 @@ const (
  UNION ALL SELECT i, k, null, null, null, null, null FROM met WHERE more ORDER BY 1, 3`
 )
 
-// Lookup answers asks, together with those of other goroutines that call it at the same time, in
-// one round trip.
+// Lookup answers asks, together with those of concurrent calls, in one round trip.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	if err := ctx.Err(); err != nil || len(asks) == 0 {
 		return []store.Found{}, err
@@ -59,8 +57,8 @@ func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
 	return parts(calls, found), nil
 }
 
-// lookup first reads the mark, which is the number of the last commit. So the statements after it
-// see at least all commits up to the mark.
+// lookup reads the mark, the number of the last commit, first. So the later statements see at least
+// all commits up to the mark.
 func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	var hi, ki, kk, most, meet []int32
@@ -120,7 +118,7 @@ func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 	case place < seen:
 		return 0, errForgot
 	}
-	s.saw(place)
+	s.raiseSeen(place)
 	return place, nil
 }
 
@@ -165,8 +163,8 @@ func readLeaders(rows pgx.Rows, all []store.Found) error {
 
 // hashOf returns the hash that identifies a URL in the tables known and queue. Its first four bytes
 // are a hash of the host, so that the URLs of a host are neighbours in an index. Most links of a
-// page lead to one host, so few blocks of the index are read for them. The other twelve bytes are
-// from the hash of the URL.
+// page lead to a single host, so few blocks of the index are read for them. The other twelve bytes
+// are from the hash of the URL.
 func hashOf(url string) dedup.Hash {
 	h := dedup.HashOf([]byte(url))
 	binary.BigEndian.PutUint32(h[:], uint32(xxh3.HashString(frontier.HostOf(url))))

@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// These are the values of the column kind in the table meta: settings that are part of the store,
-// and cached results that can be computed again.
+// The values of the column kind in the table meta: settings that are part of the store, and cached
+// results that can be computed again.
 const (
 	metaKind = 0
 	keptKind = 1
@@ -78,12 +78,12 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 }
 
 // sweepName is the name under which the table meta stores the ID of the last visit that a sweep
-// looked at.
+// checked.
 const sweepName = "swept"
 
-// sweep removes visits that no page refers to and that are older than a day. Interrupted commits
-// leave such visits. A sweep continues where the last one ended. It ends at the first error, and
-// the next process that starts tries again.
+// sweep removes visits older than a day that no page refers to. Interrupted commits leave such
+// visits. A sweep continues where the last one ended. It ends at the first error, and the next
+// process that starts tries again.
 func (s *Store) sweep() {
 	ctx := s.life
 	for s.sweepSome(ctx) {
@@ -99,7 +99,6 @@ const sweepSQL = `WITH old AS (SELECT id FROM visit WHERE id > $1 AND written < 
  gone AS (DELETE FROM visit USING old WHERE visit.id = old.id AND NOT EXISTS (SELECT FROM page WHERE page.id = visit.page AND page.visit = visit.id) RETURNING visit.id)
  SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1), (SELECT count(*) FROM gone)`
 
-// sweepSome looks at the next visits, and reports whether there may be more.
 func (s *Store) sweepSome(ctx context.Context) bool {
 	var after id
 	text, err := s.value(ctx, metaKind, sweepName)

@@ -5,9 +5,9 @@
 //	s, err := postgres.Open(ctx, a, postgres.Options{Create: true})
 //	defer s.Close()
 //
-// Any number of processes may have the store open, and each may write. schema.sql describes the
-// tables. A commit is as durable as the server makes it: without a synchronous standby, a failover
-// may lose the last commits. Workers that notice this stop with an error.
+// Any number of processes may have the store open and write to it. schema.sql describes the tables.
+// A commit is as durable as the server makes it: without a synchronous standby, a failover may lose
+// the last commits. Workers that notice this stop with an error.
 package postgres
 
 import (
@@ -34,35 +34,34 @@ import (
 //go:embed schema.sql
 var schema string
 
-// schemaVersion is the version of schema.sql.
 const schemaVersion = 2
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create   bool // create the store if it does not exist
-	ReadOnly bool // no method except Keep changes anything; the database user needs only SELECT, and the server may be a standby
+	ReadOnly bool // only Keep writes; the database user needs only SELECT, and the server may be a standby
 
-	Value store.NamedValue // a named value that a new store is created with, unless the name is empty; see [store.Meta]
+	Value store.NamedValue // set when a new store is created, unless the name is empty; see [store.Meta]
 }
 
 // A Store is a crawl in a PostgreSQL database.
 //
-// Its methods are in many files because it implements all of the contract of package store, and each
+// Its methods are in many files because it implements the whole contract of package store, and each
 // part of the contract has a file.
 type Store struct {
 	pool    *pgxpool.Pool
 	address Address
 	birth   id    // identity of the store; see turn.birth in schema.sql
-	slot    int16 // value of the column slot in the rows of the table counter to which this process adds
+	slot    int16 // value of the column slot in the rows of the table counter that this process adds to
 	clock   serverClock
-	seen    atomic.Int64 // the highest number of a commit that the server has reported
-	away    atomic.Bool  // whether the last call that was retried got no response
+	seen    atomic.Int64 // highest number of a commit that the server has reported
+	away    atomic.Bool  // whether the last retried call got no response
 
 	commits batcher[*store.Entry, store.Outcome]
 	lookups batcher[store.Ask, store.Found]
 	reads   batcher[pageAsk, store.Packed]
-	sent    recent // hashes of URLs that the store is known to have, inside the crawl
-	beyond  recent // hashes of URLs that the store is known to have, inside or outside the crawl
+	sent    recent // hashes of URLs known to be in the store and inside the crawl
+	beyond  recent // hashes of URLs known to be in the store, inside or outside the crawl
 
 	mu      sync.Mutex
 	taken   map[frontier.Claim]*holding // URLs taken under each claim of this process; guarded by mu
@@ -78,13 +77,13 @@ var _ store.Store = (*Store)(nil)
 // id is a UUID in the type that pgx uses.
 type id = [16]byte
 
-// connections is the greatest number of connections of one process: one each for commits, lookups
+// connections is the maximum number of connections of one process: one each for commits, lookups
 // and reading pages, and the others for the queue of URLs and everything else.
 const connections = 8
 
 // Open opens a store. It returns [store.ErrNotExist] if there is no store and opt does not create
-// one, [store.ErrCorrupt] if another version of skink made it, and [store.ErrAway] if no server
-// answers within ten seconds.
+// one, [store.ErrCorrupt] if the store was created by another version of skink, and [store.ErrAway]
+// if no server responds within ten seconds.
 func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	s, err := open(ctx, a, opt)
 	if err != nil {
@@ -96,7 +95,7 @@ func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	config := a.config.Copy()
 	if config.MaxConns = connections; opt.ReadOnly {
-		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // so that Keep can write if the user has the permission
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // so that Keep can write if the user is allowed to
 	} else {
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		config.AfterConnect = prepareWriter
@@ -123,12 +122,12 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 }
 
 // statementTimeout is the time limit for each statement of a worker. No statement takes that long
-// on a server that is not overloaded.
+// unless the server is overloaded.
 var statementTimeout = 60 * time.Second
 
 // prepareWriter configures a connection of a worker. The server plans each statement only once,
 // often while the tables are still small, so the settings keep the plan from reading whole tables.
-// A setting that the server does not know is left out.
+// A setting unknown to the server is left out.
 func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",
@@ -147,7 +146,6 @@ func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// begin checks that the store exists, and creates a missing store if opt.Create is set.
 func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)
@@ -163,8 +161,8 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	})
 }
 
-// identify reads the version and birth of the store, and returns an error if the store does not
-// exist or has another version.
+// identify reads the version and birth of the store. It returns an error if the store does not
+// exist or has a different version.
 func (s *Store) identify(ctx context.Context) error {
 	var there bool
 	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.tables WHERE table_schema = $1 AND table_name = 'turn')", s.address.schema).Scan(&there)
@@ -185,18 +183,18 @@ func (s *Store) identify(ctx context.Context) error {
 	case version != schemaVersion:
 		return fmt.Errorf("%w: the schema %s has version %d, and this skink reads version %d: choose another schema, or use the skink that made it", store.ErrCorrupt, s.address.schema, version, schemaVersion)
 	}
-	s.saw(place)
+	s.raiseSeen(place)
 	return nil
 }
 
-// create creates the store, with a first value, in one transaction. If two processes do so at the same time, one of them
-// fails and uses the store that the other created.
+// create creates the store and sets the value first, in one transaction. If two processes do so at
+// the same time, one of them fails and uses the store created by the other.
 func (s *Store) create(ctx context.Context, first store.NamedValue) error {
 	birth := newID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var there bool
 		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.schemata WHERE schema_name = $1)", s.address.schema).Scan(&there)
-		if err == nil && !there { // a role that may not create schemas can still use an empty schema that it was given
+		if err == nil && !there { // a role that may not create schemas can still use an existing empty schema
 			_, err = tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{s.address.schema}.Sanitize())
 		}
 		if err == nil {
@@ -216,9 +214,9 @@ func (s *Store) create(ctx context.Context, first store.NamedValue) error {
 	return err
 }
 
-// beginRun forgets the state of hosts from the last run: the times of their next requests, and
-// which hosts were given up. It keeps the pauses that hosts asked for. It does nothing while
-// workers of another run exist.
+// beginRun resets the state of hosts from the last run: the times of their next requests, and which
+// hosts were given up. It keeps the pauses that hosts asked for. It does nothing while workers of
+// another run exist.
 func (s *Store) beginRun(ctx context.Context) error {
 	if err := s.mendClock(ctx); err != nil {
 		return err
@@ -236,8 +234,8 @@ func (s *Store) beginRun(ctx context.Context) error {
 // Sync does nothing, because each commit is durable when Commit returns.
 func (s *Store) Sync() error { return nil }
 
-// Close releases the hosts that were claimed through s, and closes the connections. A second call
-// does nothing.
+// Close releases the hosts claimed through s, and closes the connections. A second call does
+// nothing.
 func (s *Store) Close() error {
 	if s.life.Err() != nil {
 		return nil
@@ -269,8 +267,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// saw raises s.seen to place, the number of a commit, if that is higher.
-func (s *Store) saw(place int64) {
+// raiseSeen raises s.seen to place, the number of a commit, if that is higher.
+func (s *Store) raiseSeen(place int64) {
 	for {
 		before := s.seen.Load()
 		if place <= before || s.seen.CompareAndSwap(before, place) {

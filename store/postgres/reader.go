@@ -16,12 +16,11 @@ import (
 	"skink/store"
 )
 
-// partsSQL are the columns of a page. Text, sketch and links are NULL unless a.want asks for them.
-// Its bits are those of store.WantText (1), WantSketch (2) and WantLinks (4).
+// partsSQL lists the columns of a page. Text, sketch and links are NULL unless a.want asks for
+// them. Its bits are those of store.WantText (1), WantSketch (2) and WantLinks (4).
 const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
-// scanPage reads the columns of partsSQL from a row. It reads any further columns into more.
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
 	var record string
 	var text *string
@@ -55,7 +54,6 @@ func (s *Store) query(ctx context.Context, sql string, args []any, restart func(
 	})
 }
 
-// collect returns all rows of a query.
 func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
 	err = s.query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
 		v, err := scan(rows)
@@ -65,14 +63,12 @@ func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan 
 	return all, err
 }
 
-// A pageAsk asks for one page.
 type pageAsk struct {
 	page id
 	want store.Want
 }
 
-// Pages reads pages, together with those that other goroutines ask for at the same time, in one
-// round trip.
+// Pages reads pages, together with those of concurrent calls, in one round trip.
 func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	if err := ctx.Err(); err != nil || len(pages) == 0 {
 		return []*store.Content{}, err
@@ -94,7 +90,6 @@ func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) 
 	return all, nil
 }
 
-// readAll reads the pages that several calls ask for.
 func (s *Store) readAll(calls [][]pageAsk) ([][]store.Packed, error) {
 	var pages []id
 	var wants []int32
@@ -125,7 +120,7 @@ func parts[Q, A any](calls [][]Q, answers []A) [][]A {
 	return all
 }
 
-// mostChanges is the number of changes that one query reads.
+// mostChanges is the maximum number of changes that one query reads.
 const mostChanges = 256
 
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
@@ -171,8 +166,8 @@ func parseCursor(c store.Cursor) (int64, error) {
 	return place, nil
 }
 
-// placeOf returns the number of the commit in a cursor. It refuses a cursor after the last commit,
-// because such a cursor belongs to another store, or the server has lost commits.
+// placeOf returns the commit number in a cursor. It refuses a cursor after the last commit: either
+// the cursor belongs to another store, or the server has lost commits.
 func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 	place, err := parseCursor(c)
 	if err != nil || place == 0 {
@@ -208,7 +203,7 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// mostClusters is the number of clusters whose members one query reads.
+// mostClusters is the maximum number of clusters whose members one query reads.
 const mostClusters = 256
 
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
@@ -277,17 +272,16 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	return frontier.State(n), err
 }
 
-// mostListed is the number of rows of a long list that one query reads.
 const mostListed = 10_000
 
-// named is a row of a list that is read in parts, with the key by which the list is sorted.
+// named is a row of a list that is read in parts, with the key that the list is sorted by.
 type named[K, T any] struct {
 	key   K
 	value T
 }
 
 // paged yields a long list, which it reads in parts. The first arguments of sql are the key after
-// which a part begins, and the length of the part.
+// which a part begins, and the maximum length of the part.
 func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for after, full := first, true; full; {

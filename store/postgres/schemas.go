@@ -13,19 +13,18 @@ import (
 	"skink/store"
 )
 
-// tables are the names of the tables and the view in schema.sql.
 var tables = []string{"turn", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
 
-// InSchema returns an address with another schema, and with all its other parameters unchanged.
+// InSchema returns an address with the given schema and all its other parameters unchanged.
 func InSchema(address, schema string) string {
 	base, query, _ := strings.Cut(address, "?")
-	parameters, _ := url.ParseQuery(query) // the error is ignored, because ParseAddress refuses an address with such a query
+	parameters, _ := url.ParseQuery(query) // ParseAddress refuses an address with an invalid query
 	parameters.Set("schema", schema)
 	return base + "?" + parameters.Encode()
 }
 
-// Schemas returns the names of the schemas in the database of an address that contain stores, sorted.
-// The schema of the address itself is ignored.
+// Schemas returns the names of the schemas that contain stores in the database of an address,
+// sorted. The schema of the address itself is ignored.
 func Schemas(ctx context.Context, a Address) (names []string, err error) {
 	err = once(ctx, a, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, "SELECT table_schema FROM information_schema.columns WHERE table_name = 'turn' AND column_name = 'birth' ORDER BY table_schema")
@@ -41,9 +40,9 @@ func Schemas(ctx context.Context, a Address) (names []string, err error) {
 	return names, nil
 }
 
-// Drop deletes a store with its schema. It also deletes a store that was emptied, or that another
-// version of skink made. Its errors wrap [store.ErrNotExist], and [store.ErrInUse] if a worker is
-// using the store. Drop refuses a schema with tables that are not those of a store.
+// Drop deletes a store with its schema. It also deletes a store that was emptied, or that was
+// created by another version of skink. Its errors wrap [store.ErrNotExist], and [store.ErrInUse] if
+// a worker is using the store. Drop refuses a schema with tables that do not belong to a store.
 func Drop(ctx context.Context, a Address) error {
 	err := once(ctx, a, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
@@ -79,7 +78,6 @@ func Drop(ctx context.Context, a Address) error {
 	return nil
 }
 
-// once opens a connection, calls do with it, and closes it.
 func once(ctx context.Context, a Address, do func(*pgx.Conn) error) error {
 	pool, err := pgxpool.NewWithConfig(ctx, a.config.Copy())
 	if err != nil {
@@ -97,7 +95,7 @@ func (s *Store) Size(ctx context.Context) (bytes int64) {
 	const sql = `SELECT coalesce(sum(pg_total_relation_size(format('%I.%I', table_schema, table_name)::regclass)), 0)::bigint
  FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`
 	if err := s.pool.QueryRow(ctx, sql, s.address.schema).Scan(&bytes); err != nil {
-		return 0 // some databases that speak PostgreSQL's protocol do not have this function
+		return 0 // some databases that speak PostgreSQL's protocol lack this function
 	}
 	return bytes
 }

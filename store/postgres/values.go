@@ -42,9 +42,9 @@ func unpackSketch(b []byte) (*dedup.Sketch, error) {
 	return s, nil
 }
 
-// plain returns a packed text as plain text for the column text. It also returns the rest, if there
-// is any, for the column packed: the Markdown and the headings with an empty text, or the whole
-// packed text if it has bytes that PostgreSQL refuses in a text.
+// plain returns a packed text as plain text for the column text. It also returns the rest, if any,
+// for the column packed: the Markdown and the headings with an empty text, or the whole packed text
+// if it has bytes that PostgreSQL refuses in a text.
 func plain(packed []byte) (text *string, rest []byte) {
 	if packed == nil {
 		return nil, nil
@@ -75,8 +75,8 @@ func whole(text *string, rest []byte) ([]byte, error) {
 	return store.PackMarked([]byte(*text), markdown, headings), nil
 }
 
-// targets returns the IDs of the pages that an entry's links lead to, each once, as the text of an
-// SQL array. It returns nil if no links are kept.
+// targets returns the IDs of the pages that an entry links to, without duplicates, as the text of
+// an SQL array. It returns nil if links are not stored.
 func targets(e *store.Entry) *string {
 	links, err := store.UnpackLinks(e.Record.URL, e.Out)
 	if len(e.Out) == 0 || err != nil {
@@ -96,8 +96,8 @@ func targets(e *store.Entry) *string {
 	return &s
 }
 
-// sums converts a tally into the counters of the table counter. The counters have names such as
-// "unique" and "problems timeout".
+// sums converts a tally to the counters in the table counter, with names such as "unique" and
+// "problems timeout".
 func sums(t store.Tally) (map[string]int64, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -121,7 +121,7 @@ func sums(t store.Tally) (map[string]int64, error) {
 	return flat, nil
 }
 
-// tallyOf converts counters by name into a tally. It is the inverse of sums.
+// tallyOf is the inverse of sums.
 func tallyOf(flat map[string]int64) (t store.Tally, err error) {
 	fields := map[string]any{}
 	for name, n := range flat {
@@ -151,8 +151,8 @@ type recent struct {
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// mostRecent is the largest number of hashes in each of the two maps of a recent. The two maps take
-// some 10 MB together.
+// mostRecent is the maximum number of hashes in each of the two maps of a recent. Together, the two
+// maps take about 10 MB.
 const mostRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {

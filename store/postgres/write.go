@@ -13,10 +13,10 @@ import (
 
 // writes holds all rows that a commit writes, as one slice for each column.
 type writes struct {
-	keys           map[uint64]bool     // keys for which these writes add a posting
-	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new number in the order of commits
+	keys           map[uint64]bool     // keys under which a posting is added
+	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new commit number
 
-	of                      []int // index of the entry of each visit
+	entryOf                 []int // index of each visit's entry
 	visit, page             []id
 	record                  []string
 	text                    []*string
@@ -24,11 +24,11 @@ type writes struct {
 	targets                 []*string
 	textHash, hash, leader  []*id
 	resemblance             []float64
-	keyArrays               []string // keys of each page, as the text of an SQL array
-	posted                  []int64  // keys of all pages, one page after another
-	postedBy                []int32  // number of the page of each element of posted
-	replaced                []id     // IDs of pages that were committed before
-	touched                 []id     // IDs of visits whose record changes
+	keyArrays               []string
+	posted                  []int64 // keys of all pages, page by page
+	postedBy                []int32 // index of the page of each element of posted
+	replaced                []id    // IDs of pages that were committed before
+	touched                 []id    // IDs of visits whose record changes
 	touchedRecord           []string
 	touchedLinks            [][]byte
 	touchedTargets          []*string
@@ -46,7 +46,7 @@ type writes struct {
 
 func (w *writes) nothing() bool { return !w.anything }
 
-// outdates reports whether these writes change the data on which the verdict of e depends.
+// outdates reports whether these writes change the data that the verdict of e depends on.
 func (w *writes) outdates(e *store.Entry) bool {
 	for _, k := range e.Basis.Keys {
 		if w.keys[k] {
@@ -78,9 +78,9 @@ func (w *writes) follow(e *store.Entry) {
 	}
 }
 
-// rests adds the keys, hashes and pages on which the verdict of e depends, for the check under the
-// lock.
-func (w *writes) rests(e *store.Entry) {
+// addConditions adds the keys, hashes and pages that the verdict of e depends on, for the check
+// under the lock.
+func (w *writes) addConditions(e *store.Entry) {
 	for _, k := range e.Basis.Keys {
 		w.basisKeys = append(w.basisKeys, int64(k))
 	}
@@ -91,22 +91,22 @@ func (w *writes) rests(e *store.Entry) {
 }
 
 func (w *writes) touch(visit id, e *store.Entry, record string) {
-	w.rests(e)
+	w.addConditions(e)
 	w.touched, w.touchedRecord = append(w.touched, visit), append(w.touchedRecord, record)
 	w.touchedLinks, w.touchedTargets = append(w.touchedLinks, e.Out), append(w.touchedTargets, targets(e))
 }
 
-// place adds a page, which gets the next number in the order of commits.
+// place adds a page, which gets the next commit number.
 func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces bool) {
-	w.rests(e)
+	w.addConditions(e)
 	n := int32(len(w.page)) + 1
 	if w.placed[e.Record.ID] = true; !e.Hash.IsZero() {
 		w.hashes[e.Hash] = true
 	}
-	of, array := map[uint64]bool{}, []byte("{")
+	seen, array := map[uint64]bool{}, []byte("{")
 	for _, k := range e.Keys {
-		if w.keys[k] = true; !of[k] {
-			if of[k] = true; len(of) > 1 {
+		if w.keys[k] = true; !seen[k] {
+			if seen[k] = true; len(seen) > 1 {
 				array = append(array, ',')
 			}
 			array = strconv.AppendInt(array, int64(k), 10)
@@ -118,7 +118,7 @@ func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces 
 	if e.Record.Follows() {
 		leader = orNull(e.Record.Leader)
 	}
-	w.of, w.visit, w.page, w.record = append(w.of, i), append(w.visit, visit), append(w.page, e.Record.ID), append(w.record, record)
+	w.entryOf, w.visit, w.page, w.record = append(w.entryOf, i), append(w.visit, visit), append(w.page, e.Record.ID), append(w.record, record)
 	text, packed := plain(e.Text)
 	w.text, w.packed, w.sketch = append(w.text, text), append(w.packed, packed), append(w.sketch, packSketch(e.Sketch))
 	w.links, w.targets = append(w.links, e.Out), append(w.targets, targets(e))
@@ -134,9 +134,8 @@ const visitSQL = `INSERT INTO visit (id, page, record, text_hash, sketch, keys, 
  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::bytea[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::bytea[]) a(id, record, text_hash, sketch, links, text, keys, page, targets, packed)
  ON CONFLICT (id) DO NOTHING`
 
-// These are the statements that run under the lock, in their order. $1 is the ID of this attempt.
-// The check writes it into turn.holder if it succeeds, and the later statements do nothing
-// otherwise.
+// The statements that run under the lock, in order. $1 is the ID of this attempt. If the check
+// succeeds, it writes that ID into turn.holder. Otherwise the later statements do nothing.
 const (
 	lockSQL  = "SELECT place FROM turn WHERE one = 1 FOR UPDATE"
 	checkSQL = `UPDATE turn SET place = place + $3, holder = $1 WHERE one = 1 AND birth = $2
@@ -167,7 +166,7 @@ const (
 )
 
 // write is the second round trip of a commit. It returns false if the check failed. In that case,
-// readers can see none of its rows except the newly discovered URLs.
+// readers see none of its rows except the newly discovered URLs.
 func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
 	b := &pgx.Batch{}
 	found, beyond, err := s.queueBefore(b, c, w)
@@ -185,9 +184,9 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 		b.Queue("COMMIT")
 	}
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return false, err // the pool closes the connection if it is still in a transaction
+		return false, err // the pool closes a connection that is still in a transaction
 	}
-	for _, i := range w.of {
+	for _, i := range w.entryOf {
 		c.sent[i] = true
 	}
 	s.sent.add(found)
@@ -196,7 +195,7 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 }
 
 // queueBefore adds to b the first transaction, which runs without the lock. It returns the hashes
-// of the URLs that the store has after that transaction.
+// of the URLs that are in the store after that transaction.
 func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond []id, err error) {
 	u, err := urlsOf(w.found, &s.sent)
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 		}
 	}
 	resend := false
-	for _, i := range w.of {
+	for _, i := range w.entryOf {
 		resend = resend || !c.sent[i]
 	}
 	if !resend && u.hashes == nil && outside == nil {

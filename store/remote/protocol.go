@@ -31,8 +31,8 @@ import (
 // files. The next server has the store's lock and replaces them. A reader that finds them before
 // that gets no response.
 //
-// A connection is a session, and all answers in a session come from one snapshot. The snapshot is
-// taken when the session begins, and released when the connection ends.
+// A connection is a session, and all answers within a session come from one snapshot. The snapshot
+// is taken when the session begins, and released when the connection ends.
 //
 //	client  the question in READERS, 64 hexadecimal digits
 //	server  the answer in READERS, 64 hexadecimal digits
@@ -54,13 +54,13 @@ const (
 	addressName     = "READERS"
 	halfAddressName = "READERS.new"
 	socketName      = "readers.sock"
-	secretSize      = 64 // number of hexadecimal digits of the secret
+	secretSize      = 64 // in hexadecimal digits
 )
 
 // An address is the content of the file READERS: how to reach the server.
 type address struct {
 	Version  int    `json:"version"`
-	Network  string `json:"network"` // network of the address: "unix" or "tcp"
+	Network  string `json:"network"` // "unix" or "tcp"
 	Address  string `json:"address"`
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
@@ -76,14 +76,14 @@ func newSecret() string {
 	return hex.EncodeToString(b)
 }
 
-// write writes the file READERS into dir in one step, so that no client reads half of it.
+// write writes the file READERS to dir in one step, so that no client reads half of it.
 func (a address) write(dir string) error {
 	b, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
 	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed an old file, whose access rights would otherwise be kept
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed any old file, because its access rights would be kept
 		return err
 	}
 	return os.Rename(half, filepath.Join(dir, addressName))
@@ -103,7 +103,7 @@ func readAddress(dir string) (a address, err error) {
 	return a, nil
 }
 
-// leave removes the server's files from the folder, including those that a killed process left.
+// leave removes the server's files from the folder, including those left by a killed process.
 func leave(dir string) error {
 	var all error
 	for _, name := range []string{addressName, halfAddressName, socketName} {
@@ -117,11 +117,10 @@ func leave(dir string) error {
 // A greeting is the server's first message in a session.
 type greeting struct {
 	By     string    // command that has the store open, such as "skink crawl"
-	Moment time.Time // time at which the snapshot was taken
-	Busy   bool      // whether the server has too many sessions, and so closes the connection
+	Moment time.Time // time of the snapshot
+	Busy   bool      // whether the server has too many sessions, in which case it closes the connection
 }
 
-// A verb is the kind of a request.
 type verb uint8
 
 const (
@@ -137,19 +136,19 @@ const (
 	askHosts
 	askCounts
 	askDump
-	askMore // asks for the next part of a list
+	askMore
 )
 
-// A request is one question of a client. Fields that its verb does not use are zero.
+// A request is one question from a client. Fields that its verb does not use are zero.
 type request struct {
 	Verb  verb
 	IDs   []dedup.Hash
 	Want  store.Want
 	After store.Cursor
-	Name  string // name of a meta value, or a URL
+	Name  string
 	State frontier.State
-	List  int   // number of the list whose next part the client asks for
-	Ended []int // numbers of lists that the client does not need any more
+	List  int   // list whose next part the client asks for
+	Ended []int // lists that the client no longer needs
 }
 
 // An answer is the server's reply to a request. Fields that the verb of the request does not return
@@ -160,28 +159,27 @@ type answer struct {
 	Cursor store.Cursor
 	Tally  store.Tally
 	Meta   []byte
-	IsSet  bool // whether the meta value exists
+	IsSet  bool
 	State  frontier.State
 	Counts frontier.Counts
 
 	Part part
-	List int  // number of the list that Part belongs to, from 1
-	Done bool // whether Part is the last part of the list
+	List int // list that Part belongs to, from 1
+	Done bool
 }
 
-// A part contains successive values of a list. Only one of its fields is set.
 type part struct {
-	Pages    []store.Packed // pages in the order of the request; an element without a record means that the store does not have the page
+	Pages    []store.Packed
 	Changes  []*store.PackedChange
 	Clusters []store.Cluster
-	Members  [][]byte // records as JSON
+	Members  [][]byte
 	URLs     []string
 	Hosts    []frontier.Host
 	Dump     []*store.Part
 }
 
-// A fault is an error as it is sent to a client. The field Is is 1 plus the index in sentinels of
-// the error that the fault wraps, or 0 if it wraps none of them.
+// A fault is an error as sent to a client. Is is 1 plus the index in sentinels of the error that
+// the fault wraps, or 0 if it wraps none of them.
 type fault struct {
 	Text string
 	Is   int
@@ -197,7 +195,7 @@ func faultOf(err error) *fault {
 	return &fault{err.Error(), 1 + slices.IndexFunc(sentinels, func(s error) bool { return errors.Is(err, s) })}
 }
 
-// error returns f as an error that wraps the sentinel to which f.Is refers.
+// error returns f as an error that wraps the sentinel identified by f.Is.
 func (f *fault) error() error {
 	switch {
 	case f == nil:

@@ -30,24 +30,24 @@ var (
 )
 
 // A Reader reads a store through the process that has it open. Several goroutines may call its
-// methods, but only one request is under way at a time. If a context ends during a request, the
+// methods, but requests are sent one at a time. If a context is done during a request, the
 // connection is closed, and later calls fail.
 type Reader struct {
-	dir    string
-	by     string
-	moment time.Time
-	conn   net.Conn
+	dir     string
+	command string
+	moment  time.Time
+	conn    net.Conn
 
 	mu    sync.Mutex // held from a request to its answer; guards everything below
 	out   *gob.Encoder
 	in    *gob.Decoder
-	ended []int // numbers of lists that are not needed any more; the next request passes them to the server
-	err   error // reason why the connection cannot be used any more; nil means that it can be used
+	ended []int // lists that are no longer needed; the next request tells the server
+	err   error // why the connection is no longer usable; nil if it is
 }
 
 var _ store.Reader = (*Reader)(nil)
 
-// meetTimeout is the longest time that starting a session may take. Normally it takes far less.
+// meetTimeout is the maximum time for starting a session. Normally it takes far less.
 const meetTimeout = 5 * time.Second
 
 // Open starts a session with the process that has the store in dir open. The error is ErrNobody or
@@ -80,11 +80,10 @@ func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	return conn, err
 }
 
-// meet exchanges the secrets with the server, and reads the greeting.
 func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, the first read or write fails too
+	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, so does the first read or write
 	secret := make([]byte, secretSize)
 	_, err := io.WriteString(conn, at.Question)
 	if err == nil {
@@ -106,14 +105,14 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	case hello.Busy:
 		return nil, ErrBusy
 	}
-	r.by, r.moment = hello.By, hello.Moment
+	r.command, r.moment = hello.By, hello.Moment
 	return r, conn.SetDeadline(time.Time{})
 }
 
 // By returns the command that has the store open, such as "skink crawl".
-func (r *Reader) By() string { return r.by }
+func (r *Reader) By() string { return r.command }
 
-// Moment returns the time of the snapshot that the reader shows.
+// Moment returns the time of the reader's snapshot.
 func (r *Reader) Moment() time.Time { return r.moment }
 
 // Close ends the session.
@@ -124,7 +123,6 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// ask sends a request and waits for the answer.
 func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,10 +160,9 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list, which it requests part by part. The argument "of" is a
-// function that returns the values in a part. If an error occurs, all values before it are yielded
-// first.
-func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
+// inParts yields the values of a list, which it requests part by part. values returns the values in
+// a part. If an error occurs, all values before it are yielded first.
+func inParts[T any](ctx context.Context, r *Reader, q request, values func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		for q := q; ; {
@@ -174,7 +171,7 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 				yield(none, err)
 				return
 			}
-			for _, v := range of(&a.Part) {
+			for _, v := range values(&a.Part) {
 				if ctx.Err() != nil {
 					break
 				}
@@ -199,10 +196,10 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 	}
 }
 
-// pagesAtOnce is the number of pages, or of clusters, that one request asks for.
+// pagesAtOnce is the maximum number of pages, or of clusters, in one request.
 const pagesAtOnce = 256
 
-// Pages returns pages by their IDs. It asks for pagesAtOnce pages with each request.
+// Pages returns pages by their IDs. Each request asks for up to pagesAtOnce pages.
 func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	pages := make([]*store.Content, 0, len(ids))
 	for some := range slices.Chunk(ids, pagesAtOnce) {
@@ -224,7 +221,7 @@ func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (
 	return pages, nil
 }
 
-// Changes yields the changes after a cursor.
+// Changes yields the changes after the given cursor.
 func (r *Reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	q := request{Verb: askChanges, After: after, Want: want}
 	packed := inParts(ctx, r, q, func(p *part) []*store.PackedChange { return p.Changes })
@@ -245,8 +242,8 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of the clusters of the given leaders. It asks for pagesAtOnce clusters
-// with each request.
+// Members yields the members of the clusters of the given leaders. Each request asks for up to
+// pagesAtOnce clusters.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {
@@ -289,7 +286,7 @@ func (r *Reader) State(ctx context.Context, url string) (frontier.State, error) 
 	return a.State, nil
 }
 
-// URLs yields the URLs in a state.
+// URLs yields the URLs in the given state.
 func (r *Reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return inParts(ctx, r, request{Verb: askURLs, State: state}, func(p *part) []string { return p.URLs })
 }

@@ -19,8 +19,8 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is a store as it was at one moment. It returns pages packed, as the store keeps them.
-// The clients unpack them, to save work in the process that has the store open.
+// A Snapshot is a store as it was at one moment. It returns pages packed, as they are stored. The
+// clients unpack them, to save work in the process that has the store open.
 type Snapshot interface {
 	frontier.Reader
 
@@ -41,14 +41,13 @@ type Snapshot interface {
 	Close() error
 }
 
-// limits bound the resources of the server that clients can use.
 type limits struct {
-	sessions int           // greatest number of sessions at the same time
-	lists    int           // greatest number of open lists in a session
-	hello    time.Duration // longest time for the exchange of the secrets
-	idle     time.Duration // longest time between two requests
-	answer   time.Duration // longest time for a client to receive an answer
-	age      time.Duration // longest duration of a session
+	sessions int           // maximum number of concurrent sessions
+	lists    int           // maximum number of open lists in a session
+	hello    time.Duration // maximum time for the exchange of the secrets
+	idle     time.Duration // maximum time between two requests
+	answer   time.Duration // maximum time for a client to receive an answer
+	age      time.Duration // maximum duration of a session
 	grace    time.Duration // time that sessions get to end by themselves when the server is closed
 }
 
@@ -63,31 +62,30 @@ var defaultLimits = limits{
 
 // A Server gives clients access to the store that this process has open.
 type Server struct {
-	dir    string
-	by     string
-	take   func() (Snapshot, error)
-	limits limits
-	at     address
+	dir     string
+	command string
+	take    func() (Snapshot, error)
+	limits  limits
+	at      address
 
 	listener net.Listener
 	ctx      context.Context // all sessions end when ctx is cancelled
 	cancel   context.CancelFunc
-	accepts  sync.WaitGroup // waits for the loop that accepts connections
-	serving  sync.WaitGroup // waits for the sessions
-	slots    chan struct{}  // holds one value for each session
-	refusals chan struct{}  // holds one value for each client to which a refusal is being sent
+	accepts  sync.WaitGroup
+	serving  sync.WaitGroup
+	slots    chan struct{} // holds one value for each session
+	refusals chan struct{} // holds one value for each client that is being refused
 }
 
-// Serve serves clients that read the store in dir, until Close. The second argument is the command
-// that has the store open; clients show it in messages. The function take is called once for each
-// session. The caller must hold the lock of the store, because Serve replaces files that another
-// server left in dir.
-func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
-	return serve(dir, by, take, defaultLimits)
+// Serve serves clients that read the store in dir, until Close. command is the command that has the
+// store open; clients show it in messages. take is called once for each session. The caller must
+// hold the lock of the store, because Serve replaces files that another server left in dir.
+func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) {
+	return serve(dir, command, take, defaultLimits)
 }
 
-func serve(dir, by string, take func() (Snapshot, error), l limits) (*Server, error) {
-	s := &Server{dir: dir, by: by, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
+func serve(dir, command string, take func() (Snapshot, error), l limits) (*Server, error) {
+	s := &Server{dir: dir, command: command, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
 	if err := leave(dir); err != nil {
 		return nil, fmt.Errorf("answer readers of the store: %w", err)
 	}
@@ -147,7 +145,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // probably because too many files are open, so wait
+		if err != nil { // probably too many open files, so wait
 			select {
 			case <-s.ctx.Done():
 			case <-time.After(50 * time.Millisecond):
@@ -157,7 +155,7 @@ func (s *Server) accept() {
 		switch {
 		case s.begin(s.slots, func() { s.serve(conn, false) }):
 		case s.begin(s.refusals, func() { s.serve(conn, true) }):
-		default: // close without a refusal, because the crawl needs its file descriptors for other things
+		default:
 			_ = conn.Close()
 		}
 	}
@@ -183,13 +181,13 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
 	oldest := time.Now().Add(s.limits.age)
-	_ = conn.SetDeadline(time.Now().Add(s.limits.hello)) // if this fails, the first read or write fails too
+	_ = conn.SetDeadline(time.Now().Add(s.limits.hello)) // if this fails, so does the first read or write
 	if !s.meet(conn) {
 		return
 	}
 	out := gob.NewEncoder(conn)
 	if busy {
-		_ = out.Encode(greeting{By: s.by, Busy: true})
+		_ = out.Encode(greeting{By: s.command, Busy: true})
 		return
 	}
 	snapshot, err := s.take()
@@ -197,7 +195,7 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 		return
 	}
 	defer snapshot.Close()
-	if err := out.Encode(greeting{By: s.by, Moment: time.Now()}); err != nil {
+	if err := out.Encode(greeting{By: s.command, Moment: time.Now()}); err != nil {
 		return
 	}
 	in := gob.NewDecoder(conn)

@@ -10,7 +10,7 @@ import (
 )
 
 // A list is sent in parts. A part ends when it has partValues values or partBytes bytes. A round
-// trip takes some 50 µs, as long as reading a few records.
+// trip takes about 50 µs, as long as reading a few records.
 const (
 	partValues = 256
 	partBytes  = 256 << 10
@@ -18,18 +18,17 @@ const (
 
 // A session answers the requests of one connection from one snapshot, one at a time.
 type session struct {
-	ctx   context.Context
-	from  Snapshot
-	lists map[int]*list // open lists by their number
-	last  int           // number of the list that was opened last
-	most  int           // greatest number of open lists
+	ctx      context.Context
+	from     Snapshot
+	lists    map[int]*list
+	last     int
+	maxLists int // maximum number of open lists
 }
 
-func newSession(ctx context.Context, from Snapshot, most int) *session {
-	return &session{ctx: ctx, from: from, lists: map[int]*list{}, most: most}
+func newSession(ctx context.Context, from Snapshot, maxLists int) *session {
+	return &session{ctx: ctx, from: from, lists: map[int]*list{}, maxLists: maxLists}
 }
 
-// end releases the open lists.
 func (s *session) end() {
 	for n := range s.lists {
 		s.drop(n)
@@ -43,7 +42,6 @@ func (s *session) drop(n int) {
 	}
 }
 
-// answer answers one request.
 func (s *session) answer(q *request) *answer {
 	for _, n := range q.Ended {
 		s.drop(n)
@@ -78,10 +76,9 @@ func (s *session) fill(a *answer, q *request) (err error) {
 	return err
 }
 
-// begin opens a list and answers with its first part.
 func (s *session) begin(a *answer, q *request) error {
-	if len(s.lists) >= s.most {
-		return fmt.Errorf("more than %d lists of a store are read at once", s.most)
+	if len(s.lists) >= s.maxLists {
+		return fmt.Errorf("more than %d lists of a store are read at once", s.maxLists)
 	}
 	l := s.listOf(q)
 	if l == nil {
@@ -92,7 +89,6 @@ func (s *session) begin(a *answer, q *request) error {
 	return s.more(a, s.last)
 }
 
-// more answers with the next part of the open list with number n.
 func (s *session) more(a *answer, n int) error {
 	l := s.lists[n]
 	if l == nil {
@@ -133,15 +129,14 @@ func (s *session) listOf(q *request) *list {
 	return nil
 }
 
-// A list is a sequence that is read part by part. The function next fills a part, and the function
-// stop ends the list early.
+// A list is a sequence that is read part by part. next fills a part, and stop ends the list early.
 type list struct {
 	next func(*part) (done bool, err error)
 	stop func()
 }
 
-// newList returns a list of the values of seq. The function put adds a value to a part, and returns
-// the number of bytes that count towards partBytes.
+// newList returns a list of the values of seq. put adds a value to a part, and returns the number
+// of bytes that count towards partBytes.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

@@ -15,7 +15,6 @@ import (
 	"skink/store"
 )
 
-// ctx is never cancelled. Tests that cancel make their own context.
 var ctx = context.Background()
 
 // tester has the methods of *testing.T and *rapid.T that these tests need.
@@ -25,7 +24,6 @@ type tester interface {
 	Fatal(args ...any)
 }
 
-// check ends the test if err is not nil.
 func check(t tester, err error) {
 	t.Helper()
 	if err != nil {
@@ -42,7 +40,6 @@ func must[T any](v T, err error) func(t tester) T {
 	}
 }
 
-// equal fails the test unless a store's answer, got, equals want.
 func equal(t tester, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -50,7 +47,6 @@ func equal(t tester, what string, got, want any) {
 	}
 }
 
-// collect reads an iterator to its end.
 func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 	t.Helper()
 	var list []T
@@ -61,10 +57,9 @@ func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 	return list
 }
 
-// hashOf returns the id of a URL or the hash of a text.
 func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 
-// page makes an entry for a unique page, with as few fields set as possible.
+// page returns an entry for a unique page, with as few fields set as possible.
 func page(url string) *store.Entry {
 	return &store.Entry{
 		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
@@ -79,7 +74,7 @@ var (
 	farOff = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// wholeItem makes an item with a value in every field.
+// wholeItem returns an item with a value in every field.
 func wholeItem(url string) frontier.Item {
 	return frontier.Item{
 		URL: url, Via: "https://example.com/via", Depth: 70000, Hops: 3, Tries: 2,
@@ -87,10 +82,9 @@ func wholeItem(url string) frontier.Item {
 	}
 }
 
-// urlOf returns the URL of the page with number n.
 func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 
-// copyOf makes an entry for a near duplicate of the page at leader.
+// copyOf returns an entry for a near duplicate of the page at leader.
 func copyOf(leader, url string, resemblance float64) *store.Entry {
 	e := page(url)
 	e.Record.Verdict = dedup.Near
@@ -99,7 +93,7 @@ func copyOf(leader, url string, resemblance float64) *store.Entry {
 	return e
 }
 
-// full makes an entry with a value in every field.
+// full returns an entry with a value in every field.
 func full(url, text string) *store.Entry {
 	e := copyOf("https://example.com/leader", url, 0.9)
 	e.Record.Hash = hashOf(text)
@@ -112,7 +106,7 @@ func full(url, text string) *store.Entry {
 	return e
 }
 
-// linksTo makes links that differ for each text.
+// linksTo returns links that differ for each text.
 func linksTo(text string) []store.Link {
 	return []store.Link{
 		{URL: "https://example.com/about/" + text, Text: "about " + text, Kind: store.LinkAnchor, NoFollow: true},
@@ -120,7 +114,6 @@ func linksTo(text string) []store.Link {
 	}
 }
 
-// wantLinks fails the test unless a page has the given links.
 func wantLinks(t tester, s store.Reader, url string, want []store.Link) {
 	t.Helper()
 	if c := known(t, s, url, store.WantLinks); c == nil {
@@ -130,18 +123,17 @@ func wantLinks(t tester, s store.Reader, url string, want []store.Link) {
 	}
 }
 
-// sketchOf makes a sketch that differs for each text.
 func sketchOf(text string) *dedup.Sketch {
 	return &dedup.Sketch{0: uint32(keyOf(text)), dedup.Minima - 1: uint32(keyOf(text) >> 32)}
 }
 
-// keyOf makes an index key that differs for each text.
+// keyOf returns an index key that differs for each text.
 func keyOf(text string) uint64 {
 	h := hashOf(text)
 	return binary.BigEndian.Uint64(h[:])
 }
 
-// fullRecord makes a record with a value in every field.
+// fullRecord returns a record with a value in every field.
 func fullRecord(url string) store.Record {
 	return store.Record{
 		ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
@@ -170,13 +162,11 @@ func commit(t tester, s store.Store, entries ...*store.Entry) {
 	}
 }
 
-// wantOutcomes writes entries and fails the test unless they have the given outcomes.
 func wantOutcomes(t tester, s store.Store, entries []*store.Entry, want ...store.Outcome) {
 	t.Helper()
 	equal(t, "outcomes", must(s.Commit(ctx, entries))(t), want)
 }
 
-// items makes items for URLs that all have the same depth.
 func items(depth int, urls ...string) []frontier.Item {
 	var list []frontier.Item
 	for _, u := range urls {
@@ -185,7 +175,6 @@ func items(depth int, urls ...string) []frontier.Item {
 	return list
 }
 
-// numbered makes items for n URLs of a host.
 func numbered(host string, n int) []frontier.Item {
 	var list []frontier.Item
 	for i := range n {
@@ -194,7 +183,7 @@ func numbered(host string, n int) []frontier.Item {
 	return list
 }
 
-// noise makes a text that does not compress. The same seed always gives the same text.
+// noise returns a text that does not compress, the same text for the same seed.
 func noise(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := make([]byte, n)
@@ -212,7 +201,6 @@ func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	}
 }
 
-// wantState fails the test unless a URL has the given state.
 func wantState(t tester, s store.Store, url string, want frontier.State) {
 	t.Helper()
 	if got := must(s.State(ctx, url))(t); got != want {
@@ -220,13 +208,11 @@ func wantState(t tester, s store.Store, url string, want frontier.State) {
 	}
 }
 
-// known returns the stored page of a URL, or nil if there is none.
 func known(t tester, s store.Reader, url string, want store.Want) *store.Content {
 	t.Helper()
 	return must(s.Pages(ctx, []dedup.Hash{hashOf(url)}, want))(t)[0]
 }
 
-// wantRecord fails the test unless the store has the given record.
 func wantRecord(t tester, s store.Reader, want store.Record) {
 	t.Helper()
 	c := known(t, s, want.URL, store.WantRecord)
@@ -237,7 +223,6 @@ func wantRecord(t tester, s store.Reader, want store.Record) {
 	equal(t, "record of "+want.URL, c.Record, want)
 }
 
-// wantText fails the test unless a page has the given text.
 func wantText(t tester, s store.Reader, url, want string) {
 	t.Helper()
 	switch c := known(t, s, url, store.WantText); {
@@ -248,16 +233,15 @@ func wantText(t tester, s store.Reader, url, want string) {
 	}
 }
 
-// lookup calls Lookup with a single ask.
 func lookup(t tester, s store.Store, ask store.Ask) store.Found {
 	t.Helper()
 	return must(s.Lookup(ctx, []store.Ask{ask}))(t)[0]
 }
 
-// askKeys returns an ask for all leaders that have one of the keys.
+// askKeys returns an ask for all leaders that have any of the keys.
 func askKeys(keys ...uint64) store.Ask { return store.Ask{Keys: keys, Limit: 1 << 20} }
 
-// leaders returns the text hashes of the leaders that have a key, in the order of their commits.
+// leaders returns the text hashes of the leaders that have a key, in commit order.
 func leaders(t tester, s store.Store, key uint64) []dedup.Hash {
 	t.Helper()
 	found := lookup(t, s, askKeys(key))
@@ -275,7 +259,6 @@ func idsOf(list []store.Leader) []dedup.Hash {
 	return ids
 }
 
-// hashesOf returns the ids of URLs.
 func hashesOf(urls ...string) []dedup.Hash {
 	var ids []dedup.Hash
 	for _, u := range urls {
@@ -284,8 +267,8 @@ func hashesOf(urls ...string) []dedup.Hash {
 	return ids
 }
 
-// wantCopy fails the test unless want is the URL of the earliest page with the given text. If want is "",
-// there must be none.
+// wantCopy fails the test unless want is the URL of the earliest page with the given text. If want
+// is "", there must be none.
 func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
 	t.Helper()
 	found := lookup(t, s, store.Ask{Hashes: []dedup.Hash{text}})
@@ -298,13 +281,11 @@ func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
 	}
 }
 
-// changes lists the changes after a cursor.
 func changes(t tester, s store.Reader, after store.Cursor) []*store.Change {
 	t.Helper()
 	return collect(t, s.Changes(ctx, after, store.WantRecord))
 }
 
-// wantChanges fails the test unless the changes after a cursor have the given URLs.
 func wantChanges(t tester, s store.Reader, after store.Cursor, want ...string) {
 	t.Helper()
 	var got []string
@@ -314,7 +295,6 @@ func wantChanges(t tester, s store.Reader, after store.Cursor, want ...string) {
 	equal(t, "changes", got, want)
 }
 
-// urlsOf returns the URLs of records.
 func urlsOf(list []*store.Record) []string {
 	var urls []string
 	for _, r := range list {
@@ -323,7 +303,6 @@ func urlsOf(list []*store.Record) []string {
 	return urls
 }
 
-// members returns the members of the clusters of the given leaders.
 func members(t tester, s store.Reader, leaders ...dedup.Hash) []*store.Record {
 	t.Helper()
 	return collect(t, s.Members(ctx, leaders))

@@ -132,7 +132,7 @@ var commitPromises = []promise{
 	}},
 }
 
-// judged makes an entry whose verdict is based on a look-up made now.
+// judged returns an entry whose verdict is based on a new look-up.
 func judged(t tester, s store.Store, url, text string, keys ...uint64) *store.Entry {
 	t.Helper()
 	e := full(url, text)

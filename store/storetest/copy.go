@@ -14,7 +14,6 @@ import (
 	"skink/store"
 )
 
-// copyPromises are the promises about copying a store; see [store.Copy].
 var copyPromises = []promise{
 	{"a_copy_has_everything", func(t *testing.T, s store.Store) {
 		from := store.NewMemory()
@@ -84,11 +83,11 @@ var copyPromises = []promise{
 		}()
 		for last := int64(-1); last < 20; {
 			to := store.NewMemory()
-			copyTo(t, to, s) // copyTo also compares the numbers of pages and URLs
+			copyTo(t, to, s)
 			counts := must(to.Counts(ctx))(t)
 			tally := must(to.Tally(ctx))(t)
 			last = tally.Records()
-			// A store may write new URLs before the page that leads to them.
+			// A store may write new URLs before the page that links to them.
 			if counts.Fetched != last || last > 0 && (counts.Pending < 2 || counts.Pending > 3) {
 				t.Errorf("a copy has %d pages and %+v, want as many fetched and 2 or 3 pending", last, counts)
 			}
@@ -123,7 +122,6 @@ func (f failing) Load(ctx context.Context, parts []*store.Part) error {
 	return f.err
 }
 
-// fillStore writes something of every kind into a store.
 func fillStore(t *testing.T, s store.Store) {
 	check(t, s.SetMeta(ctx, "settings", []byte(`{"format":2}`)))
 	check(t, s.SetMeta(ctx, "empty", nil))
@@ -148,13 +146,13 @@ func fillStore(t *testing.T, s store.Store) {
 	third.Record.Kind, third.Record.Problem, third.Record.Verdict = store.Error, "timeout", ""
 	third.Text = nil
 	commit(t, s, third)
-	unqueued := page("file:a") // the page is written as skink dedup does, so its name was never in the frontier
+	unqueued := page("file:a") // written as by skink dedup, so its name was never in the frontier
 	unqueued.State = frontier.Unknown
 	unqueued.Text = store.Pack(nil)
 	commit(t, s, unqueued)
 	first := *leader
 	first.Revisit, first.Links, first.Beyond, first.Keys = true, nil, nil, []uint64{5, 6}
-	commit(t, s, &first) // leaves a gap in the order of commits
+	commit(t, s, &first) // leaves a gap in the commit order
 	if n := must(s.Requeue(ctx, items(1, urlOf(2))))(t); n != 1 {
 		t.Errorf("%d URLs were queued again, want 1", n)
 	}
@@ -173,7 +171,6 @@ func copyTo(t tester, to, from store.Store) {
 	}
 }
 
-// wantSame fails the test unless the two stores contain the same data.
 func wantSame(t *testing.T, got, want store.Store) {
 	t.Helper()
 	type answers struct {

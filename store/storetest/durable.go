@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// durablePromises are about data that must survive when a store is closed and opened again. The
-// function reopen does both.
+// durablePromises are about data that must survive when a store is closed and reopened. reopen does
+// both.
 var durablePromises = []struct {
 	name string
 	test func(t *testing.T, reopen func() store.Store)

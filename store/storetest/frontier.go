@@ -118,7 +118,7 @@ var frontierPromises = []promise{
 	}},
 }
 
-// end commits a page that was not judged, with the given final state of its URL.
+// end commits a page without a verdict, with the given final state of its URL.
 func end(t tester, s store.Store, url string, state frontier.State) {
 	t.Helper()
 	e := page(url)
@@ -134,10 +134,9 @@ func leaveOut(t tester, s store.Store, urls ...string) {
 	must(s.Commit(ctx, []*store.Entry{e}))(t)
 }
 
-// me is the worker that claims hosts in these tests.
 const me = "me"
 
-// claim claims a host. Other hosts that the store grants with it are returned at once.
+// claim claims a host. Other hosts that the store grants are returned at once.
 func claim(t tester, s store.Store, host string) frontier.Held {
 	t.Helper()
 	return claimBy(t, s, me, host, time.Hour)
@@ -158,7 +157,6 @@ func claimBy(t tester, s store.Store, worker, host string, ttl time.Duration) (h
 	return held
 }
 
-// take takes items and returns only their URLs.
 func take(t tester, s store.Store, c frontier.Claim, n int) []string {
 	t.Helper()
 	var urls []string
@@ -177,7 +175,6 @@ func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	return names
 }
 
-// wantURLs fails the test unless the given URLs, in any order, are all URLs in the given state.
 func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	t.Helper()
 	got := collect(t, s.URLs(ctx, state))
@@ -185,7 +182,6 @@ func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	equal(t, fmt.Sprintf("URLs in state %d", state), got, want)
 }
 
-// wantHosts fails the test unless the given hosts, in any order, are those with pending URLs.
 func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 	t.Helper()
 	got := map[string]frontier.Host{}
@@ -282,7 +278,7 @@ var takePromises = []promise{
 		take(t, s, c, 1)
 		end(t, s, "https://example.com/0", frontier.Fetched)
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/0"}))
-		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // this URL has already been released
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // already released
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/unknown"}))
 		equal(t, "taken", take(t, s, c, 9), []string{"https://example.com/1", "https://example.com/2"})
 		wantState(t, s, "https://example.com/0", frontier.Fetched)
@@ -512,8 +508,8 @@ var claimPromises = []promise{
 	}},
 }
 
-// crawlAs claims hosts, takes some URLs of each, finishes most of them and returns the host. It
-// does so until no host has URLs left.
+// crawlAs claims hosts, takes some URLs of each, finishes most of them and returns the hosts, until
+// no host has any URLs left.
 func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int) {
 	for {
 		g, err := s.Claim(ctx, worker, 2, time.Hour)

@@ -8,7 +8,6 @@ import (
 	"skink/store"
 )
 
-// keptPromises are about cached values, which can be computed again from the pages.
 var keptPromises = []promise{
 	{"nothing_is_kept_at_first", func(t *testing.T, s store.Store) {
 		equal(t, "kept", must(s.Kept(ctx, "name"))(t), []byte(nil))

@@ -68,7 +68,7 @@ var lookupPromises = []promise{
 	}},
 	{"no_text_is_found_nowhere", func(t *testing.T, s store.Store) {
 		e := page(urlOf(1))
-		e.Record.Hash = hashOf("a text") // the record has this text hash, but Entry.Hash is zero, so no copy finds the page
+		e.Record.Hash = hashOf("a text") // the record has this text hash, but Entry.Hash is zero, so copies do not find the page
 		commit(t, s, e)
 		wantCopy(t, s, e.Record.Hash, "")
 		wantCopy(t, s, dedup.Hash{}, "")
@@ -106,8 +106,8 @@ var lookupPromises = []promise{
 		all.Meet = 3
 		equal(t, "met thrice", idsOf(lookup(t, s, all).Leaders), []dedup.Hash(nil))
 	}},
-	// The pages of this case are like those of a site with one template. Each page shares keys with
-	// many others, and the last pages share the most keys with the look-up.
+	// These pages are like those of a site with a single template. Each page shares keys with many
+	// others, and the last pages share the most keys with the look-up.
 	{"of_many_leaders_those_come_that_share_the_most_keys", func(t *testing.T, s store.Store) {
 		const many, near = dedup.MaxMet + 100, 5
 		var all []*store.Entry

@@ -16,7 +16,7 @@ import (
 )
 
 // testAsMemory performs the same random operations on a store and on [store.Memory], and compares
-// the results. It uses few names, so that many operations concern the same pages.
+// the results. It uses few names, so that many operations affect the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	// By default, rapid runs a hundred cases. That takes long, because each case opens several
 	// stores, which call fsync.
@@ -44,15 +44,14 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 // take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
-	other  func() store.Store // opens a new store
+	other  func() store.Store
 	store  store.Store
 	memory *store.Memory
-	held   map[string]heldPair // valid claims in the two stores by host name
-	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is opened again
-	bases  []basisPair         // the results of look-ups on which later commits are based
+	held   map[string]heldPair // valid claims in the two stores, by host name
+	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is reopened
+	bases  []basisPair         // results of look-ups that later commits are based on
 }
 
-// both returns the two stores in the order in which they are compared.
 func (m *model) both() [2]store.Store { return [2]store.Store{m.store, m.memory} }
 
 // same calls ask with each of the two stores and compares the results.
@@ -131,7 +130,7 @@ func (m *model) Lookup(r *rapid.T) {
 	m.bases = append(m.bases, m.look(r, ask))
 }
 
-// A basisPair has the basis of a verdict in each of the two stores. The marks of the two differ.
+// A basisPair has the basis of a verdict in each of the two stores. Their marks differ.
 type basisPair [2]store.Basis
 
 // look performs one look-up in both stores and compares the results, except for the marks.
@@ -158,9 +157,8 @@ func (m *model) Discover(r *rapid.T) {
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
 }
 
-// A heldPair has the claims on one host that the two compared stores gave: first that of the store
-// under test, then that of the store in memory. Both are needed, because each store accepts only its
-// own claims.
+// A heldPair has the claims on a host in the store under test and in the memory store. Each store
+// accepts only its own claims.
 type heldPair [2]frontier.Claim
 
 // Claim claims a host in both stores, if they grant one.
@@ -192,7 +190,6 @@ func (m *model) Claim(r *rapid.T) {
 	}
 }
 
-// hold returns the name of a claimed host, or "" if there is none.
 func (m *model) hold(r *rapid.T) string {
 	if len(m.held) == 0 {
 		return ""
@@ -269,8 +266,8 @@ func (m *model) Commit(r *rapid.T) {
 	same(r, m, "outcomes", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, entries) })
 }
 
-// CommitJudged commits a page whose verdict is based on an earlier look-up. A store may refuse an
-// entry that it need not refuse. Then the page is committed without a basis.
+// CommitJudged commits a page whose verdict is based on an earlier look-up. A store may refuse more
+// entries than it must. A refused page is committed without a basis.
 func (m *model) CommitJudged(r *rapid.T) {
 	if len(m.bases) == 0 {
 		return
@@ -288,9 +285,8 @@ func (m *model) CommitJudged(r *rapid.T) {
 	equal(r, "outcome", one(m.memory, basis[1]), got)
 }
 
-// Reopen first returns all claimed hosts, with delays that a store keeps. When a store is opened
-// again, it has lost the claims, and the delays that skink itself chose. The memory store would
-// keep them.
+// Reopen first returns all claimed hosts, with delays that a store keeps. A reopened store has lost
+// the claims and the delays that skink itself chose. The memory store would keep them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
 		return // opening takes longer than everything else, so it is rare
@@ -311,8 +307,6 @@ func (m *model) Reopen(r *rapid.T) {
 	m.store, m.bases = m.open(), nil
 }
 
-// compareCopies copies the store under test to a store in memory, and the store in memory to a new store
-// of the kind under test, and compares the two copies.
 func (m *model) compareCopies(r *rapid.T) {
 	of := &model{store: m.other(), memory: store.NewMemory()}
 	defer func() { check(r, of.store.Close()) }()
@@ -356,7 +350,6 @@ func (m *model) Check(r *rapid.T) {
 	})
 }
 
-// compareAll compares all other results at the end.
 func (m *model) compareAll(r *rapid.T) {
 	same(r, m, "clusters", func(s store.Store) ([]store.Cluster, error) { return collect(r, s.Clusters(ctx)), nil })
 	all := same(r, m, "changes", func(s store.Store) ([]*store.Content, error) {

@@ -126,7 +126,7 @@ var changePromises = []promise{
 		for c, err := range s.Changes(ctx, "", store.WantRecord) {
 			check(t, err)
 			if c.Record.Leader == hashOf(urlOf(1)) {
-				continue // this page is written below, and the reader may or may not see it
+				continue // written below; the reader may or may not see it
 			}
 			seen++
 			wantText(t, s, c.Record.URL, c.Record.URL)
@@ -217,8 +217,8 @@ var contentPromises = []promise{
 		}
 	}},
 	{"texts_of_any_length", func(t *testing.T, s store.Store) {
-		// An empty text differs from a missing one. The long texts are larger than what a back end
-		// may want to write at once. The middle sizes are near those at which it may cut a text.
+		// An empty text differs from a missing one. The long texts are larger than a back end may
+		// want to write at once. The middle sizes are close to those at which it may cut a text.
 		for i, size := range []int{0, 1, 1000, 512<<10 - 100, 512 << 10, 1 << 20, 5 << 20} {
 			text := noise(uint64(i), size)
 			e := page(urlOf(size))
@@ -228,8 +228,8 @@ var contentPromises = []promise{
 		}
 	}},
 	{"links_of_any_number", func(t *testing.T, s store.Store) {
-		// The URLs contain hashes, which hardly compress, so that the longest list is larger than
-		// what a back end may want to write at once.
+		// URLs contain hashes, which hardly compress, so that the longest list is larger than a
+		// back end may want to write at once.
 		for i, n := range []int{0, 1, 100, 20_000} {
 			links := []store.Link{}
 			for k := range n {
@@ -245,7 +245,7 @@ var contentPromises = []promise{
 		headings := []store.Heading{{Line: 0, Level: 1, ID: "top"}, {Line: 300, Level: 6}}
 		n := 0
 		for i, size := range []int{0, 7, 1 << 20} {
-			for _, bytes := range [][]byte{noise(uint64(i), size), []byte(strings.Repeat("x", size))} { // some back ends cannot keep noise as a text
+			for _, bytes := range [][]byte{noise(uint64(i), size), []byte(strings.Repeat("x", size))} { // some back ends cannot store noise as a text
 				markdown := noise(uint64(i)+10, size+1)
 				url := fmt.Sprint(urlOf(size), "?", n)
 				e := page(url)
@@ -308,7 +308,7 @@ var contentPromises = []promise{
 	{"each_crawl_has_a_number", func(t *testing.T, s store.Store) {
 		at := time.Date(2026, 11, 24, 9, 30, 0, 7, time.UTC)
 		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
-		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)}) // the store has no records
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)}) // no records yet
 		commit(t, s, page(urlOf(1)))
 		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
 		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)})
@@ -485,7 +485,7 @@ var visitPromises = []promise{
 		late := full(urlOf(1), "late")
 		late.Revisit, late.Replaces = true, aTime
 		late.Record.FetchedAt = aTime.Add(time.Hour)
-		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // the entry is stale, because there is no record
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // stale, because there is no record
 		commit(t, s, first)
 		judged := full(urlOf(1), "one")
 		judged.Record.FetchedAt, judged.Record.JudgedAt = aTime, aTime.Add(time.Minute)

@@ -1,8 +1,8 @@
 // Package storetest tests the promises of packages store and frontier. Every back end passes [Run].
 // A back end that outlives its process also passes [RunDurable].
 //
-// Each test is named for a promise. It does not require more than the contract promises, so that a
-// store for several machines can pass too.
+// Each test is named after a promise. It does not require more than the contract promises, so that
+// a distributed store can pass too.
 package storetest
 
 import (
@@ -11,7 +11,6 @@ import (
 	"skink/store"
 )
 
-// A group holds the promises about one subject.
 type group struct {
 	name     string
 	promises []promise
@@ -38,14 +37,13 @@ var writing = []group{
 	{"stale", stalePromises},
 }
 
-// A promise is one sentence of the contract.
 type promise struct {
 	name string
 	test func(t *testing.T, s store.Store)
 }
 
-// Run tests the promises of a store. Each test gets a new, empty store from open, which must also
-// close it at the end of the test.
+// Run tests the promises of a store. For each test, open returns a new, empty store, which it must
+// also close at the end of the test.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	run(t, open, reading)
 	run(t, open, writing)
@@ -65,8 +63,8 @@ func run(t *testing.T, open func(t *testing.T) store.Store, groups []group) {
 	}
 }
 
-// RunDurable tests the promises that must hold after a store is closed and opened again. The
-// function open opens the store in dir, which is empty the first time. The tests close the store.
+// RunDurable tests the promises that must hold after a store is closed and reopened. open opens the
+// store in dir, which is empty the first time. The tests close the store.
 func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	for _, p := range durablePromises {
 		t.Run(p.name, func(t *testing.T) { p.test(t, reopener(t, open)) })
@@ -74,8 +72,8 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	t.Run("as_memory", func(t *testing.T) { testAsMemory(t, open) })
 }
 
-// reopener returns a function that opens a store. Each further call closes the store of the
-// previous call and opens it again.
+// reopener returns a function that opens a store. Each later call closes the previous store and
+// opens it again.
 func reopener(t *testing.T, open func(t *testing.T, dir string) store.Store) func() store.Store {
 	dir := t.TempDir()
 	var s store.Store

@@ -10,8 +10,8 @@ import (
 // Nearly all look-ups of a crawl miss: a unique page looks up its text hash and some fourteen
 // postings and finds none of them. Each miss costs badger a search in every level. The filter
 // answers a miss in one cache line. It is a blocked Bloom filter (Putze, Sanders, Singler, 2007): a
-// key sets seven bits inside one block of 512, at ten bits a key. In a full segment about one
-// absent key in seventy is reported as present, and then costs the look-up.
+// key sets seven bits inside one block of 512, with ten bits per key. In a full segment about one
+// absent key in seventy is reported as present, which costs a look-up.
 //
 // When a filter is full, it adds a part, a Bloom filter twice as large as the last. A key is looked
 // up in all parts. Ten million keys take four parts of 19 MB in all.
@@ -21,9 +21,9 @@ type Filter struct {
 }
 
 const (
-	firstPart  = 1 << 20 // number of keys for which the first part has room; it takes 1.3 MB
+	firstPart  = 1 << 20 // number of keys that fit into the first part, which takes 1.3 MB
 	bitsPerKey = 10
-	probes     = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
+	probes     = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits each fit into one hash
 )
 
 // Has reports whether key may have been added. If it returns false, the key was certainly not
@@ -40,7 +40,7 @@ func (f *Filter) Add(key uint64) {
 	h := mix(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.find(h) { // a key that is added again must not take up space
+	if f.find(h) { // a key that is already there must not take up space
 		return
 	}
 	b := f.room()
@@ -48,8 +48,7 @@ func (f *Filter) Add(key uint64) {
 	b.add(h)
 }
 
-// room returns the part to which the next key is added: the last part, or a new one if the last is
-// full.
+// room returns the part for the next key: the last part, or a new one if the last is full.
 func (f *Filter) room() *bloom {
 	n := len(f.parts)
 	switch {
@@ -71,26 +70,25 @@ func (f *Filter) find(h uint64) bool {
 	return false
 }
 
-// A bloom is a blocked Bloom filter of a fixed size. Its keys must be evenly distributed, as mix makes
-// them. The high bits of a key choose its block, so keys in ascending order have their blocks in order.
+// A bloom is a blocked Bloom filter of a fixed size. Its keys must be evenly distributed, like
+// those from mix. The high bits of a key select its block, so ascending keys have ascending blocks.
 type bloom struct {
-	bytes []byte // blocks of bloomBlock bytes
-	keys  int    // number of keys for which the filter was made
-	free  int    // number of keys that can still be added until the filter is full
+	bytes []byte
+	keys  int // number of keys that the filter was made for
+	free  int // number of keys that can be added until the filter is full
 }
 
-// bloomBlock is the size of a block in bytes. It is the size of a cache line.
+// bloomBlock is the size of a block in bytes: one cache line.
 const bloomBlock = 64
 
-// bloomBlocks returns the number of blocks that a filter for the given number of keys needs.
 func bloomBlocks(keys, bitsPerKey int) int { return max(1, keys*bitsPerKey/(8*bloomBlock)) }
 
 func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{bytes: make([]byte, bloomBlocks(keys, bitsPerKey)*bloomBlock), keys: keys, free: keys}
 }
 
-// blockOf returns the index of the block in which the bits of a key are set. The argument h is the
-// key as mix returns it, and blocks is the number of blocks of the filter.
+// blockOf returns the index of the block for a key. h is mix(key), and blocks is the number of
+// blocks in the filter.
 func blockOf(h uint64, blocks int) int {
 	n, _ := bits.Mul64(h, uint64(blocks))
 	return int(n)
@@ -100,7 +98,7 @@ func (b *bloom) block(h uint64) *[bloomBlock]byte {
 	return (*[bloomBlock]byte)(b.bytes[blockOf(h, len(b.bytes)/bloomBlock)*bloomBlock:])
 }
 
-// setBits sets the bits of a key in its block. The argument h is the key as mix returns it.
+// setBits sets the bits of a key in its block. h is mix(key).
 func setBits(block *[bloomBlock]byte, h uint64) {
 	for g, i := mix(h), 0; i < probes; g, i = g>>9, i+1 {
 		block[g>>3&63] |= 1 << (g & 7)
@@ -109,13 +107,13 @@ func setBits(block *[bloomBlock]byte, h uint64) {
 
 func (b *bloom) add(h uint64) { setBits(b.block(h), h) }
 
-// firstBit returns the first of the bits that the method has checks, as 0 or 1. If the bit is 0,
-// the key is not in the filter.
+// firstBit returns, as 0 or 1, the first of the bits that has checks. If it is 0, the key is not in
+// the filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }
 
-// has reports whether a key may have been added. The argument h is mix(key), and g is mix(h).
+// has reports whether a key may have been added. h is mix(key), and g is mix(h).
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {
@@ -127,11 +125,12 @@ func (b *bloom) has(h, g uint64) bool {
 	return true
 }
 
-// A bloomWriter writes a bloom of keys that are added in ascending order. It keeps one block in memory.
+// A bloomWriter writes a bloom whose keys are added in ascending order. It keeps one block in
+// memory.
 type bloomWriter struct {
 	out    *section
 	blocks int
-	n      int // number of the block that is kept
+	n      int // number of the block in memory
 	block  [bloomBlock]byte
 }
 
@@ -144,7 +143,6 @@ func (w *bloomWriter) add(h uint64) {
 	setBits(&w.block, h)
 }
 
-// writeUpTo writes the blocks before block n.
 func (w *bloomWriter) writeUpTo(n int) {
 	for ; w.n < n; w.n++ {
 		w.out.Write(w.block[:])

@@ -6,17 +6,17 @@
 //
 // # The index
 //
-// The look-up of a unique page searches its text hash and some fourteen keys, and finds nothing.
-// Then the page is added under all of them. As badger keys these would be fifteen random writes a
-// page, each rewritten in every level, and their cost would rise with the size of the index. For
-// this reason, postings have a log-structured merge tree of their own (O'Neil et al., 1996), with
-// rows of 16 bytes instead of badger's 40:
+// The look-up of a unique page searches for its text hash and some fourteen keys, and finds
+// nothing. Then the page is added under all of them. As badger keys these would be fifteen random
+// writes a page, each rewritten in every level, and their cost would rise with the size of the
+// index. For this reason, postings have a log-structured merge tree of their own (O'Neil et al.,
+// 1996), with rows of 16 bytes instead of badger's 40:
 //
 //   - All postings of a transaction are one value in the journal, written in that transaction. The
 //     journal is authoritative; everything else can be rebuilt from it.
 //   - In memory, postings go into a table (table.go). When the table has tablePostings postings, a
 //     new table replaces it, and a goroutine writes it as a segment (segment.go): a file of sorted
-//     postings, with a filter of its keys.
+//     postings, with a filter for its keys.
 //   - When there are mergeAt segments of one level, the goroutine merges them into one of the next
 //     (merge.go). So a posting is written once a level, and a look-up reads at most mergeAt-1
 //     segments a level.
@@ -81,11 +81,11 @@ import (
 // Options configures an index. The zero value uses the defaults.
 type Options struct {
 	Table int // number of postings in memory that are written as one segment; 0 means 360,000
-	Fan   int // number of segments of one level that are merged into one segment; 0 means 8
+	Fan   int // number of segments of one level that are merged into one; 0 means 8
 	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
-	// Step, if not nil, is called after each step that changes files, with the name of the step. A
-	// test may kill the process there.
+	// Step, if not nil, is called with the name of each step that has changed files. A test may
+	// kill the process there.
 	Step func(step string)
 }
 
@@ -102,40 +102,40 @@ type Index struct {
 	opt   Options
 
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
-	changed  sync.Cond     // signalled when the full table has been written, or err has been set
-	fresh    *postingTable // the table to which Post adds postings
-	full     *postingTable // the full table that is being written as a segment; nil means that none is being written
-	spare    *postingTable // an empty table that becomes fresh when fresh is full
-	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
-	floor    uint64        // number of the last visit with postings that may be only in segments; the postings of all later visits are in fresh or full
-	err      error         // the error that ended the index's goroutine
+	changed  sync.Cond     // signalled when the full table has been written or err has been set
+	fresh    *postingTable // the table that Post adds postings to
+	full     *postingTable // the full table that is being written as a segment, or nil
+	spare    *postingTable // an empty table, which becomes fresh when fresh is full
+	segments []*segment    // all segments; the slice is replaced as a whole and never modified
+	floor    uint64        // last visit whose postings may be only in segments; the postings of all later visits are in fresh or full
+	err      error         // error that ended the index's goroutine
 
-	manifest Manifest // the manifest as last stored in badger; after Start only the index's goroutine uses it
+	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
-	gone   map[uint64]bool // guarded by goneMu: numbers of visits that later visits replaced; Find skips them
+	gone   map[uint64]bool // visits that later visits replaced, which Find skips; guarded by goneMu
 
-	wake    chan struct{} // tells the goroutine to look for a full table or segments to merge
+	wake    chan struct{} // tells the goroutine to look for a full table or for segments to merge
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
 // A ManifestStore is the part of a store that an index uses.
 type ManifestStore interface {
-	SaveManifest(Manifest) error // stores the manifest so that it survives a kill of the process
+	SaveManifest(Manifest) error // stores the manifest so that it survives if the process is killed
 	RoomFor(bytes int64) bool    // reports whether the disk has room for a file of that size that is useful but not necessary
 }
 
 const (
 	// tablePostings is the default number of postings in memory at which they are written as a
-	// segment. It is enough for 22,500 pages of 16 postings each. The table then takes 13 MB: 16
+	// segment. It is enough for 22,500 pages with 16 postings each. The table then takes 13 MB: 16
 	// bytes for each of 2^19 slots, of which 70 % are used, and 12 bytes for each posting.
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of
-	// the next level. A larger number means that postings are rewritten less often, but a look-up
-	// reads more segments. At five million pages, 8 gives three levels, so that each posting is
-	// written three times, and ten segments on average. 4 gives four levels and six segments, and
-	// was slower: the fifth million pages took 42 µs a page instead of 38.
+	// the next level. With a larger number, postings are rewritten less often, but a look-up reads
+	// more segments. At five million pages, 8 gives three levels, so that each posting is written
+	// three times, and ten segments on average. 4 gives four levels and six segments, and was
+	// slower: the fifth million pages took 42 µs a page instead of 38.
 	mergeAt = 8
 )
 
@@ -144,7 +144,7 @@ type Kind uint64
 
 const (
 	Band Kind = iota // the key is an index key of a sketch; see dedup.Scheme.Keys
-	Hash             // the key is the first half of a text hash or of a page's id
+	Hash             // the key is the first half of a text hash or page id
 )
 
 // A posting stores the number of a visit and the kind of its key as one number: the visit number
@@ -153,8 +153,8 @@ func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
 
-// Mixed returns a hash of a key and its kind. The index stores and looks up these hashes, because they
-// are spread evenly even if the keys are not.
+// Mixed returns a hash of a key and its kind. The index stores and looks up these hashes, because
+// they are evenly distributed even if the keys are not.
 func Mixed(key uint64, k Kind) uint64 { return mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
 
 // File returns the path of the segment file with the given id.
@@ -168,7 +168,7 @@ const SegmentExt = ".postings"
 // A Manifest names the segment files that make up an index. The store keeps it; see
 // [ManifestStore].
 type Manifest struct {
-	Seq      uint64         `json:"seq"`  // number of the last journal entry whose postings are in the segments
+	Seq      uint64         `json:"seq"`  // last journal entry whose postings are in the segments
 	Next     uint64         `json:"next"` // id for the next new segment
 	Segments []SegmentEntry `json:"segments,omitempty"`
 }
@@ -191,7 +191,7 @@ func New(dir string, s ManifestStore, opt Options) *Index {
 	return x
 }
 
-// Open opens the segments that a manifest names. If one cannot be opened, Open closes the others and
+// Open opens the segments named in a manifest. If one cannot be opened, Open closes the others and
 // returns the error.
 func (x *Index) Open(m Manifest) error {
 	var list []*segment
@@ -214,8 +214,8 @@ func closeSegments(list []*segment) {
 	}
 }
 
-// removeOrphans removes the segment files that the manifest does not name. They were left by a process
-// that was killed while it wrote a segment, or after it had merged segments into another.
+// removeOrphans removes the segment files that the manifest does not name. They were left by a
+// process that was killed while writing a segment or after merging segments.
 func (x *Index) removeOrphans() error {
 	named := map[string]bool{}
 	for _, e := range x.manifest.Segments {
@@ -236,7 +236,7 @@ func (x *Index) removeOrphans() error {
 	return nil
 }
 
-// Close ends the goroutine and closes the files.
+// Close stops the goroutine and closes the files.
 func (x *Index) Close() error {
 	close(x.closing)
 	x.ended.Wait()
@@ -246,12 +246,12 @@ func (x *Index) Close() error {
 
 // Posted is a visit and the keys under which Post adds it.
 type Posted struct {
-	Num  uint64 // the visit number and the kind of Keys, as WithKind combines them
+	Num  uint64 // the visit number and the kind of Keys, combined by WithKind
 	Keys []uint64
 }
 
-// Post adds the postings of the journal entry numbered seq to the table in memory. If the table is full
-// and the previous table is still being written to disk, Post waits.
+// Post adds the postings of journal entry seq to the table in memory. If the table is full and the
+// previous table is still being written to disk, Post waits.
 func (x *Index) Post(seq uint64, list []Posted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -291,7 +291,7 @@ func (x *Index) PostedSince(key, mark uint64) bool {
 	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
 }
 
-// Forget makes Find skip the visits with the numbers in places, because later visits replaced them.
+// Forget makes Find skip the visits with the numbers in places, which later visits replaced.
 func (x *Index) Forget(places []uint64) {
 	x.goneMu.Lock()
 	defer x.goneMu.Unlock()
@@ -314,8 +314,8 @@ func (x *Index) wakeUp() {
 }
 
 // Find appends to dst the numbers of up to limit visits that were added under a key of the given
-// kind, the lowest first. The second result reports whether there are further visits. Visits given
-// to Forget are left out. If that leaves too few, Find reads again with a higher limit.
+// kind, lowest first. more reports whether there are further visits. Visits given to Forget are
+// left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -393,7 +393,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 			}
 		}
 	}
-	runtime.KeepAlive(segments) // a merge may have replaced them, and their heads are unmapped when nothing refers to them
+	runtime.KeepAlive(segments) // a merge may have replaced the segments, and an unreferenced segment is unmapped
 	got := nums[had:]
 	if len(got) == 0 {
 		return dst, nil
@@ -403,7 +403,6 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	return nums[:had+min(len(got), want)], nil
 }
 
-// living returns the visit numbers in list without those given to Forget.
 func (x *Index) living(list []uint64) []uint64 {
 	if len(list) == 0 {
 		return list
@@ -417,8 +416,8 @@ func (x *Index) living(list []uint64) []uint64 {
 }
 
 // firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set
-// if segment i may have the key. The argument key is a hash from [Mixed], and g is mix(key). The
-// loop has no branch, so the processor fetches the filters' cache lines in parallel.
+// if segment i may have the key. key is a hash from [Mixed], and g is mix(key). The loop has no
+// branch, so the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

@@ -66,7 +66,6 @@ func (x *Index) at(step string) {
 	}
 }
 
-// flush writes the full table as a segment, if there is one.
 func (x *Index) flush() error {
 	x.mu.RLock()
 	t := x.full
@@ -91,8 +90,8 @@ func (x *Index) flush() error {
 	return x.replace(nil, s, t)
 }
 
-// write writes a new segment file of the given level. It calls fill, which must add the postings to
-// the file. The argument postings is their maximum number.
+// write writes a new segment file of the given level. It calls fill to add the postings to the
+// file. postings is their maximum number.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
@@ -113,9 +112,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the old segments with a segment that has the same postings. It saves the new
-// manifest in badger first: from then on the replacement survives a crash. If the new segment was
-// written from a table and not from segments, replace empties the table for reuse.
+// replace replaces the segments in old with by, which has the same postings. It saves the new
+// manifest first: from then on the replacement survives a crash. If by was written from a table and
+// not from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -142,9 +141,9 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	return nil
 }
 
-// ripe returns the segments that are to be merged next: all segments of the lowest level that has
-// at least opt.Fan segments. It returns nil if no level has that many, or if the disk has no room
-// for the merged segment.
+// ripe returns the segments to merge next: all segments of the lowest level that has at least
+// opt.Fan segments. It returns nil if there is no such level, or if the disk has no room for the
+// merged segment.
 func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {
@@ -226,11 +225,11 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 	return nil
 }
 
-// pauseEach is the number of postings that a merge writes between two calls of pause.
+// pauseEach is the number of postings that a merge writes between calls of pause.
 const pauseEach = 1024
 
-// pause interrupts a merge to write the full table, if there is one. It returns errClosing if the
-// index is being closed.
+// pause interrupts a merge to write the full table, if any. It returns errClosing if the index is
+// being closed.
 func (x *Index) pause() error {
 	select {
 	case <-x.closing:

@@ -52,15 +52,15 @@ type segment struct {
 	readOnly bool // keep the file even if it is damaged
 	postings int
 	blocks   int
-	end      uint64 // offset at which the blocks end
+	end      uint64 // offset of the end of the blocks
 	filter   bloom
 	fences   []byte // fenceSize bytes for each block
 	unmap    runtime.Cleanup
-	head     []byte // the mapped filter and fences
+	head     []byte
 }
 
 const (
-	blockPostings = 128 // postings in a block: larger blocks take longer to search, smaller ones need more fences
+	blockPostings = 128 // larger blocks take longer to search, smaller ones need more fences
 	fenceSize     = 16
 	footSize      = 40
 	segmentMagic  = "skPS"
@@ -68,10 +68,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// filterBits returns the number of bits for each posting in the filter of a segment that has the
-// given number of postings. Large segments get fewer bits, because their filters are most of what
-// a look-up needs in memory. Small segments get more, because there are many of them, and each
-// false hit of a filter costs a read.
+// filterBits returns the number of filter bits per posting in a segment with the given number of
+// postings. Large segments get fewer bits, because their filters make up most of the memory that
+// look-ups need. Small segments get more, because there are many of them, and each false hit of a
+// filter costs a read.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
 		return 10
@@ -79,24 +79,22 @@ func filterBits(postings int) int {
 	return 16
 }
 
-// A segmentWriter writes postings in ascending order.
 type segmentWriter struct {
 	file   *os.File
 	filter *bloomWriter
 	fences *section
 	blocks *section
-	room   int // number of fences for which the file has room
+	room   int // number of fences that fit into the file
 	err    error
 
 	s     segment
 	block []byte
-	n     int     // number of postings in block
-	last  posting // the last posting in block
+	n     int
+	last  posting
 }
 
-// newSegmentWriter creates a segment file with the given path. The argument postings is the
-// greatest number of postings that may be added. The sizes of the filter and of the room for fences
-// depend on it.
+// newSegmentWriter creates a segment file with the given path. postings is the maximum number of
+// postings that may be added. It determines the sizes of the filter and of the room for fences.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -156,7 +154,6 @@ func (w *segmentWriter) endBlock() {
 	w.n = 0
 }
 
-// finish completes the file, syncs it and maps its head.
 func (w *segmentWriter) finish() (*segment, error) {
 	if w.n > 0 {
 		w.endBlock()
@@ -182,16 +179,15 @@ func (w *segmentWriter) finish() (*segment, error) {
 	return s, s.mapHead(w.filter.blocks, w.room)
 }
 
-// abandon removes an unfinished file.
 func (w *segmentWriter) abandon() {
 	w.file.Close()
 	os.Remove(w.file.Name())
 }
 
-// A section writes a part of a file from its beginning to its end.
+// A section writes a part of a file from beginning to end.
 type section struct {
 	*bufio.Writer        // keeps the first error and returns it from Flush
-	end           uint64 // offset in the file of the next byte
+	end           uint64 // file offset of the next byte
 	check         uint32 // CRC-32C of all bytes so far
 }
 
@@ -205,9 +201,9 @@ func (s *section) Write(b []byte) (int, error) {
 	return s.Writer.Write(b)
 }
 
-// mapHead maps the filter and the fences. The arguments are the number of blocks of the filter, and
-// the number of fences for which there is room. Both are unmapped by close, or when nothing refers
-// to the segment any longer.
+// mapHead maps the filter and the fences. filter is the number of blocks in the filter, and room is
+// the number of fences that fit. Both are unmapped by close, or when the segment is no longer
+// referenced.
 func (s *segment) mapHead(filter, room int) error {
 	size := filter*bloomBlock + room*fenceSize
 	head, err := z.Mmap(s.file, false, int64(size))
@@ -221,7 +217,7 @@ func (s *segment) mapHead(filter, room int) error {
 	return nil
 }
 
-// close closes the file. No other method may be called during close or after it.
+// close closes the file. No other method may be called during or after close.
 func (s *segment) close() {
 	if s.head != nil {
 		s.unmap.Stop()
@@ -231,8 +227,8 @@ func (s *segment) close() {
 	s.file.Close()
 }
 
-// openSegment opens a segment, verifies the checksums of its head and maps it. An error that wraps
-// [store.ErrCorrupt] means that the file is damaged.
+// openSegment opens a segment, verifies the checksums of its head and maps it. The error wraps
+// [store.ErrCorrupt] if the file is damaged.
 func openSegment(name string) (*segment, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -287,11 +283,10 @@ func (s *segment) checkOf(start, size int) (uint32, error) {
 	return check.Sum32(), err
 }
 
-// firstKey returns the first key of block i.
 func (s *segment) firstKey(i int) uint64 { return binary.LittleEndian.Uint64(s.fences[i*fenceSize:]) }
 
-// start returns the offset of block i in the file. If i is the number of blocks, it returns the
-// offset of the end of the last block.
+// start returns the file offset of block i, or the end of the last block if i is the number of
+// blocks.
 func (s *segment) start(i int) uint64 {
 	if i == s.blocks {
 		return s.end
@@ -302,8 +297,8 @@ func (s *segment) start(i int) uint64 {
 // find appends to dst the numbers of the first want visits that the segment has under key, a hash
 // from [Mixed], with the given kind.
 func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
-	// Begin one block before the first whose first key is key or greater, because the postings of key
-	// may begin inside that block.
+	// Begin one block before the first one whose first key is at least key, because the postings of
+	// key may begin inside that block.
 	i := max(0, sort.Search(s.blocks, func(i int) bool { return s.firstKey(i) >= key })-1)
 	buf := blockBuffers.Get().(*[]byte)
 	defer blockBuffers.Put(buf)
@@ -331,8 +326,8 @@ func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64,
 
 var blockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// readBlock reads block i into buf, which it enlarges if necessary, and verifies its checksum. The
-// result is valid as long as buf is not changed.
+// readBlock reads block i into buf, which it enlarges if necessary, and verifies the checksum. The
+// result is valid until buf is changed.
 func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	start, end := s.start(i), s.start(i+1)
 	if end < start+4 || end-start > blockPostings*2*binary.MaxVarintLen64+4 {
@@ -350,8 +345,8 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	return blockReader{fields: field.Reader{Rest: b}, p: posting{key: s.firstKey(i)}}, nil
 }
 
-// damaged returns the error for a damaged block. Unless the segment is read-only, it also removes the
-// file, so that the next opening rebuilds the index from the journal.
+// damaged returns the error for a damaged block. Unless the segment is read-only, it also removes
+// the file, so that the index is rebuilt from the journal when the store is opened next.
 func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())
@@ -359,14 +354,13 @@ func (s *segment) damaged(block int) error {
 	return fmt.Errorf("segment %s: %w: block %d; run the command again to rebuild the index", s.file.Name(), store.ErrCorrupt, block)
 }
 
-// A blockReader reads the postings of a block.
 type blockReader struct {
 	fields field.Reader
 	p      posting
 }
 
-// next moves to the next posting of the block. It returns false at the end of the block, or if the
-// block is not well formed.
+// next moves to the next posting of the block. It returns false at the end of the block or if the
+// block is malformed.
 func (b *blockReader) next() bool {
 	if len(b.fields.Rest) == 0 {
 		return false
@@ -380,10 +374,9 @@ func (b *blockReader) next() bool {
 	return !b.fields.Bad
 }
 
-// A segmentReader reads all postings of a segment in order.
 type segmentReader struct {
 	s     *segment
-	block int // number of the block that is read next
+	block int
 	buf   []byte
 	err   error
 	blockReader

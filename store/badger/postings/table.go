@@ -5,11 +5,10 @@ import (
 	"math/bits"
 )
 
-// A posting means that a visit of a page has a key. The field key is hashed by [Mixed], and num is
-// the number of the visit combined with the kind of the key; see [WithKind].
+// A posting says that a visit of a page has a key. key is hashed by [Mixed], and num combines the
+// number of the visit with the kind of the key; see [WithKind].
 type posting struct{ key, num uint64 }
 
-// comparePostings compares two postings by key and then by number, the order in a segment.
 func comparePostings(a, b posting) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
@@ -21,15 +20,15 @@ func comparePostings(a, b posting) int {
 // addressing. For each key, it contains a list of numbers in order of arrival. It grows by
 // doubling, and is emptied for reuse.
 //
-// Keys are already hashed by [Mixed], so the high bits of a key can choose its slot. The index's
+// Keys are already hashed by [Mixed], so the high bits of a key can select its slot. The index's
 // lock guards the table to which postings are added.
 type postingTable struct {
 	slots []slot
-	shift int // the slot of a key is slots[key>>shift], or the next free one behind it
+	shift int // the slot of a key is slots[key>>shift], or the next free one after it
 	keys  int
-	nums  []uint64 // the number of each posting; nums[0] is unused, so that index 0 can mean none
-	next  []uint32 // next[i] is the index of the next posting that has the key of posting i; 0 means that there is none
-	seq   uint64   // number of the last journal entry whose postings are in the table
+	nums  []uint64 // number of each posting; nums[0] is unused, so that index 0 can mean none
+	next  []uint32 // next[i] is the index of the next posting with the same key as posting i; 0 means none
+	seq   uint64   // last journal entry whose postings are in the table
 }
 
 type slot struct {
@@ -56,13 +55,12 @@ func (t *postingTable) resize(slots int) {
 	}
 }
 
-// reset empties the table and keeps its memory.
 func (t *postingTable) reset() {
 	clear(t.slots)
 	t.keys, t.nums, t.next = 0, t.nums[:1], t.next[:1]
 }
 
-// slot returns the slot of key, or the free slot where it belongs.
+// slot returns the slot of key, or the free slot for it.
 func (t *postingTable) slot(key uint64) *slot {
 	for i := key >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
 		if s := &t.slots[i]; s.first == 0 || s.key == key {
@@ -81,14 +79,14 @@ func (t *postingTable) add(p posting) {
 		t.next[s.last], s.last = n, n
 		return
 	}
-	*s = slot{p.key, n, n} // after this, grow the table if more than three quarters of the slots are used
+	*s = slot{p.key, n, n} // then grow the table if more than three quarters of the slots are used
 	if t.keys++; 4*t.keys > 3*len(t.slots) {
 		t.resize(2 * len(t.slots))
 	}
 }
 
-// last returns the highest number of a visit under key, a hash from [Mixed], or 0 if there is none.
-// It is the number that was added last, because visit numbers ascend.
+// last returns the highest visit number under key, a hash from [Mixed], or 0 if there is none. It
+// was added last, because visit numbers ascend.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
 // find appends to dst the numbers of the first want visits that were added under key, a hash from
@@ -104,7 +102,6 @@ func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uin
 	return dst
 }
 
-// postings returns all postings.
 func (t *postingTable) postings() []posting {
 	list := make([]posting, 0, t.len())
 	for _, s := range t.slots {

@@ -28,7 +28,6 @@ func Delayed(tb testing.TB, addr string, delay time.Duration) string {
 	return l.Addr().String()
 }
 
-// relay copies in both directions until one side closes its connection.
 func relay(client net.Conn, addr string, delay time.Duration) {
 	server, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -44,13 +43,13 @@ func relay(client net.Conn, addr string, delay time.Duration) {
 	server.Close()
 }
 
-// A piece is a sequence of bytes and the time at which they are passed on.
+// A piece is a sequence of bytes and the time at which to forward it.
 type piece struct {
 	bytes []byte
 	at    time.Time
 }
 
-// later copies bytes from a connection to another one, each piece after the given delay.
+// later copies bytes from one connection to another, each piece after the given delay.
 func later(to io.Writer, from io.Reader, delay time.Duration) {
 	pieces := make(chan piece, 1024)
 	done := make(chan struct{})

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// start starts a server that the system stops if this process dies. The system watches the thread
+// start starts a server that the system stops when this process dies. The system watches the thread
 // that started the server, so that thread is kept alive.
 func start(cmd *exec.Cmd, ended chan<- struct{}) error {
 	started := make(chan error)

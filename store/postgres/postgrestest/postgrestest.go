@@ -25,8 +25,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// These are the names of the user and the database that every server has. The user needs no
-// password.
+// The user and the database that every server has. The user needs no password.
 const (
 	User     = "skink"
 	Database = "skink"
@@ -34,17 +33,17 @@ const (
 
 // A Server is a PostgreSQL server with its own files.
 type Server struct {
-	Addr string // address of the server, HOST:PORT
-	Dir  string // directory with the server's data
+	Addr string // HOST:PORT
+	Dir  string
 
 	programs string // folder that contains initdb, postgres and pg_basebackup
 	settings []string
 	cmd      *exec.Cmd
-	ended    chan struct{} // closed when the process has ended
+	ended    chan struct{}
 }
 
 // Start starts a new server. Settings such as "max_connections=5" are added to its configuration.
-// The test is skipped on a machine without PostgreSQL. A server does not call fsync unless
+// The test is skipped on a machine without PostgreSQL. The server does not call fsync unless
 // "fsync=on" is given: its files survive the end of the process, but not a crash of the machine.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
@@ -63,7 +62,6 @@ func startNew(tb testing.TB, settings []string) (*Server, error) {
 	return s, s.create()
 }
 
-// create makes the server's files, and starts it.
 func (s *Server) create() error {
 	if out, err := s.run("initdb", "--no-sync", "--username="+User, "--auth=trust", "--encoding=UTF8", "--locale=C", "--pgdata="+s.Dir); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
@@ -78,7 +76,6 @@ func (s *Server) create() error {
 	return s.exec("CREATE DATABASE " + Database)
 }
 
-// prepare chooses the programs, the folder and the port of a new server.
 func prepare(tb testing.TB, settings []string) (*Server, error) {
 	programs := programs()
 	if programs == "" {
@@ -100,9 +97,9 @@ func prepare(tb testing.TB, settings []string) (*Server, error) {
 	return s, err
 }
 
-// freeAddress returns a loopback address that is not in use. On Linux all of 127.0.0.0/8 is
-// loopback, so each server gets its own. Connections of other tests come from 127.0.0.1 and cannot
-// take its port.
+// freeAddress returns an unused loopback address. On Linux all of 127.0.0.0/8 is loopback, so each
+// server gets its own address. Connections of other tests come from 127.0.0.1 and cannot take its
+// port.
 func freeAddress() (string, error) {
 	own := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	l, err := net.Listen("tcp", own)
@@ -115,8 +112,8 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// programs returns the folder of the newest server that is installed, or "" if there is none.
-// Debian keeps the programs of each version in a folder of its own, outside PATH.
+// programs returns the folder of the newest installed server, or "" if there is none. Debian keeps
+// the programs of each version in a separate folder outside PATH.
 func programs() string {
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if found, err := exec.LookPath("initdb"); err == nil {
@@ -144,7 +141,7 @@ func (s *Server) run(program string, args ...string) ([]byte, error) {
 	return s.command(program, args...).CombinedOutput()
 }
 
-// Run starts a server that was stopped or killed, at the same address, and waits until it answers.
+// Run starts a server that was stopped or killed, at the same address, and waits until it responds.
 func (s *Server) Run() error {
 	host, port, err := net.SplitHostPort(s.Addr)
 	if err != nil {
@@ -191,7 +188,7 @@ func (s *Server) Log() string {
 	return string(bytes.TrimSpace(b))
 }
 
-// Kill ends the server without warning, and returns when it has ended.
+// Kill kills the server without warning, and returns when it has ended.
 func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
@@ -216,7 +213,6 @@ func (s *Server) Restart() error {
 	return s.runAgain()
 }
 
-// runAgain starts the server again as soon as all of its old processes have ended.
 func (s *Server) runAgain() error {
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		err := s.Run()
@@ -226,7 +222,7 @@ func (s *Server) runAgain() error {
 	}
 }
 
-// URL returns the address of the store in the given schema of the server.
+// URL returns the address of the store in the given schema on the server.
 func (s *Server) URL(schema string) string { return URL(schema, s.Addr) }
 
 // URL returns the address of a store on several servers, such as a primary and its standby.
@@ -243,15 +239,14 @@ func (s *Server) RequirePassword() error {
 	return s.exec("SELECT pg_reload_conf()")
 }
 
-// exec runs a statement in the database "postgres", which every new server has.
 func (s *Server) exec(sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return s.in(ctx, "postgres", sql)
 }
 
-// Exec runs SQL in the database of the stores. It retries SQL that is aborted because of a deadlock
-// with a store, at most 20 times in all.
+// Exec runs SQL in the database of the stores. If the SQL is aborted because of a deadlock with a
+// store, Exec retries it, up to 20 attempts in all.
 func (s *Server) Exec(ctx context.Context, sql string) (err error) {
 	for range 20 {
 		err = s.in(ctx, Database, sql)
@@ -309,7 +304,7 @@ func (s *Server) StartStandby(tb testing.TB, synchronous bool) *Server {
 	return standby
 }
 
-// Follow turns s, which must not be running, into a standby of primary, with a copy of primary's
+// Follow turns s, which must not be running, into a standby of primary with a copy of primary's
 // files.
 func (s *Server) Follow(primary *Server, synchronous bool) error {
 	if err := os.RemoveAll(s.Dir); err != nil {

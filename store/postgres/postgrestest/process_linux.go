@@ -10,12 +10,12 @@ import (
 )
 
 // CPU returns the processor time that the server's processes have used, in steps of 10 ms. It
-// leaves out processes that have ended and that their parent has not waited for.
+// leaves out ended processes that their parent has not waited for.
 func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
 		if pid == s.cmd.Process.Pid {
-			times = fields[11:15] // utime, stime, and the same times of the children that have ended
+			times = fields[11:15] // utime and stime, then those of the children that have ended
 		}
 		for _, t := range times {
 			n, _ := strconv.Atoi(t)
@@ -25,8 +25,8 @@ func (s *Server) CPU() (total time.Duration) {
 	return total
 }
 
-// processes returns the main process of the server and its children. The values are the fields of
-// /proc/PID/stat, beginning with the state.
+// processes returns the main process of the server and its children by process id. The values are
+// the fields of /proc/PID/stat, starting with the state.
 func (s *Server) processes() map[int][]string {
 	found := map[int][]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -45,7 +45,7 @@ func (s *Server) processes() map[int][]string {
 	return found
 }
 
-// killAll ends all processes of the server at the same moment, as a power cut does. If the main
+// killAll kills all processes of the server at the same moment, like a power cut. If the main
 // process died alone, a child that waits for a standby would stop waiting, and other processes
 // could read its commit before they end.
 func (s *Server) killAll() {

@@ -7,5 +7,5 @@ import "time"
 // CPU returns 0, because it is measured only on Linux.
 func (s *Server) CPU() time.Duration { return 0 }
 
-// killAll ends the main process of the server. Its other processes then end by themselves.
+// killAll kills the main process of the server. Its other processes then end by themselves.
 func (s *Server) killAll() { s.cmd.Process.Kill() }

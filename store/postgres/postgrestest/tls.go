@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// StartTLS starts a server that offers TLS. The result cert is the file with its self-signed
-// certificate.
+// StartTLS starts a server that offers TLS. cert is the file with its self-signed certificate.
 func StartTLS(tb testing.TB) (s *Server, cert string) {
 	tb.Helper()
 	s, err := prepare(tb, nil)
@@ -43,7 +42,6 @@ func StartTLS(tb testing.TB) (s *Server, cert string) {
 	return s, cert
 }
 
-// certify writes a self-signed certificate for an address, and its key.
 func certify(addr, certFile, keyFile string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
