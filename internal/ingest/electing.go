@@ -8,8 +8,8 @@ import (
 	"skink/internal/precedence"
 )
 
-// electing is a set of locks, one for each cluster of duplicates. A page that holds the lock may
-// change the leader of the cluster. A cluster is identified by the id of its leader. A page
+// electing is a set of locks, one for each cluster of duplicates. A page may change the leader of a
+// cluster only while it holds its lock. A cluster is identified by the id of its leader. A page
 // acquires all locks that it needs at once, and releases them before it waits for others, so there
 // is no deadlock.
 //
@@ -18,14 +18,14 @@ import (
 // leader does not change with each copy.
 type electing struct {
 	mu      sync.Mutex
-	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
-	all     bool                // guarded by mu: one candidate holds all locks
-	waiting []*candidate        // guarded by mu: the candidates that wait, in order of arrival
+	held    map[dedup.Hash]bool // guarded by mu; clusters whose locks are held, by the id of the leader
+	all     bool                // guarded by mu; one candidate holds all locks
+	waiting []*candidate        // guarded by mu; in order of arrival
 }
 
 // A candidate is a page that waits for the locks of some clusters.
 type candidate struct {
-	clusters []dedup.Hash // clusters that the page needs; nil means all
+	clusters []dedup.Hash // clusters whose locks it needs; nil means all
 	standing precedence.Standing
 	turn     chan struct{} // closed when the candidate holds its locks
 	passed   int           // number of later candidates that got one of these locks first
