@@ -34,7 +34,7 @@ func (s pageStore) page(ctx context.Context, id dedup.Hash, want store.Want) (*s
 	return pages[0], nil
 }
 
-// fetchAgain queues a page for another fetch. The item has no validators (ETag or date), so the
+// fetchAgain queues a page for another fetch. It omits the validators (ETag and date), so that the
 // server sends the page even if it was not modified.
 func (s pageStore) fetchAgain(ctx context.Context, r *store.Record) error {
 	_, err := s.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})

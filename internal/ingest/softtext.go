@@ -36,7 +36,7 @@ import (
 // or if all known URLs of the pattern do not exist.
 const (
 	mostOwn     = 8  // maximum number of words that may differ
-	oneIn       = 8  // number of words in the answer for each word that may differ
+	oneIn       = 8  // at most one in oneIn of the answer's words may differ
 	leastOthers = 3  // minimum number of known pages with other titles
 	leastShared = 16 // minimum number of runs of three words that the page shares with the answer
 	shareOfOwn  = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
@@ -58,7 +58,6 @@ func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.
 	return err == nil && a.saidBy(page), err
 }
 
-// pageWords holds the words of a page.
 type pageWords struct {
 	url   []string
 	title []string
