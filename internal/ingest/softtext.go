@@ -72,7 +72,7 @@ func wordsOf(url, title, text string) *pageWords {
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
-	near   int          // number of words by which the nearest of the other pages differs from the answer
+	near   int          // number of words by which the most similar of the other pages differs from the answer
 	taken  map[run]bool // runs of words in the known pages with other titles
 }
 
@@ -98,20 +98,19 @@ func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
 	return a
 }
 
-// drop returns a function that reports whether a word is ignored, because it is in one of the two
+// drop returns a function that reports whether to ignore a word, because it is in one of the two
 // URLs.
 func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
 }
 
-// hasTitleOf reports whether the titles of the answer and of a page have the same words, without
+// hasTitleOf reports whether the titles of the answer and of a page have the same words, apart from
 // ignored words.
 func (a *softAnswer) hasTitleOf(page *pageWords) bool {
 	drop := a.drop(page)
 	return slices.Equal(leave(a.title, drop), leave(page.title, drop))
 }
 
-// saidBy reports whether a page is equal to the answer.
 func (a *softAnswer) saidBy(page *pageWords) bool {
 	if !a.hasTitleOf(page) {
 		return false
@@ -133,7 +132,8 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	return a.shares(page, drop)
 }
 
-// shares reports whether a page shares enough text with the answer that the other pages lack.
+// shares reports whether a page shares enough text with the answer, not counting text of the other
+// pages.
 func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	answer := runsOf(leave(a.text, drop))
 	own, shared := 0, 0
@@ -149,10 +149,9 @@ func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	return shared >= leastShared && shared*shareOfOwn >= own
 }
 
-// countDifference returns three numbers. The result own is the number of a page's words that are
-// not in an answer, missing is the number of the answer's words that are not in the page, and words
-// is the number of all words of the answer. Repeated words count each time. Words for which drop
-// returns true do not count.
+// countDifference returns the number of a page's words that are not in an answer (own), the number
+// of the answer's words that are not in the page (missing), and the number of the answer's words
+// (words). Repeated words count each time. Words for which drop returns true do not count.
 func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
 	left := map[string]int{}
 	for _, w := range answer {
@@ -187,7 +186,6 @@ func runsOf(words []string) map[run]bool {
 	return all
 }
 
-// tokensOf returns the words of a text in canonical form.
 func tokensOf(text string) []string {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
@@ -223,7 +221,7 @@ func titleWords(title, url string) (hash uint64) {
 	inTitle.Read([]byte(title))
 	for _, n := range inTitle.Numbers() {
 		if !slices.Contains(inURL.Numbers(), n) {
-			hash = (hash + n) * 0x9E3779B97F4A7C15 // the product makes the hash depend on the order of the words; any odd number would do
+			hash = (hash + n) * 0x9E3779B97F4A7C15 // the factor makes the hash depend on the order of the words; any odd number would do
 		}
 	}
 	return hash
@@ -238,7 +236,7 @@ func wordsBeside(url, text string) []string {
 // An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswersKept is the maximum size in bytes of the cache of answers.
+// softAnswersKept is the maximum size of the answer cache in bytes.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
