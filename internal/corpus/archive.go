@@ -23,7 +23,6 @@ import (
 // response is handled as in a crawl, with its headers, so errors and redirects are skipped too. A
 // Writer writes a record unchanged, header and block, after the warcinfo record of its file.
 
-// archiveStart is the number of bytes that are read to detect a web archive.
 const archiveStart = 64 << 10
 
 // An archived holds what is needed, besides the block, to write an archive record again.
@@ -84,8 +83,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
-// record returns the record with the given block, as it was in the archive. The result can be read
-// or written once.
+// The result can be read or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
 }

@@ -124,7 +124,7 @@ func openPackaged(path, name string) (io.ReadCloser, error) {
 	return both{f, z}, nil
 }
 
-// Closing a both also closes the package.
+// Closing it also closes the package.
 type both struct {
 	io.ReadCloser
 	zip io.Closer
@@ -188,7 +188,6 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 	}
 }
 
-// startBytes is the number of bytes that are read to detect the format of a file.
 const startBytes = 64 << 10
 
 // IsARC reports whether a file is an ARC file. The argument start is the beginning of the file,

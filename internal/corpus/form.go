@@ -40,10 +40,9 @@ const (
 	passedOver
 )
 
-// sniffed is the number of bytes that are read to detect the form of a file.
+// in bytes
 const sniffed = 2048
 
-// formOf returns the form of a file, and the bytes that were read to detect it.
 func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, head []byte, err error) {
 	head, isLines, err := in.beginsAsLines(name, b)
 	if err != nil || isLines {
@@ -97,8 +96,7 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr returns the extension of a file name in lower case without the dot, such as "css", or
-// other if the name has none. Users recognise the kind of a file by its extension.
+// Users recognise the kind of a file by its extension.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -109,8 +107,8 @@ func endingOr(name, other string) string {
 // readersEndings are the extensions of files with text written for people.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// readersNames are the names of texts for people in folders of source code. Such a name may come
-// before the first dot (README, README.first) or be the extension (zlib.LICENSE).
+// Such a name may come before the first dot (README, README.first) or be the extension
+// (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
 // forReaders decides by the name and the first bytes of a file.
@@ -189,7 +187,6 @@ func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes 
 	return head, false, nil
 }
 
-// mayBeObject reports whether the first bytes of a file may be those of a JSON object.
 func mayBeObject(start []byte) bool {
 	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte(bom)))
 	return len(start) == 0 || start[0] == '{'

@@ -206,8 +206,7 @@ func kindOfFile(t fs.FileMode) string {
 	return "device"
 }
 
-// walkable returns a path for WalkDir. WalkDir follows a symbolic link to a folder only if the path
-// ends in a slash, so walkable adds one.
+// WalkDir follows a symbolic link to a folder only if the path ends in a slash.
 func walkable(root string) string {
 	if info, err := os.Stat(root); err == nil && info.IsDir() && !strings.HasSuffix(root, "/") {
 		if link, err := os.Lstat(root); err == nil && link.Mode()&fs.ModeSymlink != 0 {

@@ -25,8 +25,7 @@ type member struct {
 
 type members []member
 
-// value returns the JSON of the member with the given name. If several members have the name, the
-// last one counts.
+// If several members have the name, the last one counts.
 func (m members) value(name string) (value []byte, ok bool) {
 	for i := len(m) - 1; i >= 0; i-- {
 		if string(m[i].name) == name {
@@ -36,7 +35,6 @@ func (m members) value(name string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// names yields each member name once.
 func (m members) names(yield func(string) bool) {
 	for i := range m {
 		name := string(m[i].name)
@@ -69,7 +67,7 @@ type scanner struct {
 	found members // members of the outermost object
 }
 
-// maxDepth is the maximum nesting depth of objects and arrays, as in encoding/json.
+// as in encoding/json
 const maxDepth = 10000
 
 func (s *scanner) next() byte {
@@ -112,7 +110,6 @@ func (s *scanner) value() bool {
 	return s.number()
 }
 
-// list reads an object or an array that ends with end. The function read reads one element.
 func (s *scanner) list(end byte, read func() bool) bool {
 	s.at++
 	if s.depth++; s.depth > maxDepth {
@@ -189,7 +186,6 @@ func (s *scanner) digits() bool {
 	return s.at > start
 }
 
-// string reads a string including its quotes.
 func (s *scanner) string() bool {
 	s.at++
 	for {
@@ -235,8 +231,7 @@ func plainPrefix(b []byte) int {
 	return i
 }
 
-// hex4 returns the value of the four hexadecimal digits at the beginning of b, or -1 if there are
-// none.
+// hex4 returns -1 if b does not begin with four hexadecimal digits.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1

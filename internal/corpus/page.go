@@ -167,7 +167,6 @@ func cutOf(rec *warc.Record) wire.Cut {
 	return wire.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
 }
 
-// fileAnswer returns a response with status 200 whose body is the block of the record.
 func fileAnswer(rec *warc.Record, kind string) wire.Answer {
 	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }

@@ -134,7 +134,6 @@ func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	return t, nil
 }
 
-// said returns the text of a file, a line or a row.
 func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
@@ -160,8 +159,7 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
 }
 
-// textOf returns the text of a file that is not a document. kind is its media type, HTML or plain
-// text.
+// kind is the media type, HTML or plain text.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
 	if err != nil { // Parse fails only if the file contains no text

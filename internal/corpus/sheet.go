@@ -101,8 +101,6 @@ func notRow(wrong *csv.ParseError) error {
 	return fmt.Errorf("not a row of the table: %w", wrong.Err)
 }
 
-// otherCells returns the error for a row that has n cells although the first row has a different
-// number.
 func otherCells(n, first int) error {
 	cells := fmt.Sprintf("%d cells", n)
 	if n == 1 {
@@ -111,8 +109,6 @@ func otherCells(n, first int) error {
 	return fmt.Errorf("%s instead of %d as in the first row", cells, first)
 }
 
-// separator returns the character that separates the cells of a sheet. It depends on the name of
-// the file and on its first line.
 func separator(name, first string) rune {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".tsv" || ext == ".tab" {
 		return '\t'

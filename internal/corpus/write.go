@@ -45,7 +45,6 @@ type Writer struct {
 	sink     sink // nil before the first record, which determines the format
 }
 
-// A sink writes records in one format: JSON Lines, Parquet or WARC.
 type sink interface {
 	write(r *Record, note Note, annotate bool) error
 	close() error
@@ -246,7 +245,7 @@ func (s *lineSink) close() error {
 	return s.pack.Close()
 }
 
-// An elementSink writes a JSON array with one element on each line.
+// An elementSink writes a JSON array with one element per line.
 type elementSink struct {
 	*lineSink
 	n int // number of elements written
@@ -282,7 +281,6 @@ func (s *elementSink) close() error {
 	return s.lineSink.close()
 }
 
-// appendLine appends a record as a JSON line without a line end.
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	if r.row != nil || r.archived != nil {
 		return dst, fmt.Errorf("%s is not a line like the records before it: write these inputs to separate files", r.Place())

@@ -55,7 +55,6 @@ func Keep(ctx context.Context, dir, name string, value []byte) error {
 	return replaceBy(path+"."+rand.Text()+halfExt, path+KeptExt, value)
 }
 
-// removeHalves removes the unfinished files that interrupted calls of Keep have left for a name.
 func removeHalves(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

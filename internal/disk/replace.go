@@ -6,7 +6,6 @@ import "os"
 // the old or the new content, never a part.
 func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
 
-// replaceBy is [Replace] with the given name for the temporary file.
 func replaceBy(half, name string, b []byte) error {
 	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {

@@ -62,7 +62,6 @@ func (s *Space) HasRoom(bytes int64) bool {
 	return err == nil && free-bytes >= s.kept(total)
 }
 
-// kept returns the number of bytes to keep free on a file system with total bytes.
 func (s *Space) kept(total int64) int64 {
 	if s.Reserve == 0 {
 		return min(defaultReserve, max(LeastReserve, total/reserveShare))

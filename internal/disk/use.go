@@ -21,7 +21,6 @@ func Use(dir string) (total int64) {
 	return total
 }
 
-// used returns the number of bytes that a file occupies on disk, without the zeros at its end.
 func used(path string, info fs.FileInfo) int64 {
 	size := allocated(info)
 	f, err := os.Open(path)

@@ -187,7 +187,6 @@ func (g *Guard) Flush() error {
 	return err
 }
 
-// cutRune returns the number of bytes at the end of p that begin an incomplete character or a CRLF.
 func cutRune(p []byte) int {
 	if len(p) > 0 && p[len(p)-1] == '\r' {
 		return 1 // may be the first half of a CRLF

@@ -73,12 +73,9 @@ func (c *costs) learn(size int, outgrown bool) {
 	*h += (now - *h) / learnedIn
 }
 
-// costOf returns the bytes of memory needed to parse a page of size bytes into a tree of at most
-// tree bytes.
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
-// documentCost returns the bytes of memory needed to read a document, such as a PDF, including its
-// text. It depends little on the file size.
+// The memory that a document needs depends little on the size of its file.
 func documentCost(documents *document.Reader, body []byte) int64 {
 	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
 }

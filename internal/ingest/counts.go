@@ -11,7 +11,6 @@ import (
 	"skink/store"
 )
 
-// counts holds the number of records in a store, and of those that this pipeline added.
 type counts struct {
 	pages atomic.Int64 // pages in the store
 
@@ -74,7 +73,6 @@ func (c *counts) add(j *judgement) {
 	c.pages.Store(c.all.Pages())
 }
 
-// found returns the kind under which a repeated visit is counted.
 func (j *judgement) found() store.VisitKind {
 	r, b := &j.record, j.before
 	switch {
@@ -92,8 +90,7 @@ func (c *counts) rejudged(j *judgement) {
 	c.replace(j)
 }
 
-// replace updates the counts for a new record and the record that it replaced, if any. The caller
-// holds mu.
+// The caller holds mu.
 func (c *counts) replace(j *judgement) {
 	if j.before != nil {
 		c.all.Remove(j.before)
@@ -112,10 +109,10 @@ const (
 	nearLimit  = 1000
 )
 
-// nears reports whether a crawl has nearly reached its page limit. A limit of 0 means no limit.
+// A limit of 0 means no limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
-// recount reads the counts from the store, because other workers write to it, too.
+// Other workers write to the store, too.
 func (c *counts) recount(ctx context.Context, s PipelineStore) error {
 	all, err := s.Tally(ctx)
 	if err != nil {

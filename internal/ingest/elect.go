@@ -164,7 +164,6 @@ func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	}
 }
 
-// sameVerdict reports whether the verdict equals the one in the stored record.
 func (j *judgement) sameVerdict() bool {
 	a, b := &j.record, j.before
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance && a.Containment == b.Containment

@@ -23,7 +23,6 @@ type electing struct {
 	waiting []*candidate        // guarded by mu; in order of arrival
 }
 
-// A candidate is a page that waits for the locks of some clusters.
 type candidate struct {
 	clusters []dedup.Hash // clusters whose locks it needs; nil means all
 	standing precedence.Standing
@@ -35,12 +34,12 @@ type candidate struct {
 // earlier one.
 const mostPassed = 256
 
-// lock waits for the locks of clusters. The argument standing is that of the page that needs them.
+// standing is that of the page that needs the locks.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
 
-// lockAll waits for the locks of all clusters. It gets them ahead of all waiting pages.
+// The caller gets the locks ahead of all waiting pages.
 func (e *electing) lockAll() { e.wait(&candidate{turn: make(chan struct{})}) }
 
 func (e *electing) wait(c *candidate) {
@@ -51,7 +50,7 @@ func (e *electing) wait(c *candidate) {
 	<-c.turn
 }
 
-// unlock releases the locks of the given clusters, or all locks if clusters is nil.
+// unlock releases all locks if clusters is nil.
 func (e *electing) unlock(clusters []dedup.Hash) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +92,7 @@ func (e *electing) grant() {
 	}
 }
 
-// give gives a candidate its locks. The caller holds mu.
+// The caller holds mu.
 func (e *electing) give(c *candidate) {
 	e.all = c.clusters == nil
 	for _, id := range c.clusters {
@@ -136,8 +135,7 @@ type right struct {
 	clusters []dedup.Hash // clusters whose locks it holds; nil means all
 }
 
-// covers reports whether the page holds the locks of all given clusters. It is always true for a
-// nil *right.
+// It is always true for a nil *right.
 func (r *right) covers(clusters ...dedup.Hash) bool {
 	if r == nil || r.held && r.clusters == nil {
 		return true

@@ -10,7 +10,6 @@ import (
 	"skink/frontier"
 )
 
-// faults records the faults in a page's HTML and in its response header.
 func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
 	url, header := got.seen.URL, page.Header
 	secure := strings.HasPrefix(url, "https://")
@@ -39,7 +38,6 @@ func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
 	}
 }
 
-// isLocal reports whether a host is the local machine.
 func isLocal(host string) bool {
 	name, _, _ := strings.Cut(host, ":")
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || strings.HasPrefix(host, "[::1]")

@@ -37,7 +37,6 @@ type FileOptions struct {
 	Judged func(*corpus.Record, *store.Record) error
 }
 
-// A file is an input record that is being judged.
 type file struct {
 	from      *corpus.Record
 	reading   *reading
@@ -158,8 +157,7 @@ func (b *batch) cost(documents *document.Reader) int64 {
 	return max(of, costOf(bytes, tree))
 }
 
-// readFiles reads the files of a batch. Unless keepRaw is true, it frees their raw bytes
-// afterwards.
+// Unless keepRaw is true, readFiles also frees the raw bytes of the files.
 func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error {
 	weight := int64(0)
 	for _, f := range b.files {
@@ -255,7 +253,6 @@ func (b *batch) news() (all []*file) {
 	return all
 }
 
-// finish commits the files of a batch in order, and calls judged for each.
 func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged func(*corpus.Record, *store.Record) error) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err

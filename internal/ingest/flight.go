@@ -63,7 +63,6 @@ type flight struct {
 	read    time.Time            // guarded by mu; when the marks of the other workers were last read
 }
 
-// newFlight reads the marks of pages that were being read when a process died.
 func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
 	_, err := f.refresh(ctx, time.Now())
@@ -147,7 +146,7 @@ func (f *flight) look(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// write writes this worker's marks. The caller holds mu.
+// The caller holds mu.
 func (f *flight) write(ctx context.Context) error {
 	for {
 		old, err := f.refresh(ctx, time.Now())

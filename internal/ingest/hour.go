@@ -139,7 +139,6 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// leave returns the reason why a host gets no more requests in this run, or "" if it gets requests.
 func (h *hours) leave(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -260,8 +259,6 @@ type turn struct {
 	stays   bool // the visit before this one had the same result
 }
 
-// turnOf compares a page with its stored record, and returns a turn if an error page seems to have
-// replaced it.
 func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) (turn, error) {
 	r := &got.seen
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {

@@ -57,7 +57,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 	return out
 }
 
-// send sends an item to a channel. It fails only if ctx ends first.
+// send fails only if ctx ends first.
 func send[T any](ctx context.Context, to chan<- T, item T) error {
 	select {
 	case to <- item:

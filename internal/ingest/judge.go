@@ -39,7 +39,6 @@ type judgement struct {
 	wants   dedup.Hash   // a leader that the page may have to replace, but whose cluster it has not locked; zero means none
 }
 
-// A takeover describes a leader that a page replaces.
 type takeover struct {
 	leader dedup.Hash // id of the leader; zero means none
 	text   dedup.Hash // hash of the leader's text
@@ -74,13 +73,11 @@ func (v *visit) thin() *judgement {
 	return j
 }
 
-// A judging holds parameters for judging visits.
 type judging struct {
 	held *right                              // locks of clusters that the page holds; nil means that the page may change any leader
 	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a look-up in the store misses; may be nil
 }
 
-// verdict judges one visit against the current content of the store.
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
 	all, err := d.verdicts(ctx, []*visit{v}, how)
 	if err != nil {
@@ -133,7 +130,6 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 	return all, nil
 }
 
-// mostAtOnce is the maximum number of members of a leader that are judged again with one look-up.
 const mostAtOnce = 64
 
 // leads reports whether r is the record of a duplicate of the visited page, in its current version
@@ -282,7 +278,6 @@ func (j *judgement) copyOf(first *store.Record) {
 	}
 }
 
-// follow writes a verdict and the id of its leader to the record.
 func (j *judgement) follow(v dedup.Verdict, leader dedup.Hash) {
 	r := &j.record
 	r.Verdict, r.Found, r.Resemblance, r.Containment, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, v.Containment, leader, v.DuplicateOf
@@ -397,7 +392,7 @@ func (d *judge) withSets(ctx context.Context, met []store.Leader, candidates []d
 	return short, nil
 }
 
-// elects reports whether pages may replace the leaders of their clusters. Files never do.
+// Files never replace a leader.
 func (d *judge) elects() bool { return d.order.Load() != nil }
 
 func (d *judge) standing(r *store.Record) precedence.Standing {
@@ -473,7 +468,6 @@ func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string,
 	return pages[precedence.Leader(pages)].URL, nil
 }
 
-// lead returns the judgement of a page that replaces a leader.
 func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 	j := v.thin()
 	j.basis, j.over = basis, over

@@ -9,7 +9,6 @@ import (
 	"skink/store"
 )
 
-// A leader holds the data of a leading page that an exact comparison needs.
 type leader struct {
 	url  string
 	set  dedup.Set

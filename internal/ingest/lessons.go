@@ -28,7 +28,6 @@ import (
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
 
-// A keeper gives a book access to a store.
 type keeper struct{ store store.Meta }
 
 func (k keeper) Meta(ctx context.Context, name string) ([]byte, error) {
@@ -114,7 +113,6 @@ func (l *lessons) turn() {
 	}
 }
 
-// keep writes any new evidence and the cursor.
 func (l *lessons) keep(ctx context.Context) error {
 	b := l.book
 	if b == nil || !b.Dirty() {
@@ -134,7 +132,6 @@ func (l *lessons) keep(ctx context.Context) error {
 	return l.store.SetMeta(ctx, learnedName, []byte(cursor))
 }
 
-// learn adds a committed page to the book.
 func (l *lessons) learn(ctx context.Context, j *judgement) error {
 	if l.book == nil || j.kind == touched {
 		return nil

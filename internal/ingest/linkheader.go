@@ -56,7 +56,6 @@ type headerLink struct {
 	anchored            bool // the link is from another page than the one in the response
 }
 
-// headerLinks yields the links in one Link field.
 func headerLinks(field string) func(yield func(headerLink) bool) {
 	const space = " \t"
 	return func(yield func(headerLink) bool) {
@@ -94,7 +93,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 	}
 }
 
-// parameter splits the first parameter off the parameters of a link. The name is in lower case.
+// The name is in lower case.
 func parameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

@@ -74,7 +74,7 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 
 func partName(n int) string { return fmt.Sprintf("%s %d", listedName, n) }
 
-// add adds pages, and writes the new ones to the store as one part.
+// add writes the new ids to the store as one part.
 func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

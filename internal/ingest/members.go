@@ -30,7 +30,6 @@ import (
 // may join the cluster before its members are judged, so the members are listed again until there
 // are no new ones.
 
-// A reunion is the progress of judging the members of a leader again.
 type reunion struct {
 	leader dedup.Hash
 	done   map[dedup.Hash]time.Time // members that were judged again, with the times of their new records

@@ -38,7 +38,6 @@ type Names struct {
 	Changed  int // files that were in the store with a different text, and count as new visits
 }
 
-// A naming gives names to the files of one run.
 type naming struct {
 	store  PipelineStore
 	again  func(*reading, *store.Record) (*visit, error) // compares a file with its stored record
@@ -58,7 +57,6 @@ func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store
 	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
 
-// stored forgets the names of files that are now in the store.
 func (n *naming) stored(files []*file) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,7 +104,6 @@ func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) 
 	return all, nil
 }
 
-// give gives names to files, or marks them as known.
 func (n *naming) give(ctx context.Context, files []*file) error {
 	first, err := n.holdersOf(ctx, files, 1)
 	if err != nil {
@@ -204,7 +201,7 @@ func (got *reading) named(url string, at time.Time) *reading {
 	return &named
 }
 
-// qualified returns the nth candidate for the name of a file, counted from 1.
+// n counts from 1.
 func (f *file) qualified(n int) string {
 	source := f.from.Source()
 	switch {

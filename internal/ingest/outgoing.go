@@ -100,7 +100,6 @@ const (
 	maxFragments = 1 << 14 // in bytes, for all fragments of a page's links to one URL
 )
 
-// fragment returns the fragment of a link if it is kept, otherwise "".
 func (o outgoing) fragment(l *extract.Link) string {
 	if !o.fragments || l.By != extract.ByAnchor {
 		return ""

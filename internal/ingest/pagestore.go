@@ -9,10 +9,9 @@ import (
 	"skink/store"
 )
 
-// A pageStore reads single pages from a store.
 type pageStore struct{ PipelineStore }
 
-// record returns the record of a page, or nil if there is none.
+// record returns nil if there is no such page.
 func (s pageStore) record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
 	c, err := s.page(ctx, id, store.WantRecord)
 	if c == nil {
@@ -21,7 +20,7 @@ func (s pageStore) record(ctx context.Context, id dedup.Hash) (*store.Record, er
 	return &c.Record, nil
 }
 
-// content returns the record of a page with its text, sketch and links, or nil if there is none.
+// content returns nil if there is no such page.
 func (s pageStore) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
 	return s.page(ctx, id, store.WantText|store.WantSketch|store.WantLinks)
 }

@@ -43,14 +43,13 @@ type reading struct {
 	out      []byte   // all links in the store's format; nil if the store keeps none
 }
 
-// shingles holds the shingles of a text: a list in text order until the set is first needed, and
-// then the set. Most pages never need the set.
+// shingles is a list in text order until the set is first needed. Most pages never need the set.
 type shingles struct {
 	list []uint64
 	set  dedup.Set
 }
 
-// asSet returns the shingles as a set. The first call replaces the list with the set.
+// The first call replaces the list with the set.
 func (s *shingles) asSet() dedup.Set {
 	if s.set == nil {
 		s.set, s.list = dedup.NewSet(s.list), nil
@@ -122,8 +121,7 @@ func unread(page *crawler.Page, leads *crawler.Leads) *reading {
 	return got
 }
 
-// guard calls read, and turns a panic into an error. Pages can contain anything, and one that makes
-// the code panic must not end the crawl.
+// Pages can contain anything, and one that makes the code panic must not end the crawl.
 func guard(read func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -160,7 +158,6 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	}
 }
 
-// isDocument reports whether a page is a PDF or another document whose text the pipeline extracts.
 func (opt *Options) isDocument(page *crawler.Page) bool {
 	return opt.Documents.Reads(page.Document())
 }
@@ -224,7 +221,6 @@ func (opt *Options) reread(c *store.Content) *reading {
 
 var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
 
-// hasScript reports whether a document may have a script.
 func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
 // obey adds the directives for this crawler to those for all crawlers. It looks for them in the
@@ -290,7 +286,6 @@ func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
 	}
 }
 
-// bound records that the page exceeded a limit.
 func (got *reading) bound(what string) {
 	r := &got.seen
 	if r.Bounds != "" {
@@ -430,7 +425,6 @@ func (got *reading) runs() (dedup.Set, error) {
 	return dedup.Runs(canon, text), nil
 }
 
-// hashes returns the text hashes by which copies of the page are looked up.
 func (got *reading) hashes() []dedup.Hash {
 	if got.seen.NoIndex {
 		return []dedup.Hash{got.seen.Hash, asideHash(got.seen.Hash)}

@@ -80,7 +80,7 @@ const (
 	maxLang        = 35 // enough for every language tag in use (RFC 5646, section 4.4.1)
 )
 
-// cut truncates a text to at most the given number of bytes, at a character boundary.
+// cut truncates a text at a character boundary. The limit most is in bytes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -36,7 +36,6 @@ type Replayed struct {
 // in memory. More readers would not help, because a single goroutine commits.
 const mostReaders = 8
 
-// A replaying is an archive page that is being judged.
 type replaying struct {
 	*Replayed
 	reading *reading

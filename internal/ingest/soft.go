@@ -39,7 +39,6 @@ type softPages struct {
 	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu
 }
 
-// A softMatch is the result of comparing a page with the answer to its pattern's probe.
 type softMatch struct {
 	probe string // URL of the probe; "" if the page was not compared
 	says  bool   // the page has the text of the answer; it is a soft 404 only once several pages have this text

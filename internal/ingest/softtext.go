@@ -68,7 +68,6 @@ func wordsOf(url, title, text string) *pageWords {
 	return &pageWords{urlWords(url), tokensOf(title), tokensOf(text)}
 }
 
-// A softAnswer is the answer to a probe, prepared for comparisons.
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
@@ -76,7 +75,6 @@ type softAnswer struct {
 	taken  map[run]bool // runs of words in the known pages with other titles
 }
 
-// A run is three consecutive words.
 type run [3]string
 
 func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
@@ -104,8 +102,6 @@ func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
 }
 
-// hasTitleOf reports whether the titles of the answer and of a page have the same words, apart from
-// ignored words.
 func (a *softAnswer) hasTitleOf(page *pageWords) bool {
 	drop := a.drop(page)
 	return slices.Equal(leave(a.title, drop), leave(page.title, drop))
@@ -200,7 +196,6 @@ func urlWords(rawURL string) []string {
 	return tokensOf(behindHost(rawURL))
 }
 
-// behindHost returns the decoded part of a canonical URL after its host.
 func behindHost(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -227,7 +222,6 @@ func titleWords(title, url string) (hash uint64) {
 	return hash
 }
 
-// wordsBeside returns the words of a text that are not in the URL of its page.
 func wordsBeside(url, text string) []string {
 	inURL := urlWords(url)
 	return leave(tokensOf(text), func(word string) bool { return slices.Contains(inURL, word) })
@@ -236,12 +230,10 @@ func wordsBeside(url, text string) []string {
 // An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswersKept is the maximum size of the answer cache in bytes.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
-// answer returns the answer to a probe, prepared for comparisons.
 func (f *softPages) answer(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
 	f.mu.Lock()

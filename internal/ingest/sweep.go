@@ -21,7 +21,6 @@ import (
 // crawl resumes at this point. If several workers share a store, each of them does this; a URL that
 // is queued twice is fetched once.
 
-// sweepLater queues the postponed URLs that are worth fetching now, and returns their number.
 func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued int, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -102,7 +101,6 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// queuedAtOnce is the number of items queued per call.
 const queuedAtOnce = 1000
 
 func (sw *sweep) queue(ctx context.Context) error {

@@ -75,7 +75,6 @@ func (u *upkeep) run(p *Pipeline) error {
 	}
 }
 
-// failed returns the error that ended the work, or nil.
 func (u *upkeep) failed() error {
 	if err := u.err.Load(); err != nil {
 		return *err

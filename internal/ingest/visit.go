@@ -46,7 +46,6 @@ const (
 	changed                   // the page gets a new record
 )
 
-// wanted reports whether the visit needs a new verdict.
 func (v *visit) wanted() bool {
 	return v.draft.Kind == store.Page && (v.kind == first || v.kind == changed)
 }
@@ -134,7 +133,6 @@ func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Reco
 	return classify(got, before, was, &p.opt)
 }
 
-// needsContent reports whether classify needs the stored text or sketch of a page.
 func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }

@@ -17,7 +17,6 @@ import (
 // A listed lemma stands for all its forms. Other adjectives are not recognised: participles, most
 // names of peoples, and adjectives that only a dictionary could identify.
 
-// notAdjectives is the title of the section with the exceptions.
 const notAdjectives = "no adjectives"
 
 type declined struct {

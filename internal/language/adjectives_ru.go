@@ -21,7 +21,7 @@ import (
 //
 // The error rates at [Adjective] are measured on words and not on running text.
 
-// russianEndings lists the endings of the full declension, longest first.
+// longest first
 var russianEndings = [...]string{
 	"ого", "его", "ому", "ему", "ыми", "ими",
 	"ою", "ею", // old forms of the endings ой and ей
@@ -123,7 +123,6 @@ func agrees(stem, ending string) bool {
 	return takes(hardAll, ending) || ending == "ее"
 }
 
-// bySuffix reports whether an unlisted stem with an ending is an adjective.
 func bySuffix(stem, ending string) bool {
 	for _, s := range russianSuffixes {
 		if before, ok := strings.CutSuffix(stem, s.suffix); ok {
@@ -156,7 +155,6 @@ func vowelBeforeSk(stem string) bool {
 
 func isRussianVowel(r rune) bool { return strings.ContainsRune("аеиоуыэюя", r) }
 
-// takes reports whether a list of endings, separated by spaces, contains an ending.
 func takes(list, ending string) bool {
 	if ending == "" {
 		return false

@@ -140,7 +140,6 @@ var ownScript = [...]struct {
 	{"am", unicode.Ethiopic}, {"km", unicode.Khmer}, {"lo", unicode.Lao}, {"my", unicode.Myanmar}, {"bo", unicode.Tibetan},
 }
 
-// add counts a non-ASCII letter or mark.
 func (s *scripts) add(r rune) {
 	s.letters++
 	switch {

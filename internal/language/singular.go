@@ -145,7 +145,6 @@ func englishSingular(word string) string {
 	return word
 }
 
-// dropS removes a regular plural ending from a word in -s of at least four letters.
 func dropS(word string) string {
 	n := len(word)
 	switch word[n-2] {
@@ -160,7 +159,6 @@ func dropS(word string) string {
 	return word[:n-1]
 }
 
-// dropEs removes a regular plural ending (-es or -s) from a word in -es.
 func dropEs(word string) string {
 	stem := word[:len(word)-2]
 	switch {

@@ -19,8 +19,7 @@ var lightEndings = map[string][]string{
 	"uk": byLength(`ями ами ові еві єві ого ому ими іми ях ах ям ам ів їв ей ой ою ею єю ій їй ої ий их им ім іх ьою ьої ем єм ом а я о е є у ю и і ї й ь`),
 }
 
-// lightStem is the minimum number of letters that must remain after a light stemmer has removed an
-// ending.
+// lightStem is the minimum number of letters that must remain after an ending is removed.
 const lightStem = 3
 
 func byLength(list string) []string {

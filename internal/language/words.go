@@ -48,8 +48,6 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// parseList returns the words of a list. White space separates words, and a line that begins with #
-// is a comment.
 func parseList(text string) map[string]bool {
 	words := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -84,7 +82,6 @@ var index = sync.OnceValue(func() *wordIndex {
 	return all
 })
 
-// keyOf returns the last eight bytes of a lower-cased word.
 func keyOf(word []byte) (key uint64) {
 	for _, c := range word {
 		key = key<<8 | uint64(c)

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// staleAfter is the minimum age of the files and folders that RemoveStale removes.
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders in dir that killed processes left behind and whose

@@ -84,7 +84,6 @@ func answers(address, header string, local net.Addr) bool {
 	return name != "" && (name == strings.ToLower(hostOf(address)) || err == nil && name == strings.ToLower(machine))
 }
 
-// hostOf returns a host without its port, and without the brackets of an IPv6 address.
 func hostOf(hostPort string) string {
 	if host, _, err := net.SplitHostPort(hostPort); err == nil {
 		return host

@@ -99,7 +99,6 @@ func front(w http.ResponseWriter, _ *http.Request) {
 `) // an error means that the client closed the connection
 }
 
-// info returns a metric whose value is always 1, with the version in its labels.
 func (b Build) info() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "skink_build_info",

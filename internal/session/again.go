@@ -49,7 +49,6 @@ type round struct {
 
 const roundName = "round"
 
-// openRound returns the round that this run begins or continues.
 func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	began := round{Asked: time.Now().UTC(), Retry: a.Retry, Recrawl: a.Recrawl}
 	text, err := s.Meta(ctx, roundName)
@@ -66,7 +65,7 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	return began, nil
 }
 
-// writeRound writes a round to the store; the zero round means that there is none.
+// The zero round means that there is none.
 func writeRound(ctx context.Context, s store.Meta, r round) error {
 	text, err := json.Marshal(r)
 	if r == (round{}) {
@@ -81,7 +80,6 @@ func writeRound(ctx context.Context, s store.Meta, r round) error {
 	return nil
 }
 
-// A selection chooses the URLs that a run visits again, in addition to new ones.
 type selection struct {
 	store     store.Store
 	options   *Again
@@ -178,7 +176,6 @@ func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, er
 	return &pages[0].Record, nil
 }
 
-// itemOf returns the item that fetches a record's URL again.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
 	return frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
 }

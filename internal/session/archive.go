@@ -21,8 +21,7 @@ type keeping struct {
 	archive *archive.Archive // nil if there is none, or after close
 }
 
-// keep returns a function that archives a response that is not stored as a page, or nil if there is
-// no archive.
+// keep returns nil if there is no archive.
 func (k *keeping) keep() func(*wire.Raw) {
 	if k.archive == nil {
 		return nil
@@ -50,7 +49,7 @@ func (k *keeping) inStep(s *NamedStore) *NamedStore {
 	return &with
 }
 
-// Further calls of close do nothing.
+// Further calls do nothing.
 func (k *keeping) close() error {
 	a := k.archive
 	if k.archive = nil; a == nil {
@@ -100,7 +99,6 @@ func (r *run) adopt(ctx context.Context) error {
 	return err
 }
 
-// openArchive opens the archive if the options ask for one and it is not open yet.
 func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	to := r.opt.Archive
 	if kept.archive != nil {

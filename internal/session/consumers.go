@@ -61,7 +61,6 @@ const (
 	streamEvery = 200 * time.Millisecond // maximum delay before a program that reads the feed from a pipe gets a page
 )
 
-// openConsumers opens the feed and the log of URLs, if the options ask for them.
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 	following := consumers{out: r.out}
 	f, err := r.openFeed(ctx)
@@ -108,7 +107,7 @@ func (r *run) completeFeed(ctx context.Context) error {
 	return following.refused()
 }
 
-// openFeed opens the live feed. It returns nil if the options ask for none.
+// openFeed returns nil if the options ask for no feed.
 func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	switch r.opt.Feed {
 	case "":
@@ -200,7 +199,6 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused returns an error if the search index has permanently refused pages of this crawl.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -220,7 +218,6 @@ func (one consumer) work(late context.Context) context.Context {
 	return late
 }
 
-// cutOff reports whether err means that a consumer could not finish sending before late ended.
 func (one consumer) cutOff(late context.Context, err error) bool {
 	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
 }

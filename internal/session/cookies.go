@@ -11,7 +11,6 @@ import (
 
 const cookiesName = "cookies"
 
-// keptCookies returns the cookies of the last run that stored any.
 func keptCookies(ctx context.Context, s store.Reader) (all []crawler.KeptCookie, err error) {
 	text, err := s.Meta(ctx, cookiesName)
 	if err != nil || len(text) == 0 {

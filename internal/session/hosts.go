@@ -31,7 +31,6 @@ func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int
 	return list[:min(len(list), MostHosts)], len(list)
 }
 
-// whyAlone returns why a host currently gets no requests.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":
@@ -47,8 +46,6 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	}
 }
 
-// hostsText describes, for users, the slowest hosts and those to which the crawl currently sends no
-// requests.
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -65,8 +62,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	return b.String()
 }
 
-// logHosts logs the slowest hosts, and those to which the crawl currently sends no requests, one
-// per line.
+// logHosts writes one log record per host.
 func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
 	for _, h := range slowest(all) {
 		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)

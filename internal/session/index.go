@@ -22,8 +22,6 @@ const (
 	EnvKey      = "SKINK_INDEX_API_KEY"
 )
 
-// namedRefused is the maximum number of refused pages that are listed. A longer list would not help
-// the user.
 const namedRefused = 20
 
 // NewIndex returns a Bulk that sends pages to the search index at url. It writes a line to out for

@@ -44,5 +44,4 @@ const leastProofs = 8
 // been compared, and at least nine of ten must be right.
 func trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
 
-// changedBy reports whether a lastmod is later than the last visit to its page.
 func changedBy(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }

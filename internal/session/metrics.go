@@ -21,8 +21,7 @@ type meter struct {
 	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
 }
 
-// openMonitor starts the metrics server if opt.Metrics is set. Otherwise it returns a meter that
-// does nothing.
+// openMonitor returns a meter that does nothing if opt.Metrics is not set.
 func openMonitor(opt *Options, out Output) (o meter, err error) {
 	if opt.Metrics == "" {
 		return o, nil
@@ -47,7 +46,7 @@ func (o meter) observe(p *crawler.Page) {
 	}
 }
 
-// timed returns a store whose calls are timed in the metrics. Without metrics, it returns s.
+// Without metrics, timed returns s.
 func (o meter) timed(s *NamedStore) *NamedStore {
 	if o.server == nil {
 		return s
@@ -57,7 +56,6 @@ func (o meter) timed(s *NamedStore) *NamedStore {
 	return &with
 }
 
-// show makes the server report the numbers of the running crawl v.
 func (o meter) show(v *running) {
 	if o.server != nil {
 		o.view.Store(v)

@@ -31,8 +31,7 @@ type NamedStore struct {
 	Disk   func() (size, free int64) // size of the store and free space, in bytes; nil if the store is on a server
 }
 
-// disk returns the size of a store and the free space for it, in bytes. Both are 0 for a store on a
-// server.
+// Both results are in bytes, and 0 for a store on a server.
 func (s *NamedStore) disk() (size, free int64) {
 	if s.Disk == nil {
 		return 0, 0
@@ -98,7 +97,7 @@ func DefaultSettings() store.Settings {
 	}
 }
 
-// resume returns the command that continues the crawl, or "" if there is none.
+// resume returns "" if there is no such command.
 func (o *Options) resume(end Ending) string {
 	if o.Resume == nil {
 		return ""

@@ -21,7 +21,6 @@ import (
 	"skink/store"
 )
 
-// A plan describes what a run will fetch, and with which options.
 type plan struct {
 	seeds Seeds           // of this run and of earlier runs
 	lost  []lostFolder    // folders among the seeds that no longer exist
@@ -129,7 +128,6 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	return r.opt.Learn && tally.Later > 0 && !r.opt.Again.wanted(), firstDue, err
 }
 
-// nothingLeft ends a run that has nothing to fetch: it writes the seeds, and tells the user why.
 func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error {
 	tally, err := r.store.Tally(ctx)
 	if err != nil {
@@ -165,7 +163,6 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	return nil
 }
 
-// withStore is [WithStore] for this run's store.
 func (r *run) withStore(command string) string { return WithStore(command, r.store.Name) }
 
 // WithStore adds the flag --store to a skink command line, unless name is the default store.
@@ -254,8 +251,7 @@ func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*pr
 	return order, nil
 }
 
-// preferFlags returns the regular expressions as --prefer flags for a command line, each preceded
-// by a space.
+// Each flag is preceded by a space.
 func preferFlags(prefer []string) (flags string) {
 	for _, expression := range prefer {
 		flags += " --prefer " + harmless.Quoted(expression)
@@ -263,7 +259,6 @@ func preferFlags(prefer []string) (flags string) {
 	return flags
 }
 
-// namesContact reports whether a user agent contains a URL or an email address.
 func namesContact(agent string) bool {
 	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }

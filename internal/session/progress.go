@@ -18,7 +18,6 @@ const (
 	logEvery    = 10 * time.Second
 )
 
-// A moment is the state of a running crawl for progress reports.
 type moment struct {
 	pages, added, unique, exact, near, failed, givenUp, pending int64
 	hosts                                                       int
@@ -32,7 +31,6 @@ func (m moment) line() string {
 		report.Grouped(m.pages), m.rate(), report.Grouped(m.unique), report.Grouped(m.exact), report.Grouped(m.near), report.Grouped(m.failed), report.Grouped(m.givenUp), report.Grouped(m.pending), report.Grouped(m.hosts))
 }
 
-// A running gives access to the statistics of a running crawl.
 type running struct {
 	store    *NamedStore
 	pipeline *ingest.Pipeline
@@ -69,7 +67,7 @@ func watch(ctx context.Context, p progress) (stop func()) {
 	return func() { close(done); wait.Wait() }
 }
 
-// clearLine erases the status line.
+// clearLine erases the status line of a terminal.
 const clearLine = "\r\x1b[K"
 
 func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
@@ -124,7 +122,6 @@ func (p progress) logLines(done <-chan struct{}) {
 	}
 }
 
-// progress prints the state of the crawl, as text or as a log record.
 func (o Output) progress(m moment, at time.Time) {
 	switch {
 	case o.Quiet:

@@ -30,7 +30,6 @@ type replay struct {
 	passed   report.Passed  // skipped records by reason
 }
 
-// A way describes the redirects that led a crawl to a page.
 type way struct {
 	via  string
 	hops int

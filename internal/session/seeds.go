@@ -153,7 +153,6 @@ func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) 
 	return lost, others
 }
 
-// pendingLost returns the paths of missing folders with pending URLs.
 func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs []string, err error) {
 	if len(lost) == 0 {
 		return nil, nil
@@ -170,7 +169,7 @@ func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs [
 	return dirs, nil
 }
 
-// hosts returns the hosts of the URLs and folders named by the user, in the order of Seeds.
+// hosts returns the hosts in the order of Seeds.
 func (all *Seeds) hosts() (hosts []string) {
 	for _, u := range all.URLs {
 		hosts = append(hosts, frontier.HostOf(u))

@@ -93,7 +93,6 @@ func (r *run) hint(err error) error {
 	return err
 }
 
-// An outcome is the result of the crawl itself, before it is summarized.
 type outcome struct {
 	*running       // nil if the crawl did not begin
 	stop     error // errMaxTime or context.Canceled; nil if there was nothing left to fetch
@@ -104,7 +103,6 @@ type outcome struct {
 // errMaxTime means that the crawl has run for Options.MaxTime.
 var errMaxTime = errors.New("reached --max-time")
 
-// isStop reports whether err means that the crawl was stopped.
 func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
 }
@@ -248,7 +246,6 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 	return err
 }
 
-// summarize counts the results of a run, and prints the summary.
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
 	stopped := ctx
 	ctx = context.WithoutCancel(ctx)
@@ -300,7 +297,6 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	return sum, end.refused
 }
 
-// endOf returns why a crawl ended although URLs are pending.
 func (r *run) endOf(end outcome) Ending {
 	o := &r.opt.Crawl
 	switch {

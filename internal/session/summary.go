@@ -22,7 +22,7 @@ type Summary struct {
 	Added, All store.Tally   // records added by this run, and all records in the store
 	Visits     ingest.Visits // this run's visits to URLs that had been visited before, by result
 	URLs       frontier.Counts
-	Later      int64 // postponed URLs, which URLs counts as blocked
+	Later      int64 // postponed URLs, which the field URLs counts as blocked
 	Rule       dedup.Rule
 	Renders    bool // a browser renders the pages
 	Took       time.Duration
@@ -63,7 +63,6 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages writes the number of judged pages, in total and by verdict.
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
@@ -105,7 +104,6 @@ func (s Summary) pages(b *strings.Builder) {
 	}
 }
 
-// needScripts returns the end of a sentence about n pages that need scripts.
 func needScripts(n int64) string {
 	if n == 1 {
 		return " needs scripts"
@@ -113,7 +111,6 @@ func needScripts(n int64) string {
 	return " need scripts"
 }
 
-// visitsText describes the visits to known URLs, by result.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
@@ -135,10 +132,8 @@ func (s Summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is the maximum number of patterns of postponed URLs in a summary or a status.
 const patternsShown = 5
 
-// patterns writes which URLs were postponed, why, and the command that fetches them.
 func (s Summary) patterns(b *strings.Builder) {
 	if len(s.Postponed) == 0 {
 		return
@@ -164,8 +159,6 @@ func PrintPostponed(w io.Writer, all []report.Postponed) {
 	}
 }
 
-// saved writes the number of duplicates, the size of the store on disk, and the name of the feed
-// file.
 func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
@@ -188,7 +181,6 @@ func (s Summary) saved(b *strings.Builder) {
 	}
 }
 
-// slowed writes the hosts that asked for a longer delay between requests than the crawl's.
 func (s Summary) slowed(b *strings.Builder) {
 	const most = 5
 	if len(s.Demanding) == 0 {
@@ -204,7 +196,6 @@ func (s Summary) slowed(b *strings.Builder) {
 	fmt.Fprintf(b, "these hosts asked for a longer delay than --max-delay: %s\n", strings.Join(names, ", "))
 }
 
-// leftAlone writes the hosts to which the crawl has stopped sending requests, and why.
 func (s Summary) leftAlone(b *strings.Builder) {
 	for _, h := range s.Alone[:min(len(s.Alone), MostHosts)] {
 		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)

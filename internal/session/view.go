@@ -38,7 +38,6 @@ type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
 
-// A shownCrawl provides a view with the data of a running crawl.
 type shownCrawl struct {
 	*running
 	memory int64 // for pages, in bytes
@@ -116,7 +115,6 @@ func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState
 	return left
 }
 
-// saved returns the number of URLs that were not fetched, by reason.
 func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	add := func(why string, n int64) {
 		if n > 0 {

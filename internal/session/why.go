@@ -13,8 +13,7 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne returns the reason why a finished crawl found only one page, or "" if it found more or
-// is not finished.
+// whyOnlyOne returns "" if the crawl found more than one page, or is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
@@ -48,7 +47,6 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-// mostRedirects is the maximum number of redirects that redirectCircle reads.
 const mostRedirects = 10_000
 
 // redirectCircle returns a text that lists redirects that lead back to their start, or "" if there
@@ -77,7 +75,6 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	return "", nil
 }
 
-// fetchedNothing reports whether the store contains neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
 // nothingFetched returns an error that explains why a crawl has no page. Of several reasons, the

@@ -77,7 +77,6 @@ func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]Wor
 	}
 }
 
-// A presence keeps the state of this worker in the store up to date.
 type presence struct {
 	meta   store.Meta
 	shared bool // false if this process is the only worker; then nothing is written
@@ -157,7 +156,6 @@ func TimeAt(ctx context.Context, s any) time.Time {
 	return time.Now()
 }
 
-// beneath removes the stores that wrap a store.
 func beneath(s any) any {
 	switch s := s.(type) {
 	case *NamedStore:

@@ -176,7 +176,6 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 // Schema returns the schema of the file.
 func (r *Reader) Schema() *Schema { return r.schema }
 
-// rowsAtOnce is the number of rows read at once.
 const rowsAtOnce = 64
 
 // Rows yields the rows in order. It stops after an error.
@@ -270,8 +269,7 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns v as a value for the optional column with the given index. A nil v is a missing
-// value.
+// A nil v is a missing value.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {

@@ -23,7 +23,6 @@ import (
 	"skink/dedup"
 )
 
-// A page is an exported page.
 type page struct {
 	URL         string            `json:"url"`
 	Text        string            `json:"text"`

@@ -73,7 +73,6 @@ func strangers(grafts []graft) (all []float64) {
 	return all
 }
 
-// different returns the resemblances of n pairs of different texts.
 func different(texts []string, n int, random *rand.Rand) (all []float64) {
 	sets := make([]dedup.Set, 0, len(texts))
 	seen := map[dedup.Hash]bool{}
@@ -154,7 +153,6 @@ func (g graft) fault() fault {
 	return worst
 }
 
-// minus returns the elements of a that are not in b.
 func minus(a, b dedup.Set) (only dedup.Set) {
 	for _, s := range a {
 		if _, ok := slices.BinarySearch(b, s); !ok {
@@ -195,8 +193,6 @@ func blame(grafts []graft) (all []blamed) {
 	return all
 }
 
-// reasons returns, for each reason, a line with the number of bad grafts and of pages that cause
-// them.
 func reasons(all []blamed) (lines []string) {
 	grafts, pages := map[string]int{}, map[string]int{}
 	for _, b := range all {
@@ -225,7 +221,6 @@ func (b blamed) story() string {
 	return w.String()
 }
 
-// writeLines writes the first lines of text that are not in other, each after sign.
 func writeLines(b *strings.Builder, sign, text, other string) {
 	const shown, wide = 12, 110
 	has := map[string]bool{}

@@ -11,7 +11,6 @@ import (
 	"skink/extract"
 )
 
-// shingle is the number of words in a shingle, for all figures.
 const shingle = dedup.DefaultShingle
 
 // A page is an HTML page whose article has an element of its own, the box.
@@ -26,7 +25,6 @@ type page struct {
 	text dedup.Set // shingles of the article as annotated by a person
 }
 
-// An extracted is the result of the extractor for a page.
 type extracted struct {
 	text string
 	how  string // Root field of the extracted document: how the text was found
@@ -138,7 +136,6 @@ func addWords(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// inline is the set of elements that do not separate words.
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.Abbr: true, atom.B: true, atom.Cite: true, atom.Code: true, atom.Em: true, atom.Font: true,
 	atom.I: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Small: true, atom.Span: true, atom.Strong: true,
@@ -169,7 +166,6 @@ func (p *page) in(q *page, ownBox bool) extracted {
 	return t
 }
 
-// empty removes all children of n and returns them.
 func empty(n *html.Node) (children []*html.Node) {
 	for n.FirstChild != nil {
 		children = append(children, n.FirstChild)

@@ -39,8 +39,7 @@ func readArticles(dir string) (pages []*page, left int, err error) {
 	return pages, left, nil
 }
 
-// readTruth returns the text of each article by page name. It reads both forms in the command's
-// documentation.
+// readTruth reads both forms in the command's documentation.
 func readTruth(dir string) (map[string]string, error) {
 	articles := map[string]string{}
 	var one map[string]struct {

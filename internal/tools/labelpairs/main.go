@@ -27,7 +27,6 @@ import (
 	"skink/extract"
 )
 
-// A pair is an input line of skink tune.
 type pair struct {
 	A         string `json:"a_text"`
 	B         string `json:"b_text"`
