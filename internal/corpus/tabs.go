@@ -23,9 +23,9 @@ type tabReader struct {
 	from *bufio.Reader
 	most int       // maximum size in bytes of a line, and of a quoted cell
 	next []tabLine // lines that were read but not used yet
-	used int       // number of lines that were used
-	raw  string    // the last row, without its line break
-	err  error     // error of from, returned once next is empty
+	used int
+	raw  string // the last row, without its line break
+	err  error  // error of from, returned once next is empty
 }
 
 // A tabLine is a line without its line break. If it is too long, its text is missing.

@@ -248,7 +248,7 @@ func (s *lineSink) close() error {
 // An elementSink writes a JSON array with one element per line.
 type elementSink struct {
 	*lineSink
-	n int // number of elements written
+	n int
 }
 
 func (s *elementSink) write(r *Record, note Note, annotate bool) (err error) {

@@ -12,15 +12,15 @@ import (
 )
 
 type counts struct {
-	pages atomic.Int64 // pages in the store
+	pages atomic.Int64
 
 	mu     sync.Mutex
-	all    store.Tally // guarded by mu; all records in the store
-	news   store.Tally // guarded by mu; records of URLs that this run visited first
+	all    store.Tally // guarded by mu: all records in the store
+	news   store.Tally // guarded by mu: records of URLs that this run visited first
 	visits Visits      // guarded by mu
 
-	began  time.Time // start of this run
-	shared bool      // other workers also add pages to the store during this run
+	began  time.Time
+	shared bool // other workers also add pages to the store during this run
 }
 
 // Visits counts a run's visits to URLs that had been visited before the run, by the result of the

@@ -18,9 +18,9 @@ import (
 // leader does not change with each copy.
 type electing struct {
 	mu      sync.Mutex
-	held    map[dedup.Hash]bool // guarded by mu; clusters whose locks are held, by the id of the leader
-	all     bool                // guarded by mu; one candidate holds all locks
-	waiting []*candidate        // guarded by mu; in order of arrival
+	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
+	all     bool                // guarded by mu: one candidate holds all locks
+	waiting []*candidate        // guarded by mu: in order of arrival
 }
 
 type candidate struct {

@@ -53,7 +53,7 @@ type file struct {
 // one would be slow.
 type batch struct {
 	files []*file
-	share *memory.Share // memory reserved until all files are stored
+	share *memory.Share
 }
 
 const (

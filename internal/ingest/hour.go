@@ -83,7 +83,7 @@ type hours struct {
 
 	mu    sync.Mutex
 	hosts map[string]*hour       // guarded by mu
-	alone map[string]store.Alone // guarded by mu; stored reasons why hosts get no more requests
+	alone map[string]store.Alone // guarded by mu: stored reasons why hosts get no more requests
 }
 
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
@@ -255,7 +255,7 @@ type turn struct {
 	was     dedup.Hash // hash of the replaced text, or the page's id if that text is unknown
 	problem crawler.Problem
 	suspect bool // the page counts as an error page only if other pages have the same text
-	never   bool // the URL has never had a page
+	never   bool
 	stays   bool // the visit before this one had the same result
 }
 

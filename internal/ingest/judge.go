@@ -32,7 +32,7 @@ type judge struct {
 // A judgement is the verdict on a visited page, with its consequences for other pages.
 type judgement struct {
 	*visit
-	record  store.Record // record to store, with the verdict
+	record  store.Record
 	basis   store.Basis
 	over    takeover     // set if the page replaces a leader
 	reelect []dedup.Hash // leaders of clusters that may need another leader
@@ -41,7 +41,7 @@ type judgement struct {
 
 type takeover struct {
 	leader dedup.Hash // id of the leader; zero means none
-	text   dedup.Hash // hash of the leader's text
+	text   dedup.Hash
 
 	like dedup.Verdict // verdict on the page as a duplicate of the leader; the leader gets the same verdict as a duplicate of the page
 }
@@ -147,7 +147,7 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 		ahead, err = d.ahead(ctx, v, leader)
 	}
 	if err == nil && !trusted {
-		ask.Hashes = nil // look for leaders by sketch only
+		ask.Hashes = nil
 		err = d.askAgain(ctx, ask, found)
 	}
 	if err != nil {
@@ -337,7 +337,7 @@ func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leade
 	if err != nil {
 		return nil, err
 	}
-	var l *leader // the last leader read
+	var l *leader
 	runsOf := func(c dedup.Candidate) (dedup.Set, error) {
 		leaders, err := d.leaders.get(ctx, met[c.Num-1:c.Num])
 		if err != nil || leaders[0] == nil { // a leader may be missing, see withSets

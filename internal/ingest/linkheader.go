@@ -53,7 +53,7 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 
 type headerLink struct {
 	href, rel, hreflang string
-	anchored            bool // the link is from another page than the one in the response
+	anchored            bool // an anchor parameter says that the link is from another page
 }
 
 func headerLinks(field string) func(yield func(headerLink) bool) {

@@ -33,7 +33,7 @@ const listedName = "listed"
 type listing struct {
 	mu    sync.Mutex
 	urls  map[uint64]struct{} // guarded by mu
-	parts int                 // guarded by mu; number of parts read so far
+	parts int                 // guarded by mu: number of parts read so far
 }
 
 func shortID(id dedup.Hash) uint64 { return binary.LittleEndian.Uint64(id[:8]) }

@@ -30,7 +30,7 @@ type visit struct {
 	draft  store.Record   // record to store; has a verdict only if that of the stored record is kept
 	before *store.Record  // stored record; nil at the first visit
 	state  frontier.State // final state of the URL in the frontier; Unknown if it is not in the frontier
-	soft   softMatch      // result of comparing the page with the answer to a probe
+	soft   softMatch
 
 	passedOn bool // the page has changed, and was a duplicate of the page at its canonical URL before
 	renamed  bool // the page keeps its verdict, but its canonical URL has changed

@@ -63,9 +63,9 @@ type counts struct {
 // consist of them.
 func count(text string) (c counts) {
 	index := index()
-	start, key := 0, uint64(0) // start and key of the current word
-	wide := 0                  // number of non-ASCII bytes in the current word
-	ascii := 0                 // number of ASCII bytes in all words
+	start, key := 0, uint64(0)
+	wide := 0  // number of non-ASCII bytes in the current word
+	ascii := 0 // number of ASCII bytes in all words
 	for i := 0; ; {
 		if i < len(text) {
 			if l := asciiLower[text[i]]; l != 0 {

@@ -83,7 +83,7 @@ type presence struct {
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
-	stop   context.CancelFunc // ends the goroutine that runs tell
+	stop   context.CancelFunc
 	ended  sync.WaitGroup
 }
 

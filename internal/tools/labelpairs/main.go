@@ -95,7 +95,7 @@ func read(dir string) (all []article, err error) {
 		}
 		doc, err := extract.Parse(body, "text/html")
 		if err != nil {
-			return nil // no text
+			return nil
 		}
 		var a article
 		for line := range strings.Lines(doc.Text) {
