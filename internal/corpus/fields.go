@@ -17,7 +17,7 @@ import (
 // "text" and "url".
 type Fields struct {
 	Text string // field with the text; "" selects the first of the usual fields that a line has
-	ID   string // field with the name; "" selects the first of the usual fields that a line has. without a name, the text is called FILE:LINE
+	ID   string // field with the name; "" selects the first of the usual fields that a line has; a text without a name is called FILE:LINE
 }
 
 // These are the fields in which common corpora store a text and its name. The first field that a
@@ -57,8 +57,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	return f.text(ask, name, members)
 }
 
-// name returns the name of the text of a line, such as its URL, or "" if the line has no such
-// field.
+// name returns "" if the line has no such field.
 func (f *Fields) name(members members) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members.value(field)
@@ -111,7 +110,7 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// stringOf returns the value of a string member. The value null counts as "".
+// The value null counts as "".
 func stringOf(field string, raw []byte) ([]byte, error) {
 	switch kind := valueKind(raw); kind {
 	case "string":
@@ -162,8 +161,7 @@ func orList(names []string) string {
 
 const mostListed = 8
 
-// itHas returns a list of the fields of a record for an error message, so that users see which
-// fields they can select.
+// itHas shows users which fields they can select.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {

@@ -104,7 +104,6 @@ func endingOr(name, other string) string {
 	return other
 }
 
-// readersEndings are the extensions of files with text written for people.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
 // Such a name may come before the first dot (README, README.first) or be the extension

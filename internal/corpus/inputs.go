@@ -179,7 +179,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			passed(kindOfFile(d.Type())) // their targets are found under their own names
+			passed(kindOfFile(d.Type())) // the targets of links are found under their own names
 			return nil
 		}
 		below, err := filepath.Rel(root, name)

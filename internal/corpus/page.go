@@ -117,8 +117,7 @@ func OtherType(rec *warc.Record) error {
 	}
 }
 
-// pageURL returns the canonical URL of a record that may contain a page. It returns "" if the
-// record cannot contain one.
+// pageURL returns "" if the record cannot contain a page.
 func pageURL(rec *warc.Record) (string, error) {
 	if Accompanies(rec) {
 		return "", nil

@@ -193,7 +193,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// read yields the records of one file. It returns false if no more files should be read.
+// read returns false if no more files should be read.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
 		if errors.Is(err, io.ErrUnexpectedEOF) { // from decompression

@@ -76,8 +76,8 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 	}
 }
 
-// commaRows returns a function that reads the next row of CSV. It returns the row's cells and the
-// number of its first line.
+// The function that commaRows returns reads the next row and returns its cells and the number of
+// its first line.
 func commaRows(from *boundedReader, comma rune) func() (cells []string, line int, err error) {
 	rows := csv.NewReader(from)
 	rows.Comma, rows.FieldsPerRecord = comma, -1
@@ -122,7 +122,6 @@ func separator(name, first string) rune {
 	return most
 }
 
-// check returns an error if no column can contain the text.
 func (h *sheetHead) check(fields *Fields) error {
 	for _, name := range fields.textNames() {
 		if slices.Contains(h.columns, name) {

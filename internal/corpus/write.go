@@ -76,7 +76,6 @@ func (w *Writer) Write(r *Record, note Note) (err error) {
 
 func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
 
-// open creates the sink for the form of the record r, and writes the file header.
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
@@ -178,8 +177,8 @@ func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sh
 	return s, s.writeRow(head.columns, head.raw, notes)
 }
 
-// writeRow writes the cells of a row and the cells of its note. raw is the row as it was read, or
-// "" unless the input is TSV.
+// writeRow writes the cells of a row and the cells of its note. raw is the row as it was read if
+// the input is TSV, otherwise "".
 func (s *sheetSink) writeRow(cells []string, raw string, notes []string) error {
 	if raw == "" || s.out.Comma != '\t' {
 		return s.out.Write(slices.Concat(cells, notes))

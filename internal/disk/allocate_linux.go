@@ -45,7 +45,7 @@ func init() {
 	}
 }
 
-// allocate allocates disk space for a part of a file, if the file system supports that.
+// allocate does nothing on file systems that do not support it.
 func allocate(fd int, offset, length int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

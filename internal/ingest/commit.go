@@ -118,7 +118,7 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the
 // page was stored before the program crashed, its response is already in the archive, and is not
-// archived again. Nor is that of a requisite that a browser loaded for a page.
+// archived again. The same is true of a requisite that a browser loaded for a page.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {
 		return p.opt.Archive(page)

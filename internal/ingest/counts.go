@@ -16,7 +16,7 @@ type counts struct {
 
 	mu     sync.Mutex
 	all    store.Tally // guarded by mu: all records in the store
-	news   store.Tally // guarded by mu: records of URLs that this run visited first
+	news   store.Tally // guarded by mu: records of URLs that this run was the first to visit
 	visits Visits      // guarded by mu
 
 	began  time.Time
@@ -30,7 +30,7 @@ type Visits map[store.VisitKind]int64
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // something other than a page has changed, or only the noindex directive of a page has
+	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only the noindex directive of a page
 )
 
 // All returns the total number of visits.

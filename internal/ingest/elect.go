@@ -41,7 +41,6 @@ import (
 // page resembles this leader enough, it becomes a duplicate of this leader, even if it resembles
 // another leader more.
 
-// elections replaces the leaders of clusters, and judges stored pages again.
 type elections struct {
 	*judge
 	turns   electing
@@ -283,8 +282,8 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	return e.gather(ctx, leader.Leader)
 }
 
-// gather judges the pages again that still follow a former leader which is now a member of the
-// given leader's cluster. Then it elects the leader of the cluster.
+// gather judges again the pages that still follow a member of the given leader's cluster, because
+// that member led them before. Then it elects the leader of the cluster.
 func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 	var members []dedup.Hash
 	for r, err := range e.store.Members(ctx, []dedup.Hash{leader}) {

@@ -127,7 +127,6 @@ func (c *candidate) compare(other *candidate) int {
 	return d
 }
 
-// A right holds the locks that allow one page to change the leaders of clusters.
 type right struct {
 	turns    *electing
 	standing precedence.Standing
@@ -135,7 +134,7 @@ type right struct {
 	clusters []dedup.Hash // clusters whose locks it holds; nil means all
 }
 
-// It is always true for a nil *right.
+// covers is always true for a nil *right.
 func (r *right) covers(clusters ...dedup.Hash) bool {
 	if r == nil || r.held && r.clusters == nil {
 		return true

@@ -61,8 +61,8 @@ const (
 	batchBytes = 256 << 10 // enough for one send on a channel, but few enough to have many batches in memory
 )
 
-// Files reads and judges records of a corpus, and stores them in order. It returns how many of
-// their names were not new.
+// Files reads and judges records of a corpus, and stores them in order. It returns the numbers of
+// names that were not new.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {
@@ -139,8 +139,7 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 	return pass()
 }
 
-// cost returns the bytes of memory that are needed to read the files of a batch. They are read one
-// at a time, so memory for one parsed tree is enough.
+// The files of a batch are read one at a time, so memory for one parsed tree is enough.
 func (b *batch) cost(documents *document.Reader) int64 {
 	bytes, tree, of := 0, int64(0), int64(0)
 	for _, f := range b.files {

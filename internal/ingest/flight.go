@@ -94,7 +94,6 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	return text, nil
 }
 
-// suspect returns how often the process died while the page at url was being read.
 func (f *flight) suspect(url string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -29,7 +29,6 @@ type judge struct {
 	posting int                              // maximum number of leaders read for one key of a sketch
 }
 
-// A judgement is the verdict on a visited page, with its consequences for other pages.
 type judgement struct {
 	*visit
 	record  store.Record
@@ -46,11 +45,9 @@ type takeover struct {
 	like dedup.Verdict // verdict on the page as a duplicate of the leader; the leader gets the same verdict as a duplicate of the page
 }
 
-// changesLeaders reports whether other pages must be judged again because of this judgement.
 func (j *judgement) changesLeaders() bool { return !j.over.leader.IsZero() || len(j.reelect) > 0 }
 
-// clusters returns the clusters whose leaders the judgement may change, and the cluster of the page
-// itself. It returns nil if the judgement changes no leader.
+// clusters returns nil if the judgement changes no leader.
 func (j *judgement) clusters() []dedup.Hash {
 	ids := slices.DeleteFunc(append([]dedup.Hash{j.over.leader, j.wants}, j.reelect...), dedup.Hash.IsZero)
 	if len(ids) == 0 {
@@ -265,7 +262,7 @@ func (d *judge) ask(v *visit) store.Ask {
 	return ask
 }
 
-// copyOf sets the verdict on a page with the same text as the page first.
+// copyOf sets the verdict on a page whose text equals that of first.
 func (j *judgement) copyOf(first *store.Record) {
 	const itself, itsLeader = 1, 2
 	v := dedup.Copy(itself, first.URL, dedup.Verdict{
@@ -315,11 +312,11 @@ func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader 
 	return d.contest(ctx, j, nil, leader.Hash, how)
 }
 
-// compareRuns is compare for the rule containment. The page becomes a duplicate of the first leader
-// that contains enough of it. The leaders that share the most of the requested keys come first;
-// leaders that share the same number are in the order of their commits. A leader at the canonical
-// URL of the page precedes them all. The texts of leaders may be long, so they are read one by one,
-// up to [dedup.MaxVerifyWords].
+// compareRuns is like compare, but for the rule containment. The page becomes a duplicate of the
+// first leader that contains enough of it. The leaders that share the most of the requested keys
+// come first; leaders that share the same number are in the order of their commits. A leader at the
+// canonical URL of the page precedes them all. The texts of leaders may be long, so they are read
+// one by one, up to [dedup.MaxVerifyWords].
 func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	j.record.Verdict = dedup.Unique
 	if len(met) == 0 {

@@ -46,7 +46,6 @@ func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool,
 
 const learnedName = "learned"
 
-// lessons adds committed pages to the book of evidence and writes the book to the store.
 type lessons struct {
 	store  pageStore
 	book   *learn.Book // nil if the crawl does not learn
@@ -57,7 +56,6 @@ type lessons struct {
 	now *sync.WaitGroup // guarded by mu: counts the calls of begin since the last call of turn whose pages are not in the book yet
 }
 
-// recall adds the records after the cursor to the book.
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the stored evidence about it
 		return nil
@@ -83,7 +81,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	return nil
 }
 
-// said returns the hashes that the book compares of a stored page's text.
+// said returns the hashes of a stored page's text that the book compares.
 func (l *lessons) said(r *store.Record, text string) learn.Text {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
@@ -162,7 +160,6 @@ func itemURLs(items []frontier.Item) iter.Seq[string] {
 	}
 }
 
-// linked yields the URLs of the links that a crawl follows.
 func linked(links []store.Link) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range links {

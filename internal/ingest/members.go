@@ -145,7 +145,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	return newsAt[written], nil
 }
 
-// add records that a member is done. If it is the first with its text, add records that, too.
+// add marks a member as done. It also remembers the first member with each text.
 func (u *reunion) add(r *store.Record) {
 	u.done[r.ID] = r.Began()
 	w := wording{r.Hash, r.NoIndex}

@@ -221,7 +221,7 @@ func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:
 		return false
-	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // the file can be read neither now nor in the earlier run
+	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // the file could not be read in the earlier run, and cannot be read now
 		return true
 	default:
 		return r.Kind == store.Page && r.Hash == got.Hash

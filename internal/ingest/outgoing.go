@@ -44,8 +44,8 @@ func (o outgoing) files() iter.Seq[string] {
 	}
 }
 
-// packed returns the links of the page at pageURL in the store's format, or nil if the store does
-// not keep links. The targets are the URLs as the crawler resolved them.
+// packed returns nil if the store does not keep links. The targets are the URLs as the crawler
+// resolved them.
 func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 	if !o.keep {
 		return nil
@@ -111,8 +111,6 @@ func (o outgoing) fragment(l *extract.Link) string {
 	return fragment
 }
 
-// withFragment adds a fragment to a list separated by line feeds, unless the list already contains
-// it.
 func withFragment(list, fragment string) string {
 	switch {
 	case fragment == "" || len(list)+1+len(fragment) > maxFragments:

@@ -366,7 +366,6 @@ func (got *reading) unpack() (text, markdown string, err error) {
 	return string(t), string(m), err
 }
 
-// texts is a pool of canonical texts whose memory can be reused.
 var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
 // giveBack returns a canonical text to the pool, unless it is too large to keep.
@@ -397,7 +396,6 @@ func asideHash(h dedup.Hash) dedup.Hash {
 	return h
 }
 
-// ownKeys returns the keys under which the page is stored in the index if it leads.
 func (got *reading) ownKeys() []uint64 {
 	if got.seen.NoIndex {
 		return asideKeys(got.keys)

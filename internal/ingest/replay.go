@@ -32,8 +32,8 @@ type Replayed struct {
 	Known func()
 }
 
-// mostReaders is the maximum number of pages that are read at once, which also limits how many wait
-// in memory. More readers would not help, because a single goroutine commits.
+// mostReaders also limits how many pages wait in memory. More readers would not help, because a
+// single goroutine commits.
 const mostReaders = 8
 
 type replaying struct {

@@ -130,7 +130,7 @@ type span struct{ a, aEnd, b, bEnd int }
 // differing returns the spans in which two lists of lines differ, by their longest common
 // subsequence.
 func differing(a, b []string) (spans []span) {
-	longest := make([][]int32, len(a)+1) // longest[i][j] is the length for a[i:] and b[j:]
+	longest := make([][]int32, len(a)+1) // longest[i][j] is the length of the longest common subsequence of a[i:] and b[j:]
 	for i := range longest {
 		longest[i] = make([]int32, len(b)+1)
 	}

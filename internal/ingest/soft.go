@@ -211,7 +211,8 @@ func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.C
 	return f.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recall is meanwhile for a page that the previous process stored before it was killed.
+// recall does what meanwhile does, for a page that the previous process stored before it was
+// killed.
 func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || r.Kind != store.Page {

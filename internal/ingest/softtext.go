@@ -96,8 +96,6 @@ func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
 	return a
 }
 
-// drop returns a function that reports whether to ignore a word, because it is in one of the two
-// URLs.
 func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
 }
@@ -191,7 +189,6 @@ func tokensOf(text string) []string {
 	return strings.Split(string(canon.Bytes()), " ")
 }
 
-// urlWords returns the words of a canonical URL after its host.
 func urlWords(rawURL string) []string {
 	return tokensOf(behindHost(rawURL))
 }

@@ -68,8 +68,6 @@ type chunkOf struct {
 	advice learn.Advice
 }
 
-// look decides whether a postponed URL is queued now, becomes a candidate for a chunk, or stays
-// postponed.
 func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	if learn.ParseAdvice(r.Detail).Rule == learn.Farm {
 		return nil // this rule is not about a pattern

@@ -184,7 +184,6 @@ func isNothing(r *store.Record) bool {
 
 func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
 
-// isGone reports whether a failed visit shows that the page no longer exists.
 func isGone(got *reading, before *store.Record, goneAfter int) bool {
 	const notFound, gone = 404, 410
 	r := &got.seen
@@ -230,7 +229,6 @@ func (v *visit) failAgain() {
 	v.kind = touched
 }
 
-// miss handles a failed visit to a page whose stored record is kept.
 func (v *visit) miss() {
 	v.touch(store.Failed)
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail

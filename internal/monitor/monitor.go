@@ -53,8 +53,8 @@ type Server struct {
 	calls    *prometheus.HistogramVec
 }
 
-// Listen starts a server at an address as returned by [loopback.Address]. It calls now for each
-// request to /metrics.
+// Listen starts a server at an address as returned by [loopback.Address]. It calls the function now
+// for each request to /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

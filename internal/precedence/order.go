@@ -22,7 +22,7 @@ import (
 type Order struct {
 	kept   kept
 	prefer []*regexp.Regexp
-	places map[string]int // by host of a seed
+	places map[string]int // places of the hosts of seeds, by host
 }
 
 // kept is the form in which the store keeps an Order, as JSON.

@@ -311,7 +311,7 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	return ""
 }
 
-// putLast yields the URLs that earlier runs postponed, unless this run may postpone URLs, too.
+// putLast yields no URLs if this run may postpone URLs, too.
 func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.postponed {

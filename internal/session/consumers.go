@@ -209,8 +209,7 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns the context for a consumer: late if it sends to a server, otherwise one that never
-// ends.
+// work returns late for a consumer that sends to a server, otherwise a context that never ends.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)

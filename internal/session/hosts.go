@@ -16,15 +16,13 @@ import (
 // MostHosts is the maximum number of hosts shown in each list of hosts.
 const MostHosts = 10
 
-// slowest returns up to MostHosts hosts that take longest to respond, slowest first.
 func slowest(all []crawler.HostState) []crawler.HostState {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
 	return list[:min(len(list), MostHosts)]
 }
 
-// leftAlone returns up to MostHosts hosts to which the crawl currently sends no requests, longest
-// wait first, and the total number of these hosts.
+// leftAlone also returns the total number of hosts to which the crawl currently sends no requests.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })

@@ -133,8 +133,7 @@ func (o Output) progress(m moment, at time.Time) {
 	}
 }
 
-// sayPace explains why the crawl is slow, if it is. Before the text it writes erase, which clears
-// the status line.
+// sayPace first writes erase, which clears the status line.
 func (p progress) sayPace(erase string) {
 	if text := p.opt.paceText(p.running.now(), p.running.crawl.Hosts()); text != "" {
 		if erase != "" {

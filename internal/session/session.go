@@ -100,7 +100,6 @@ type outcome struct {
 	refused  error // set if the search index has refused pages
 }
 
-// errMaxTime means that the crawl has run for Options.MaxTime.
 var errMaxTime = errors.New("reached --max-time")
 
 func isStop(err error) bool {
@@ -318,7 +317,6 @@ func (r *run) endOf(end outcome) Ending {
 	return e
 }
 
-// keptFiles is the number of open files reserved for everything except network connections.
 const keptFiles = 128
 
 // affordable returns how many of the requested connections can be used at once if the process may

@@ -121,7 +121,6 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends omits states without URLs.
 func (s Summary) ends(b *strings.Builder) {
 	rows, all := EndRows(s.URLs, s.Later, s.All)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
@@ -228,8 +227,6 @@ func (s Summary) next(b *strings.Builder) {
 	}
 }
 
-// done writes why the crawl found only one page, if so, and the commands that are useful after a
-// finished crawl.
 func (s Summary) done(b *strings.Builder) {
 	if s.Only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.Only)

@@ -49,8 +49,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 
 const mostRedirects = 10_000
 
-// redirectCircle returns a text that lists redirects that lead back to their start, or "" if there
-// are none.
+// redirectCircle returns "" if there is no such circle.
 func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	to := map[string]string{}
 	var froms []string

@@ -130,7 +130,7 @@ func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	})
 }
 
-// write writes the state of this worker once, and removes the states of workers that died long ago.
+// write also removes the states of workers that died long ago.
 func (p *presence) write(ctx context.Context) error {
 	last := p.state
 	p.state.Seen = TimeAt(ctx, p.meta)

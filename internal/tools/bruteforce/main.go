@@ -108,7 +108,7 @@ func read(r io.Reader, shingle int) ([]*page, error) {
 	}
 }
 
-// comparePairs counts the similar pairs. It counts the shingles that a page shares with each
+// comparePairs counts the similar pairs. It counts the shingles that each page shares with each
 // earlier page.
 func (res *result) comparePairs(pages []*page, similarity float64) {
 	holders := map[uint64][]int32{}

@@ -170,7 +170,7 @@ type blamed struct {
 	grafts []graft // the bad grafts, lowest resemblance first
 }
 
-// blame groups the bad grafts by fault, the most frequent fault first.
+// The most frequent fault comes first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {
@@ -207,8 +207,6 @@ func reasons(all []blamed) (lines []string) {
 	return lines
 }
 
-// story describes the worst graft of b: its resemblance, and the lines by which the two texts
-// differ.
 func (b blamed) story() string {
 	var w strings.Builder
 	g := b.grafts[0]
