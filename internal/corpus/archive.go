@@ -25,7 +25,7 @@ import (
 
 const archiveStart = 64 << 10
 
-// An archived holds what is needed, besides the block, to write an archive record again.
+// An archived holds what is needed to write an archive record again, except its block.
 type archived struct {
 	head   warc.Header
 	offset int64

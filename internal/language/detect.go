@@ -200,7 +200,7 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language in the set among that has the most function words in the text.
+// byWords returns the language, of those in among, with the most function words in the text.
 func (c *counts) byWords(among langSet) (lang string, sure bool) {
 	if c.words < minWords {
 		return "", false

@@ -164,7 +164,7 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// A blamed is a page that causes bad grafts, which have a resemblance below 0.8 to their articles.
+// blamed describes a page that causes bad grafts, whose resemblance to their articles is below 0.8.
 type blamed struct {
 	fault
 	grafts []graft // the bad grafts, lowest resemblance first
