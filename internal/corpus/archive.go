@@ -23,19 +23,16 @@ import (
 // response is handled as in a crawl, with its headers, so errors and redirects are skipped too. A
 // Writer writes a record unchanged, header and block, after the warcinfo record of its file.
 
-// archiveStart is the number of bytes at the beginning of a file that are read to detect a web
-// archive.
 const archiveStart = 64 << 10
 
-// An archived holds the parts of a web archive's record that are needed to write the record again.
+// An archived holds what is needed to write an archive record again, except its block.
 type archived struct {
 	head   warc.Header
 	offset int64
-	info   *warc.Record // the warcinfo record of the file; nil if the file has none
-	block  []byte       // content of the warcinfo record
+	info   *warc.Record // nil if the file has no warcinfo record
+	block  []byte       // the block of info
 }
 
-// readArchive yields the records of a web archive.
 func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	r := warc.NewReader(f)
 	var info *warc.Record
@@ -86,13 +83,11 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
-// record returns the record with the given block, as it was in the archive. The result can be read
-// or written once.
+// The result can be read or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
 }
 
-// text returns the text of a record.
 func (a *archived) text(ctx context.Context, documents *document.Reader, ask extract.Options, block []byte) (Text, error) {
 	rec := a.record(block)
 	if name, ok := warc.NameOf(rec.URI()); ok && rec.Type() == warc.Conversion {
@@ -116,7 +111,6 @@ func (a *archived) text(ctx context.Context, documents *document.Reader, ask ext
 	return t, err
 }
 
-// isArchive reports whether a file name is that of a web archive.
 func isArchive(name string) bool {
 	ext := strings.ToLower(filepath.Ext(BaseName(name)))
 	return ext == ".warc" || ext == ".wet"

@@ -19,12 +19,12 @@ import (
 	"skink/warc"
 )
 
-// Opening is the suffix of the names of archive files that a crawl is still writing.
+// Opening is the suffix of the names of archive files that are still being written.
 const Opening = ".open"
 
 // An Archive is a web archive that can be read.
 type Archive struct {
-	Name string // name of the archive in messages
+	Name string // name used in messages
 	Open func() (io.ReadCloser, error)
 }
 
@@ -73,7 +73,6 @@ func isArchiveName(name string) bool {
 	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
 }
 
-// filesIn returns the archives in a file: the file itself, or those in it if it is a WACZ package.
 func filesIn(path string) (files []Archive, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -82,7 +81,7 @@ func filesIn(path string) (files []Archive, err error) {
 	defer f.Close()
 	start := make([]byte, len(ZIPMagic))
 	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
-		return []Archive{onDisk(path)}, nil // a later read of the file returns the error
+		return []Archive{onDisk(path)}, nil // reading the file will return the error
 	}
 	packed, err := zip.OpenReader(path)
 	if err != nil {
@@ -98,7 +97,7 @@ func filesIn(path string) (files []Archive, err error) {
 	return files, nil
 }
 
-// ZIPMagic is the beginning of a ZIP file that is not empty.
+// ZIPMagic is the signature at the start of a non-empty ZIP file.
 const ZIPMagic = "PK\x03\x04"
 
 // Packaged returns the archives of a WACZ package, sorted by name.
@@ -112,7 +111,6 @@ func Packaged(z *zip.Reader) (entries []*zip.File) {
 	return entries
 }
 
-// openPackaged opens a file in the WACZ package at path.
 func openPackaged(path, name string) (io.ReadCloser, error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -126,7 +124,7 @@ func openPackaged(path, name string) (io.ReadCloser, error) {
 	return both{f, z}, nil
 }
 
-// A both is a file in a package. Closing it also closes the package.
+// Closing it also closes the package.
 type both struct {
 	io.ReadCloser
 	zip io.Closer
@@ -134,17 +132,16 @@ type both struct {
 
 func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.zip.Close()) }
 
-// Notes holds functions that are called for everything in an archive that does not become a page.
-// All are required.
+// Notes holds callbacks for everything in an archive that does not become a page. All are required.
 type Notes struct {
 	Damaged func(error)       // called for each record that cannot be read
 	Odd     func(error)       // called for each irregularity that does not prevent reading the record
-	Passed  func(kind string) // called for each record that holds no page, except records that only describe another record
+	Passed  func(kind string) // called for each record that contains no page, except records that only describe another record
 }
 
 // ReadArchive reads the pages of an archive in order. It calls take with each page and the position
-// of the page's record, if the record can be read from there. It returns an error from reading the
-// file, from ctx, or from take.
+// of its record, which is zero if the record cannot be read on its own. It returns an error from
+// reading the file, from ctx, or from take.
 func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
 	if start, _ := in.Peek(startBytes); IsARC(start) {
@@ -182,7 +179,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 			continue
 		}
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
-		if rec.Length == 0 { // the record shares its gzip member with others, and cannot be read from its offset alone
+		if rec.Length == 0 { // the record shares its gzip member with others, and cannot be read on its own
 			at = store.Archived{}
 		}
 		if err := take(page, at); err != nil {
@@ -191,20 +188,18 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 	}
 }
 
-// startBytes is the number of bytes at the beginning of a file that are read to detect its format.
 const startBytes = 64 << 10
 
 // IsARC reports whether a file is an ARC file. The argument start is the beginning of the file,
 // compressed or not.
 func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
 
-// unpackedStart returns the decompressed beginning of a file.
 func unpackedStart(start []byte) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(start))
 	if err != nil {
 		return start
 	}
 	head := make([]byte, 64)
-	n, _ := io.ReadFull(z, head) // the error is ignored, because start is only the beginning of the file
+	n, _ := io.ReadFull(z, head) // ignore the error: start is only the beginning of the file
 	return head[:n]
 }

@@ -12,16 +12,16 @@ import (
 	"skink/extract"
 )
 
-// Fields selects the fields of a record that hold the text and the name of the text. A field is a
-// member of a JSON line, or a column of a table. The zero value selects both by their usual names,
-// such as "text" and "url".
+// Fields selects the fields of a record that contain the text and its name. A field is a member of
+// a JSON line, or a column of a table. The zero value selects both by their usual names, such as
+// "text" and "url".
 type Fields struct {
 	Text string // field with the text; "" selects the first of the usual fields that a line has
-	ID   string // field with the name; "" selects the first of the usual fields that a line has. Without a name, a text is named FILE:LINE
+	ID   string // field with the name; "" selects the first of the usual fields that a line has; a text without a name is called FILE:LINE
 }
 
 // These are the fields in which common corpora store a text and its name. The first field that a
-// line has is used. A URL comes before a number, because it is more useful to users.
+// line has is used. A URL comes before a number, because it tells users more.
 var (
 	textFields = []string{"text", "content", "body", "raw_content", "document", "html", "raw_html"}
 	idFields   = []string{"url", "uri", "id", "_id", "docid", "doc_id", "document_id"}
@@ -41,7 +41,6 @@ func (f *Fields) idNames() []string {
 	return idFields
 }
 
-// read returns the text of a JSON line.
 func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	members, err := membersOf(raw)
 	var kind *json.UnmarshalTypeError
@@ -58,7 +57,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	return f.text(ask, name, members)
 }
 
-// name returns the name of a line's text, such as its URL, or "" if the line has no such field.
+// name returns "" if the line has no such field.
 func (f *Fields) name(members members) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members.value(field)
@@ -104,7 +103,6 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(members.names))
 }
 
-// fieldType returns the media type of a field's content.
 func fieldType(field string) string {
 	if strings.HasSuffix(strings.ToLower(field), "html") {
 		return "text/html; charset=utf-8"
@@ -112,7 +110,7 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// stringOf returns the value of a string member. The value null counts as an empty string.
+// The value null counts as "".
 func stringOf(field string, raw []byte) ([]byte, error) {
 	switch kind := valueKind(raw); kind {
 	case "string":
@@ -124,7 +122,6 @@ func stringOf(field string, raw []byte) ([]byte, error) {
 	}
 }
 
-// valueKind returns the JSON type of a value.
 func valueKind(raw []byte) string {
 	for _, c := range raw {
 		switch {
@@ -153,7 +150,6 @@ func withArticle(kind string) string {
 	return "a " + kind
 }
 
-// orList joins names into a list like `"a", "b" or "c"` for a message.
 func orList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
@@ -163,11 +159,9 @@ func orList(names []string) string {
 	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }
 
-// mostListed is the maximum number of fields that an error message lists.
 const mostListed = 8
 
-// itHas returns a list of the fields of a record for an error message, so that users see which
-// field they can select.
+// itHas shows users which fields they can select.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {
@@ -183,7 +177,6 @@ func itHas(fields iter.Seq[string]) string {
 	return "the record has " + strings.Join(names, ", ") + more
 }
 
-// brief shortens the name of a field for a message.
 func brief(name string) string {
 	const most = 40 // maximum number of characters
 	if r := []rune(name); len(r) > most {

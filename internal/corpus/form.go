@@ -24,11 +24,10 @@ import (
 // their first bytes, whatever the ending of the name ("index.php?id=3"), and JSON Lines by the
 // first line. A file that matches a pattern of Include is read if it is any kind of text.
 
-// A form is the way in which a file contains records. Each line is a record, or each row of a
-// table, or the whole file is one.
+// A form tells how a file is divided into records: by lines, by the rows of a table, or not at all.
 type form struct {
 	is   formKind
-	kind string // media type, if the whole file is one text; if the file is skipped, the kind under which it is counted
+	kind string // media type, if the whole file is one text; for a skipped file, the kind under which it is counted
 }
 
 type formKind uint8
@@ -36,15 +35,14 @@ type formKind uint8
 const (
 	wholeFile formKind = iota
 	lines
-	sheet    // CSV or TSV file in which each row is a record
-	elements // a JSON array in which each element is a record
+	sheet    // each row of a CSV or TSV file is a record
+	elements // each element of a JSON array is a record
 	passedOver
 )
 
-// sniffed is the number of bytes at the beginning of a file that are read to detect its form.
+// in bytes
 const sniffed = 2048
 
-// formOf returns the form of a file, and the bytes that were read to detect the form.
 func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, head []byte, err error) {
 	head, isLines, err := in.beginsAsLines(name, b)
 	if err != nil || isLines {
@@ -72,8 +70,8 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns the form of a file that contains many texts as a table or a JSON array. The
-// result ok is false if the file contains one text.
+// manyInOne returns the form of a file that contains many texts as a table or a JSON array. It
+// returns false if the file contains a single text.
 func manyInOne(name string, start []byte) (f form, ok bool) {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch ext {
@@ -98,8 +96,7 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr returns the extension of a file name in lower case without the dot ("css"), or the
-// argument other if the name has none. Users recognise the kind of a file by its extension.
+// Users recognise the kind of a file by its extension.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -107,15 +104,13 @@ func endingOr(name, other string) string {
 	return other
 }
 
-// readersEndings lists the extensions of files with text for people.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// readersNames lists names of files with text for people in folders of source code. Such a name may
-// come before the first dot (README, README.first) or be the extension (zlib.LICENSE).
+// Such a name may come before the first dot (README, README.first) or be the extension
+// (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
-// forReaders reports whether a text file is written for people. It looks at the name and the first
-// bytes.
+// forReaders decides by the name and the first bytes of a file.
 func forReaders(name string, start []byte) bool {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
@@ -130,7 +125,7 @@ func forReaders(name string, start []byte) bool {
 func diskType(name string, start []byte) string {
 	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
 		if m := extract.MediaType(start, t); !isText(m) {
-			return m // the file is, for example, a picture with the name of an HTML page
+			return m // the file is, for example, an image with the name of an HTML page
 		}
 		return t
 	}
@@ -140,7 +135,7 @@ func diskType(name string, start []byte) string {
 	return "text/plain"
 }
 
-// TypeOf returns the media type of a file name, or "" if the content must decide.
+// TypeOf returns the media type of a file name, or "" if only the content can tell.
 func TypeOf(name string) string {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":
@@ -162,8 +157,8 @@ func TypeOf(name string) string {
 const bom = "\uFEFF" // byte order mark, which some editors write at the beginning of a file
 
 // beginsAsLines reports whether a file is JSON Lines, and returns the bytes that were read to
-// detect this. The name of the file may be proof enough. Otherwise the first line that is not blank
-// decides. It must be an object with a text, or with another field that a line may have.
+// detect this. The extension may be enough. Otherwise the first line that is not blank decides: it
+// must be an object with a text, or with another field that a line may have.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
 		return nil, true, nil
@@ -191,7 +186,6 @@ func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes 
 	return head, false, nil
 }
 
-// mayBeObject reports whether the first bytes of a file can be those of a JSON object.
 func mayBeObject(start []byte) bool {
 	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte(bom)))
 	return len(start) == 0 || start[0] == '{'

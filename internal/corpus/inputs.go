@@ -27,20 +27,20 @@ import (
 	"skink/document"
 )
 
-// Inputs are files and folders that the user named.
+// Inputs are the files and folders that the user named.
 type Inputs struct {
 	Paths []string  // "-" is standard input
 	Stdin io.Reader // input for the path "-"
 
-	Include, Exclude []*regexp.Regexp // a path must match one of Include, if any, and none of Exclude
-	Fields           Fields           // selects the fields of JSON lines and tables
+	Include, Exclude []*regexp.Regexp // a path must match one of Include, unless it is empty, and none of Exclude
+	Fields           Fields           // fields of JSON lines and tables to read
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
 	MaxRecord        int              // maximum size of a record in bytes; 0 means [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
-	bytesRead atomic.Int64 // number of bytes that have been read from files, before decompression
+	bytesRead atomic.Int64 // before decompression
 }
 
 // Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable
@@ -73,7 +73,7 @@ func (in *Inputs) Size() (total int64) {
 }
 
 // DefaultMaxRecord is the default maximum size of a record, in bytes. A longer record is reported
-// as bad: nobody reads a text of that length, and it would take too much memory.
+// as bad: nobody reads so long a text, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
@@ -83,14 +83,12 @@ func (in *Inputs) maxRecord() int {
 	return DefaultMaxRecord
 }
 
-// An input is a file to read.
 type input struct {
 	name   string // "-" is standard input
-	inside bool   // the file was found in a folder, and not named by the user
-	below  string // path below that folder, or the last element of the name
+	inside bool   // found in a folder, not named by the user
+	below  string // path below that folder; for a named file, the last element of its name
 }
 
-// String returns the name of the input for messages.
 func (i input) String() string {
 	if i.name == "-" {
 		return "standard input"
@@ -98,9 +96,9 @@ func (i input) String() string {
 	return i.name
 }
 
-// files yields each file once, and calls passed for each repeat. The files of a folder are sorted by
-// name. As in a crawl, it skips hidden files of a folder, and continues after a file that cannot be
-// read.
+// files yields each file once, and calls passed for each repeat. The files of a folder are sorted
+// by name. As in a crawl, it skips hidden files in folders, and continues after a file that cannot
+// be read.
 func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
@@ -133,9 +131,9 @@ func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.S
 	}
 }
 
-// A File is an input file.
+// A File is one of the input files.
 type File struct {
-	Name  string // name of the file in the form of [Record.Input]
+	Name  string // in the form of [Record.Input]
 	Below string // path below the folder that the user named, preceded by that folder if there are several inputs; for a named file, the last element of its name
 }
 
@@ -155,7 +153,6 @@ func (in *Inputs) Files() iter.Seq2[File, error] {
 	}
 }
 
-// chosen reports whether Include and Exclude select a path.
 func (in *Inputs) chosen(path string) bool {
 	path = filepath.ToSlash(path)
 	matches := func(p *regexp.Regexp) bool { return p.MatchString(path) }
@@ -163,8 +160,7 @@ func (in *Inputs) chosen(path string) bool {
 }
 
 // walk calls found for root if root is a file, or for each file below root if it is a folder. It
-// also passes the absolute path with symbolic links resolved, so that a file that is reached in two
-// ways is recognised.
+// also passes the resolved absolute path, by which a file that is reached twice is recognised.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -183,7 +179,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			passed(kindOfFile(d.Type())) // skip symbolic links: their targets are found under their own names
+			passed(kindOfFile(d.Type())) // the targets of links are found under their own names
 			return nil
 		}
 		below, err := filepath.Rel(root, name)
@@ -198,7 +194,6 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 	})
 }
 
-// kindOfFile returns the kind of a file that is not a regular one.
 func kindOfFile(t fs.FileMode) string {
 	switch {
 	case t&fs.ModeSymlink != 0:
@@ -211,8 +206,7 @@ func kindOfFile(t fs.FileMode) string {
 	return "device"
 }
 
-// walkable returns a path for WalkDir. WalkDir follows a symbolic link to a folder only if the path
-// ends in a slash, so walkable adds one.
+// WalkDir follows a symbolic link to a folder only if the path ends in a slash.
 func walkable(root string) string {
 	if info, err := os.Stat(root); err == nil && info.IsDir() && !strings.HasSuffix(root, "/") {
 		if link, err := os.Lstat(root); err == nil && link.Mode()&fs.ModeSymlink != 0 {
@@ -241,7 +235,7 @@ func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 			return false, err
 		}
 		other, err := in.stat(i)
-		if err == nil && os.SameFile(info, other) { // the error of a missing file is reported when that file is read
+		if err == nil && os.SameFile(info, other) { // a missing file is reported when it is read
 			return true, nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 )
 
-// readLines yields the lines of a JSON Lines file that are not blank.
 func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	b := bufio.NewReaderSize(from, bufferSize)
 	for n := 1; ; n++ {
@@ -33,8 +32,7 @@ func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) 
 	}
 }
 
-// readLine reads a line and removes its final \n. If the line is longer than the limit most, in
-// bytes, readLine returns only its beginning.
+// If the line is longer than most bytes, readLine returns only the beginning, and long is true.
 func readLine(b *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := b.ReadSlice('\n')

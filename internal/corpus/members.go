@@ -18,17 +18,14 @@ import (
 // lines that encoding/json accepts, and reads the same values from them; a fuzz test compares the
 // two. For an invalid line, encoding/json gives the error.
 
-// A member is a member of a JSON object.
 type member struct {
 	name  []byte
-	value []byte // JSON of the value, without white space around it
+	value []byte // JSON of the value, without surrounding white space
 }
 
-// members are the members of a JSON object, in order.
 type members []member
 
-// value returns the JSON of the member with the given name. If several members have the name, the
-// last one counts.
+// If several members have the name, the last one counts.
 func (m members) value(name string) (value []byte, ok bool) {
 	for i := len(m) - 1; i >= 0; i-- {
 		if string(m[i].name) == name {
@@ -38,7 +35,6 @@ func (m members) value(name string) (value []byte, ok bool) {
 	return nil, false
 }
 
-// names yields the name of each member once.
 func (m members) names(yield func(string) bool) {
 	for i := range m {
 		name := string(m[i].name)
@@ -62,8 +58,8 @@ func membersOf(raw []byte) (members, error) {
 	return nil, json.Unmarshal(raw, &all)
 }
 
-// A scanner reads a JSON text. Its methods report whether the bytes from raw[at] on are valid, and
-// move at past them.
+// A scanner reads a JSON text. Its methods report whether the bytes from raw[at] onwards are valid,
+// and advance at past them.
 type scanner struct {
 	raw   []byte
 	at    int
@@ -71,10 +67,9 @@ type scanner struct {
 	found members // members of the outermost object
 }
 
-// maxDepth is the maximum nesting depth of objects and arrays, as in encoding/json.
+// as in encoding/json
 const maxDepth = 10000
 
-// next returns the next byte, or 0 at the end.
 func (s *scanner) next() byte {
 	if s.at < len(s.raw) {
 		return s.raw[s.at]
@@ -82,7 +77,6 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// is reports whether the next byte is c.
 func (s *scanner) is(c byte) bool {
 	if s.next() != c || s.at == len(s.raw) {
 		return false
@@ -97,7 +91,7 @@ func (s *scanner) space() {
 	}
 }
 
-// value reads a value. There must be no white space before it.
+// There must be no white space before the value.
 func (s *scanner) value() bool {
 	switch c := s.next(); c {
 	case '"':
@@ -116,8 +110,6 @@ func (s *scanner) value() bool {
 	return s.number()
 }
 
-// list reads an object or an array that ends with the byte end. The function read reads one
-// element.
 func (s *scanner) list(end byte, read func() bool) bool {
 	s.at++
 	if s.depth++; s.depth > maxDepth {
@@ -140,7 +132,6 @@ func (s *scanner) list(end byte, read func() bool) bool {
 	return true
 }
 
-// member reads a member of an object.
 func (s *scanner) member() bool {
 	start := s.at
 	if s.next() != '"' || !s.string() {
@@ -187,7 +178,6 @@ func (s *scanner) number() bool {
 	return true
 }
 
-// digits reads one or more digits.
 func (s *scanner) digits() bool {
 	start := s.at
 	for '0' <= s.next() && s.next() <= '9' {
@@ -196,7 +186,6 @@ func (s *scanner) digits() bool {
 	return s.at > start
 }
 
-// string reads a string, including its quotes.
 func (s *scanner) string() bool {
 	s.at++
 	for {
@@ -224,8 +213,8 @@ func (s *scanner) string() bool {
 }
 
 // plainPrefix returns the number of bytes before the first quote, backslash or control character in
-// b. It looks at eight bytes at once. If a byte of x is 0, its high bit is set in x - ones but not
-// in x. Borrows may also mark bytes after it, so only the first mark is used.
+// b. It looks at eight bytes at once. If a byte of x is 0, its high bit is set in x - ones but
+// clear in x. Borrows may also mark bytes after it, so only the first mark is used.
 func plainPrefix(b []byte) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -242,8 +231,7 @@ func plainPrefix(b []byte) int {
 	return i
 }
 
-// hex4 returns the value of the four hexadecimal digits at the beginning of b, or -1 if b does not
-// begin with them.
+// hex4 returns -1 if b does not begin with four hexadecimal digits.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// open opens an input. Reading from a pipe or a device may block forever, so an open or a read
-// returns the error of ctx when ctx ends.
+// open opens an input. Reading from a pipe or a device may block forever, so opening and reading
+// return the error of ctx when ctx ends.
 func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
 	if i.name == "-" {
@@ -23,7 +23,7 @@ func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 }
 
 // patient calls open and reads from the result in a separate goroutine, so that a reader does not
-// block after ctx has ended. If an open or a read never returns, that goroutine stays until the
+// block after ctx has ended. If opening or reading never returns, the goroutine lives until the
 // process ends.
 func patient(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
 	out, in := io.Pipe()

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. The first
-// result is false if the file is another kind of ZIP file. The second result is false if the caller
-// wants no more records.
+// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. The result
+// read is false if it is another kind of ZIP file. The result more is false if the caller wants no
+// more records.
 func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)
-	if !onDisk || b.Packed { // a ZIP file is read from its end, which needs an uncompressed file on disk
+	if !onDisk || b.Packed { // a ZIP file is read from its end, so it must be an uncompressed file on disk
 		var err error
 		var done func() error
 		if file, done, err = Temporary("skink-wacz-"); err == nil {

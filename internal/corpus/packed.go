@@ -36,14 +36,14 @@ const bufferSize = 256 << 10
 // close the file.
 type Unpacker struct {
 	*bufio.Reader
-	Name   string // name of the file without an ending like .gz or .zst
+	Name   string // file name without an extension like .gz or .zst
 	Packed bool   // the file is compressed
 	close  func()
 }
 
-// Unpack returns a reader of the content of the file f, which has the given name. It detects
-// compression by the first bytes and not by the name. It fails if those bytes belong to a
-// compressed format but are invalid.
+// Unpack returns a reader for the content of the file f with the given name. It detects compression
+// by the first bytes and not by the name. It fails if those bytes belong to a compressed format but
+// are invalid.
 func Unpack(f io.Reader, name string) (*Unpacker, error) {
 	b := bufio.NewReaderSize(f, bufferSize)
 	start, _ := b.Peek(4) // if Peek fails, the next read returns the error
@@ -67,13 +67,13 @@ func Unpack(f io.Reader, name string) (*Unpacker, error) {
 // Close releases the resources of the decompressor.
 func (r *Unpacker) Close() { r.close() }
 
-// These are the name endings of compressed files.
+// These are the extensions of compressed files.
 var (
 	gzipEndings = []string{".gz", ".gzip"}
 	zstdEndings = []string{".zst", ".zstd"}
 )
 
-// BaseName returns a name without the ending of a compressed file, such as .gz.
+// BaseName returns a file name without the extension of a compressed file, such as .gz.
 func BaseName(name string) string { return without(without(name, gzipEndings), zstdEndings) }
 
 func without(name string, endings []string) string {
@@ -100,7 +100,7 @@ func Pack(w io.Writer, name string) io.WriteCloser {
 		return gzip.NewWriter(w)
 	case hasEnding(name, zstdEndings):
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err != nil { // the error would be about the options, which are constant
+		if err != nil { // NewWriter fails only if an option is invalid
 			panic(err)
 		}
 		return z
@@ -108,7 +108,6 @@ func Pack(w io.Writer, name string) io.WriteCloser {
 	return plain{w}
 }
 
-// A plain is a writer that does not compress.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }

@@ -15,7 +15,7 @@ import (
 )
 
 // PageField is a header field that a skink crawl adds to its response and metadata records. Its
-// value tells whether the crawl used the response as the page of its URL. The value is "no" for a
+// value says whether the crawl used the response as the page of its URL. The value is "no" for a
 // robots.txt, for a response after which the URL was requested again, and for a failed visit. An
 // error page that is sent with status 200 counts as a failed visit, although a single response does
 // not show this. DetailField and the field that names the problem give the reason; see
@@ -29,14 +29,14 @@ const (
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is the information about a URL that a crawl writes into a metadata record, as JSON. It
-// is the verdict on the page, or the reason why there is no response.
+// A Remark is the information about a URL that a crawl writes to a metadata record, as JSON. It is
+// the verdict on the page, or the reason why there is no response.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
 	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64 `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
 
-	Problem string `json:"problem,omitempty"` // the kind of failure; "" if there is a response
+	Problem string `json:"problem,omitempty"` // kind of failure; "" if there is a response
 	Detail  string `json:"detail,omitempty"`
 	Tries   int    `json:"tries,omitempty"` // number of requests after the first
 }
@@ -84,30 +84,31 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 }
 
 // A PassedError means that a record was skipped because it does not contain a page.
-type PassedError struct{ Kind string } // reason for skipping the record, such as "status 404"
+type PassedError struct{ Kind string } // why the record was skipped, such as "status 404"
 
 func (e *PassedError) Error() string { return "the record has no page: " + e.Kind }
 
 func passed(format string, args ...any) error { return &PassedError{fmt.Sprintf(format, args...)} }
 
-// Accompanies reports whether a record only describes another record or its whole file, such as a
-// request or warcinfo record. Nobody expects a page in such a record.
+// Accompanies reports whether a record only describes another record or the whole file, as request
+// and warcinfo records do.
 func Accompanies(rec *warc.Record) bool {
 	switch rec.Type() {
 	case warc.Info, warc.Request:
 		return true
-	case warc.Metadata: // only a metadata record with a Remark is the record of a page
+	case warc.Metadata: // only a metadata record with a Remark stands for a page
 		return rec.Header.Get(PageField) != NoAnswer
 	}
 	return false
 }
 
-// OtherType returns a [*PassedError] if no record of this type contains a page, and otherwise nil.
+// OtherType returns a [*PassedError] if records of this type never contain a page, and otherwise
+// nil.
 func OtherType(rec *warc.Record) error {
 	switch t := rec.Type(); t {
 	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:
 		return nil
-	case warc.Revisit, warc.Continuation: // the main part of the content is in another record, perhaps in another archive
+	case warc.Revisit, warc.Continuation: // most of the content is in another record, perhaps in another archive
 		return passed("%s", t)
 	case "":
 		return passed("record without a type")
@@ -116,8 +117,7 @@ func OtherType(rec *warc.Record) error {
 	}
 }
 
-// pageURL returns the canonical URL of a record that may contain a page. It returns "" if the
-// record cannot contain one.
+// pageURL returns "" if the record cannot contain a page.
 func pageURL(rec *warc.Record) (string, error) {
 	if Accompanies(rec) {
 		return "", nil
@@ -128,7 +128,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	kind := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
-		return "", passed("response that is not HTTP") // for example, the response of a DNS server
+		return "", passed("response that is not HTTP") // such as a DNS response
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
 		return "", passed("conversion that is not text")
 	}
@@ -158,7 +158,6 @@ func pageURL(rec *warc.Record) (string, error) {
 	return url, nil
 }
 
-// about wraps an error in a [*warc.Damage] with the position and URI of the record.
 func about(rec *warc.Record, err error) error {
 	return &warc.Damage{Offset: rec.Offset, URI: rec.URI(), Err: err}
 }
@@ -167,7 +166,6 @@ func cutOf(rec *warc.Record) wire.Cut {
 	return wire.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
 }
 
-// fileAnswer returns a response with status 200 whose body is the block of the record.
 func fileAnswer(rec *warc.Record, kind string) wire.Answer {
 	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }
@@ -187,8 +185,8 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	return a, nil
 }
 
-// unanswered returns the page for a URL without a response. It reads the reason from the Remark in
-// a metadata record.
+// unanswered returns the page for a URL without a response. The reason is in the Remark of a
+// metadata record.
 func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 	var remark Remark
 	if err := json.NewDecoder(rec.Block).Decode(&remark); err != nil {

@@ -23,37 +23,37 @@ import (
 // A Record contains the unparsed bytes of one text in the inputs: a file, a line, a row, or a
 // record of an archive.
 type Record struct {
-	Num   int    // index of the record among all records, from 0
-	Input string // name of the file, as the user gave it or as found in a folder; "-" for standard input
+	Num   int    // index among all records, from 0
+	Input string // file name as given by the user or as found in a folder; "-" for standard input
 	Line  int    // line number in a JSON Lines file, from 1; 0 if the record is a whole file
-	Raw   []byte // the decompressed bytes, without the line end of a line
+	Raw   []byte // decompressed bytes, without a line end
 	Type  string // media type, if the record is a whole file; otherwise ""
 
-	unit     string     // unit of Line in messages; "" for lines
-	cells    []string   // cells of the row, if the record is a row of a sheet; Raw is then the row as a JSON object
-	rawRow   string     // the row as it was read, without its line break, if the record is a row of TSV
-	sheet    *sheetHead // the first row of the sheet, if the record is a row of one
-	row      *table.Row // the row, if the record is a row of a Parquet file; Line is then the number of the row
-	archived *archived  // the record, if it is from a web archive; Line is then its number in the archive, and Raw its block
-	fields   Fields     // selects the fields of a line or a row
-	bad      error      // the reason why the record cannot be read, or nil
+	unit     string     // unit of Line in messages; "" means lines
+	cells    []string   // cells of a sheet row; Raw is then the row as a JSON object
+	rawRow   string     // a TSV row as it was read, without its line break
+	sheet    *sheetHead // header of the sheet that the row belongs to
+	row      *table.Row // a row of a Parquet file; Line is then the row number
+	archived *archived  // set for a record of a web archive; Line is then its number in the archive, and Raw its block
+	fields   Fields
+	bad      error // why the record cannot be read, or nil
 
-	documents *document.Reader // the field Documents of the inputs
+	documents *document.Reader
 }
 
 // A Text is the result of parsing a record with [Record.Text].
 type Text struct {
-	URL    string            // name of the text: the name that the record gives, the path of the file, or else FILE:LINE
+	URL    string            // name of the text: the name in the record, the path of the file, or else FILE:LINE
 	Placed bool              // URL is FILE:LINE, which is always unique
 	Doc    *extract.Document // nil if the record contains no text
 	Type   string            // media type
-	Header http.Header       // HTTP header of a response in a web archive, otherwise nil
+	Header http.Header       // HTTP header of a response from a web archive, otherwise nil
 }
 
 // A BadError means that a record cannot be read.
 type BadError struct {
-	Place string // position of the record, such as "FILE, line N"
-	Err   error  // cause of the error
+	Place string // such as "FILE, line N"
+	Err   error  // cause
 }
 
 func (e *BadError) Error() string { return fmt.Sprintf("%s: %v", e.Place, e.Err) }
@@ -91,7 +91,7 @@ func (r *Record) Size() int {
 	return len(r.Raw)
 }
 
-// Drop frees the content of a record that need not be written.
+// Drop frees the content of a record that will not be written.
 func (r *Record) Drop() { r.Raw, r.cells, r.rawRow, r.row = nil, nil, "", nil }
 
 // Markup reports whether the record may need to be parsed as HTML, which takes much more memory
@@ -134,7 +134,6 @@ func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	return t, nil
 }
 
-// said returns the text of a record that is not from a web archive: a file, a line or a row.
 func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
@@ -147,8 +146,8 @@ func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	return r.fields.read(ask, r.Raw)
 }
 
-// fileText returns the text of a whole file. It fails only if the file is a document, such as a
-// PDF, that cannot be parsed.
+// fileText returns the text of a whole file. It fails only for a document, such as a PDF, that
+// cannot be parsed.
 func fileText(ctx context.Context, documents *document.Reader, ask extract.Options, name string, body []byte, kind string) (Text, error) {
 	if !documents.Reads(body, kind) {
 		return textOf(ask, name, body, kind), nil
@@ -160,11 +159,10 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
 }
 
-// textOf returns the text of a file that is not a document. The argument kind is the media type,
-// HTML or plain text.
+// kind is the media type, HTML or plain text.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
-	if err != nil { // the only possible error is that the file contains no text
+	if err != nil { // Parse fails only if the file contains no text
 		return Text{URL: name, Type: extract.MediaType(body, kind)}
 	}
 	return Text{URL: name, Doc: doc, Type: doc.MediaType}
@@ -195,7 +193,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// read yields the records of one file. It returns false if no more files should be read.
+// read returns false if no more files should be read.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
 		if errors.Is(err, io.ErrUnexpectedEOF) { // from decompression
@@ -217,7 +215,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	defer f.Close()
 	counted := &countingReader{from: f, to: &in.bytesRead}
 	raw := bufio.NewReaderSize(counted, archiveStart)
-	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // warc decompresses each member on its own, so that damage affects only one member
+	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // package warc decompresses each gzip member on its own, so that damage affects only one member
 		return in.readArchive(i, raw, yield, failed)
 	}
 	b, err := Unpack(raw, i.name)
@@ -225,7 +223,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return failed(err)
 	}
 	defer b.Close()
-	defer func() { // also count the bytes that were skipped or read in another way
+	defer func() { // also count bytes that were skipped, or read in another way
 		if info, err := in.stat(i); err == nil {
 			in.bytesRead.Add(max(info.Size()-counted.n, 0))
 		}
@@ -266,14 +264,12 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }
 
-// passOver calls in.Passed, unless it is nil, with the kind of a skipped file or record.
 func (in *Inputs) passOver(kind string) {
 	if in.Passed != nil {
 		in.Passed(kind)
 	}
 }
 
-// A countingReader counts the bytes that are read from a file, so that progress can be displayed.
 type countingReader struct {
 	from io.Reader
 	n    int64
@@ -287,7 +283,6 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readWhole yields a whole file as one record.
 func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Record, error) bool, failed func(error) bool) bool {
 	most := in.maxRecord()
 	body, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
@@ -301,7 +296,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 	return yield(r, nil)
 }
 
-// ErrTooLong and ErrNoText are reasons why a record cannot be used.
+// ErrTooLong and ErrNoText mean that a record cannot be used.
 var (
 	ErrTooLong = errors.New("too long") // the record is larger than MaxRecord
 	ErrNoText  = errors.New("no field that usually contains a text")

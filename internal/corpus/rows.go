@@ -24,7 +24,6 @@ func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, erro
 	return in.readRows(i, file, yield, failed)
 }
 
-// readRows yields the rows of a Parquet file.
 func (in *Inputs) readRows(i input, file *os.File, yield func(*Record, error) bool, failed func(error) bool) bool {
 	info, err := file.Stat()
 	if err != nil {
@@ -51,7 +50,6 @@ func (in *Inputs) readRows(i input, file *os.File, yield func(*Record, error) bo
 	return true
 }
 
-// readRow returns the text of a row.
 func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	name, err := f.nameOfRow(row)
 	if err != nil {
@@ -74,7 +72,7 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(slices.Values(row.Schema().Names())))
 }
 
-// nameOfRow returns the name of a row's text, such as its URL, or "" if the row has no such column.
+// nameOfRow returns "" if the row has no such column.
 func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 	for _, column := range f.idNames() {
 		switch value, ok := row.Value(column); v := value.(type) {

@@ -23,14 +23,12 @@ import (
 // the available memory, so both are read record by record, and no record may be longer than
 // Inputs.MaxRecord.
 
-// A sheetHead is the first row of a sheet.
 type sheetHead struct {
 	columns []string
 	comma   rune
-	raw     string // the row as it was read, if comma is a tab
+	raw     string // the row as it was read; set only if comma is a tab
 }
 
-// readSheet yields the rows of CSV or TSV.
 func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	bounded := &boundedReader{from: from, most: in.maxRecord()}
 	bounded.begin()
@@ -78,8 +76,8 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 	}
 }
 
-// commaRows returns a function that reads the next row of CSV. It returns the row's cells and the
-// number of its first line.
+// The function that commaRows returns reads the next row and returns its cells and the number of
+// its first line.
 func commaRows(from *boundedReader, comma rune) func() (cells []string, line int, err error) {
 	rows := csv.NewReader(from)
 	rows.Comma, rows.FieldsPerRecord = comma, -1
@@ -95,7 +93,7 @@ func commaRows(from *boundedReader, comma rune) func() (cells []string, line int
 }
 
 // notRow returns the error for a row that package csv cannot read. An unpaired quotation mark can
-// make the row extend to the end of the file, so the error names the last line that is lost.
+// make the row extend to the end of the file, so the error names the last line lost.
 func notRow(wrong *csv.ParseError) error {
 	if wrong.Line > wrong.StartLine {
 		return fmt.Errorf("not a row of the table, up to line %d: %w", wrong.Line, wrong.Err)
@@ -103,8 +101,6 @@ func notRow(wrong *csv.ParseError) error {
 	return fmt.Errorf("not a row of the table: %w", wrong.Err)
 }
 
-// otherCells returns the error for a row of n cells if the first row has a different number of
-// cells.
 func otherCells(n, first int) error {
 	cells := fmt.Sprintf("%d cells", n)
 	if n == 1 {
@@ -113,8 +109,6 @@ func otherCells(n, first int) error {
 	return fmt.Errorf("%s instead of %d as in the first row", cells, first)
 }
 
-// separator returns the character between the cells of a sheet. It depends on the name of the file
-// and on its first line.
 func separator(name, first string) rune {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".tsv" || ext == ".tab" {
 		return '\t'
@@ -128,7 +122,6 @@ func separator(name, first string) rune {
 	return most
 }
 
-// check returns an error if no column can hold a text.
 func (h *sheetHead) check(fields *Fields) error {
 	for _, name := range fields.textNames() {
 		if slices.Contains(h.columns, name) {
@@ -145,7 +138,6 @@ func either(names []string) string {
 	return orList(names)
 }
 
-// object returns the cells of a row as a JSON object.
 func (h *sheetHead) object(cells []string) []byte {
 	b := []byte{'{'}
 	for i, name := range h.columns {
@@ -157,27 +149,25 @@ func (h *sheetHead) object(cells []string) []byte {
 	return append(b, '}')
 }
 
-// appendString appends s to dst as a JSON string.
 func appendString(dst []byte, s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string can always be encoded
+	_ = enc.Encode(s) // encoding a string cannot fail
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
 // elementUnit is the unit of Record.Line in a JSON array. Messages use it instead of "line".
 const elementUnit = "element"
 
-// readElements yields the elements of a JSON array.
 func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	bounded := &boundedReader{from: from, most: in.maxRecord()}
 	bounded.begin()
-	if _, err := bounded.firstLine(); err != nil { // this removes a byte order mark
+	if _, err := bounded.firstLine(); err != nil { // removes a byte order mark
 		return failed(err)
 	}
 	array := json.NewDecoder(bounded)
-	if _, err := array.Token(); err != nil { // the opening bracket, by which the form was recognized
+	if _, err := array.Token(); err != nil { // the opening bracket
 		return failed(err)
 	}
 	for n := 1; ; n++ {
@@ -206,8 +196,8 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 	}
 }
 
-// cutOff adds to err the name of the part of the file that could not be read. If the file ends
-// there, the error says so.
+// cutOff wraps err with the part of the file that could not be read. If the file ends there, the
+// error says so.
 func cutOff(part string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut
@@ -215,20 +205,19 @@ func cutOff(part string, err error) error {
 	return fmt.Errorf("%s: %w", part, err)
 }
 
-// errCut is the error for a file that ends too early.
 var errCut = errors.New("the file is cut off")
 
-// A boundedReader fails if a record is longer than a limit, because the readers of CSV and JSON
-// keep a whole record in memory.
+// A boundedReader fails if a record is longer than a limit, because the CSV and JSON readers keep a
+// whole record in memory.
 type boundedReader struct {
 	from io.Reader
 	most int
-	left int    // bytes that may still be read for this record
-	head []byte // beginning of the file, which firstLine has read and Read has not returned yet
+	left int    // bytes left to read for this record
+	head []byte // beginning of the file, read by firstLine but not yet returned by Read
 }
 
-// begin starts a new record. The readers may have read some bytes of it before, because they read
-// in blocks.
+// begin starts a new record. The CSV and JSON readers may already have read some of its bytes,
+// because they read in blocks.
 func (b *boundedReader) begin() { b.left = b.most + bufferSize }
 
 // firstLine returns the first line of the file, or its first bytes if it is long. It removes a byte

@@ -19,24 +19,23 @@ import (
 // Known weakness: if an unquoted cell begins with a quotation mark and a later cell ends with one,
 // and none is between them, the cells are joined.
 
-// A tabReader reads rows of TSV.
 type tabReader struct {
 	from *bufio.Reader
 	most int       // maximum size in bytes of a line, and of a quoted cell
-	next []tabLine // lines that were read but not used
-	used int       // number of lines that were used
-	raw  string    // the last row as it was read, without its line break
-	err  error     // error of from, which is returned when next is empty
+	next []tabLine // lines that were read but not used yet
+	used int
+	raw  string // the last row, without its line break
+	err  error  // error of from, returned once next is empty
 }
 
-// A tabLine is a line without its line break. If the line is too long, its text is missing.
+// A tabLine is a line without its line break. If it is too long, its text is missing.
 type tabLine struct {
 	text string
 	long bool
 }
 
 // row returns the cells of the next row that is not blank, and the number of its first line. The
-// error wraps [ErrTooLong] if the line is too long. Then the next call returns the next row.
+// error wraps [ErrTooLong] if the line is too long. The next call then returns the next row.
 func (t *tabReader) row() (cells []string, line int, err error) {
 	first, err := t.read()
 	for err == nil && first == (tabLine{}) {
@@ -64,7 +63,7 @@ func (t *tabReader) row() (cells []string, line int, err error) {
 }
 
 // quoted returns the quoted cell at the beginning of text, which is the rest of a line. The cell
-// may extend over further lines. The result more reports whether another cell follows in rest. If
+// may extend over further lines. The result more reports whether rest contains another cell. If
 // there is no quoted cell, ok is false, and no line is consumed.
 func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 	inside, ok := strings.CutPrefix(text, `"`)
@@ -104,7 +103,6 @@ func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 	}
 }
 
-// read returns the next line. The error is that of the underlying reader.
 func (t *tabReader) read() (tabLine, error) {
 	if len(t.next) > 0 {
 		line := t.next[0]

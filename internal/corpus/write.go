@@ -29,12 +29,12 @@ import (
 // record of a web archive is unchanged, and a metadata record with the note follows. A file that is
 // one text becomes a line {"url","text"} or {"url","html"}, which skink reads as the same text.
 
-// A Note holds the verdict on a record. It is written with the record.
+// A Note is the verdict on a record. It is written with the record.
 type Note struct {
 	Verdict     string  `json:"skink_verdict,omitempty"`
 	DuplicateOf string  `json:"skink_duplicate_of,omitempty"`
-	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact resemblance to the record that is duplicated, 0 to 1
-	Containment float64 `json:"skink_containment,omitzero"` // share of the record's runs of three words that the duplicated record has, with --rule containment; not written to tables
+	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact resemblance to the original record, 0 to 1
+	Containment float64 `json:"skink_containment,omitzero"` // fraction of the record's runs of three words that the original also has, with --rule containment; not written to tables
 }
 
 // A Writer writes records of a corpus to a file. Close the Writer to complete the file.
@@ -42,23 +42,22 @@ type Writer struct {
 	name     string
 	annotate bool
 	to       io.Writer
-	sink     sink // nil before the first record, which decides the format of the file
+	sink     sink // nil before the first record, which determines the format
 }
 
-// A sink writes the records of one format: JSON Lines, Parquet or WARC.
 type sink interface {
 	write(r *Record, note Note, annotate bool) error
 	close() error
 }
 
-// NewWriter returns a Writer that writes to w. The ending of the file name selects the compression.
-// If annotate is true, a note is written with each record.
+// NewWriter returns a Writer that writes to w. The extension of the file name selects the
+// compression. If annotate is true, a note is written with each record.
 func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
 
-// Begin creates the file in the form that suits a record, but does not write the record. It is for
-// files that may remain without records.
+// Begin creates the file in the form that suits a record, but does not write the record. Use it for
+// files that may stay empty.
 func (w *Writer) Begin(r *Record) (err error) {
 	if w.sink == nil {
 		w.sink, err = w.open(r)
@@ -66,8 +65,8 @@ func (w *Writer) Begin(r *Record) (err error) {
 	return err
 }
 
-// Write writes one record. It fails if the record has a different form from the first one. The
-// forms are lines, rows, and records of a web archive.
+// Write writes one record. It fails if the record's form (line, row, or web archive record) differs
+// from that of the first one.
 func (w *Writer) Write(r *Record, note Note) (err error) {
 	if err := w.Begin(r); err != nil {
 		return err
@@ -75,10 +74,8 @@ func (w *Writer) Write(r *Record, note Note) (err error) {
 	return w.sink.write(r, note, w.annotate)
 }
 
-// isTable reports whether a file name is that of a Parquet file.
 func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
 
-// open creates the sink for the form of the record r, and writes the beginning of the file.
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
@@ -118,10 +115,8 @@ func (w *Writer) Close() error {
 	return newLineSink(w.to, w.name).close()
 }
 
-// noteColumns are the columns that a note adds to a table.
 var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}}
 
-// A rowSink writes a Parquet file.
 type rowSink struct {
 	from *table.Schema
 	to   *table.Writer
@@ -146,7 +141,7 @@ func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 
 func (s *rowSink) close() error { return s.to.Close() }
 
-// comma returns the separator of a sheet with this file name, or 0 if the name is not that of a sheet.
+// comma returns the cell separator of a CSV or TSV file, or 0 for other file names.
 func comma(name string) rune {
 	switch strings.ToLower(filepath.Ext(BaseName(name))) {
 	case ".csv":
@@ -163,13 +158,13 @@ type sheetSink struct {
 	from *sheetHead
 	pack io.WriteCloser
 	out  *csv.Writer   // writes to rows
-	rows *bufio.Writer // for rows that are written as they were read
+	rows *bufio.Writer // for rows that are written unchanged
 }
 
 func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sheetSink, error) {
 	pack := Pack(w, name)
 	rows := bufio.NewWriterSize(pack, bufferSize)
-	s := &sheetSink{from: head, pack: pack, out: csv.NewWriter(rows), rows: rows} // a csv.Writer uses a given bufio.Writer instead of a buffer of its own
+	s := &sheetSink{from: head, pack: pack, out: csv.NewWriter(rows), rows: rows} // csv.NewWriter uses the given bufio.Writer and adds no buffer of its own
 	if s.out.Comma = comma(name); s.out.Comma == ',' && head.comma != '\t' {
 		s.out.Comma = head.comma // a comma or a semicolon, as in the input
 	}
@@ -182,8 +177,8 @@ func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sh
 	return s, s.writeRow(head.columns, head.raw, notes)
 }
 
-// writeRow writes the cells of a row and the cells of its note. raw is the row as it was read, or "" if
-// the input is not TSV.
+// writeRow writes the cells of a row and the cells of its note. raw is the row as it was read if
+// the input is TSV, otherwise "".
 func (s *sheetSink) writeRow(cells []string, raw string, notes []string) error {
 	if raw == "" || s.out.Comma != '\t' {
 		return s.out.Write(slices.Concat(cells, notes))
@@ -218,7 +213,6 @@ func (s *sheetSink) close() error {
 	return errors.Join(s.out.Error(), s.rows.Flush(), s.pack.Close())
 }
 
-// A lineSink writes a file of JSON Lines.
 type lineSink struct {
 	pack io.WriteCloser
 	out  *bufio.Writer
@@ -250,10 +244,10 @@ func (s *lineSink) close() error {
 	return s.pack.Close()
 }
 
-// An elementSink writes a JSON array with one element on each line.
+// An elementSink writes a JSON array with one element per line.
 type elementSink struct {
 	*lineSink
-	n int // number of elements written so far
+	n int
 }
 
 func (s *elementSink) write(r *Record, note Note, annotate bool) (err error) {
@@ -286,7 +280,6 @@ func (s *elementSink) close() error {
 	return s.lineSink.close()
 }
 
-// appendLine appends a record as a JSON line without its line end.
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	if r.row != nil || r.archived != nil {
 		return dst, fmt.Errorf("%s is not a line like the records before it: write these inputs to separate files", r.Place())
@@ -325,7 +318,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
-	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshalling a note cannot fail, because its numbers are finite
+	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshalling cannot fail, because the numbers are finite
 		return line
 	}
 	var added []byte

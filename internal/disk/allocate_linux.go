@@ -3,7 +3,7 @@ package disk
 import (
 	"errors"
 	"sync"
-	_ "unsafe" // the import is needed for go:linkname
+	_ "unsafe" // for go:linkname
 
 	"golang.org/x/sys/unix"
 )
@@ -22,8 +22,8 @@ import (
 // fails if x/sys or badger change. The replacement affects all shared, writable file mappings that
 // this process makes through x/sys/unix.
 
-// mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be used as
-// a pointer to the other.
+// mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be
+// converted to a pointer to the other.
 type mmapper struct {
 	_    sync.Mutex
 	_    map[*byte][]byte
@@ -45,14 +45,13 @@ func init() {
 	}
 }
 
-// allocate makes the file system allocate disk space for a part of a file. It does nothing on a
-// file system that does not support that.
+// allocate does nothing on file systems that do not support it.
 func allocate(fd int, offset, length int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if st.Blocks*512 >= st.Size { // all of the file is allocated already
+	if st.Blocks*512 >= st.Size { // the whole file is allocated already
 		return nil
 	}
 	for {
@@ -60,7 +59,7 @@ func allocate(fd int, offset, length int64) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-			if st.Blocks == 0 { // badger keeps the file, and some systems keep the space that they had allocated for it; release that space
+			if st.Blocks == 0 { // badger keeps the file, and some systems keep the space they had already allocated for it: release that space
 				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, length)
 			}
 			return err

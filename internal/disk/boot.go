@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Boot returns a text that identifies the present run of the operating system: it changes when the
-// system is started again. It returns "" on systems other than Linux, which have no such text.
+// Boot returns an identifier of the current boot of the operating system. It returns "" on systems
+// other than Linux.
 func Boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

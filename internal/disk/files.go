@@ -14,17 +14,17 @@ var ErrFiles = errors.New("the limit of open files is too low")
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
 // are also four logs, the value log, and the tables that a compaction writes before it removes
-// others. Badger fails badly if one of them cannot be opened: with only 18 spare files it ended the
-// process, and with 20 it hung.
+// others. If one of them cannot be opened, Badger may crash or hang: with 18 spare files it ended
+// the process, and with 20 it hung.
 const spareFiles = 48
 
-// CheckFiles returns an error unless the process may open enough files for the store in dir, and
-// extra others besides. The argument limit is the process's limit of open files, or 0 if it is
-// unknown. Badger keeps every table open, and the index keeps every segment open. The names of
-// these files end in one of exts.
+// CheckFiles returns an error unless the process may open enough files for the store in dir, plus
+// extra others. The argument limit is the process's limit on open files, or 0 if it is unknown.
+// Badger keeps every table open, and the index keeps every segment open. The names of these files
+// end in one of exts.
 func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	need := int64(spareFiles + extra)
-	entries, _ := os.ReadDir(dir) // if the folder cannot be read, opening the store returns the error
+	entries, _ := os.ReadDir(dir) // opening the store returns the error if the folder cannot be read
 	for _, e := range entries {
 		if slices.Contains(exts, filepath.Ext(e.Name())) {
 			need++

@@ -2,5 +2,5 @@
 
 package disk
 
-// FileLimit returns 0, because the limit is not known on this system.
+// FileLimit returns 0, because the limit is unknown on this system.
 func FileLimit() int64 { return 0 }

@@ -39,7 +39,7 @@ func Kept(ctx context.Context, dir, name string) ([]byte, error) {
 }
 
 // Keep caches a value under name beside the store in dir. It returns store.ErrFull if that would
-// use space that must stay free.
+// use reserved space.
 func Keep(ctx context.Context, dir, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -55,7 +55,6 @@ func Keep(ctx context.Context, dir, name string, value []byte) error {
 	return replaceBy(path+"."+rand.Text()+halfExt, path+KeptExt, value)
 }
 
-// removeHalves removes the unfinished files that interrupted calls of Keep left for a name.
 func removeHalves(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// refusals are the error numbers with which a system refuses to let a process use a file. They do
-// not mean that the file is damaged.
+// refusals are the error numbers with which the system refuses access to a file. They do not mean
+// that the file is damaged.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
 	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
@@ -25,14 +25,14 @@ func Damage(err error) error {
 		return err
 	case errno != 0:
 		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
-	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // the file LOCK contains no data of the store, so the store is not damaged
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // LOCK contains no data, so the store is not damaged
 		return errors.New(said(err))
 	}
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 }
 
 // said returns the text of the system's error. Badger does not wrap that error but includes its
-// text: "TEXT OF BADGER err: TEXT OF THE SYSTEM". If badger joined two errors, its own text is the
+// text: "TEXT OF BADGER err: TEXT OF THE SYSTEM". If Badger joined two errors, its own text is the
 // second line.
 func said(err error) string {
 	text := err.Error()
@@ -48,7 +48,7 @@ func said(err error) string {
 // Refused reports whether an error is a refusal by the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// Full reports whether err contains, in its chain or its text, the error for a full disk or an
+// Full reports whether err contains, in its chain or its text, an error for a full disk or an
 // exhausted quota.
 func Full(err error) bool {
 	errno := refusal(err)

@@ -2,11 +2,10 @@ package disk
 
 import "os"
 
-// Replace replaces the file called name with one that contains b. After a power failure, either the
-// old or the new file exists, and it is complete.
+// Replace replaces the content of the named file with b. After a power failure, the file has either
+// the old or the new content, never a part.
 func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
 
-// replaceBy is [Replace] with half as the name of the temporary file.
 func replaceBy(half, name string, b []byte) error {
 	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {

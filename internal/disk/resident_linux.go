@@ -11,7 +11,7 @@ import (
 // Resident returns the number of bytes of mapped files that are in the memory of the process. The
 // second result is false if that is unknown.
 func Resident() (int64, bool) {
-	text, err := os.ReadFile("/proc/self/statm") // the numbers are in pages: size, resident, resident of files, ...
+	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...
 	if err != nil {
 		return 0, false
 	}
@@ -23,10 +23,10 @@ func Resident() (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// GiveBack releases the memory of pages of a mapped file. No data is lost, because badger maps its
-// files as shared: the system writes changed pages to the file.
+// GiveBack releases the memory of some pages of a mapped file. No data is lost, because badger maps
+// its files as shared: the system writes changed pages to the file.
 func GiveBack(pages []byte) {
 	if len(pages) > 0 {
-		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // only advice to the system, so a failure does no harm
+		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // only advice, so a failure does no harm
 	}
 }

@@ -13,29 +13,29 @@ import (
 
 const (
 	// defaultReserve is the number of bytes that a crawl leaves free on the disk. Badger maps its
-	// files into memory, and if there is no room for a new one, nothing more can be written to the
+	// files into memory, and if there is no space for a new one, nothing more can be written to the
 	// open store. Between two checks of the disk, badger may write a few memtables. A compaction
-	// needs room for its result while its input still exists.
+	// needs space for its result while its input still exists.
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
-	// LeastReserve is the smallest default, in bytes: writing two memtables and compacting their
-	// tables takes that much. With 16 MiB, a full disk was seen to kill the process.
+	// LeastReserve is the smallest default, in bytes: enough to write two memtables and compact
+	// their tables. With 16 MiB, a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is how long a measurement of free space is used. In that time, a program that writes
-	// 500 MB/s uses a tenth of the reserve.
+	// askInterval is how long a measurement of free space stays valid. In that time, a program that
+	// writes 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 
-// A Space watches the free space of a folder's file system. It may be used by several goroutines.
+// A Space watches the free space of a folder's file system. It is safe for concurrent use.
 type Space struct {
 	Dir     string
-	Reserve int64 // bytes to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
-	// Ask returns the number of bytes of dir's file system that this process may still use, and the
-	// size of the file system in bytes. If Ask is nil, [Free] is used.
+	Reserve int64 // bytes to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means no reserve
+	// Ask returns the number of bytes that this process may still use on the file system of dir,
+	// and the total size of that file system. If Ask is nil, [Free] is used.
 	Ask func(dir string) (free, total int64, err error)
 
-	mu    sync.Mutex // guards the fields below
+	mu    sync.Mutex // guards the fields below it
 	asked time.Time
 	err   error // result of the last check
 }
@@ -53,7 +53,7 @@ func (s *Space) Check() error {
 	return s.err
 }
 
-// HasRoom reports whether that many bytes can be written without using the reserve.
+// HasRoom reports whether the given number of bytes can be written without using the reserve.
 func (s *Space) HasRoom(bytes int64) bool {
 	if s.Reserve < 0 {
 		return true
@@ -62,7 +62,6 @@ func (s *Space) HasRoom(bytes int64) bool {
 	return err == nil && free-bytes >= s.kept(total)
 }
 
-// kept returns the number of bytes to keep free on a file system of total bytes.
 func (s *Space) kept(total int64) int64 {
 	if s.Reserve == 0 {
 		return min(defaultReserve, max(LeastReserve, total/reserveShare))
@@ -70,8 +69,8 @@ func (s *Space) kept(total int64) int64 {
 	return s.Reserve
 }
 
-// Left returns the number of bytes of the file system that this process may still use, and the size
-// of the file system in bytes.
+// Left returns the number of bytes that this process may still use on the file system, and the
+// total size of the file system.
 func (s *Space) Left() (free, total int64, err error) {
 	if s.Ask != nil {
 		return s.Ask(s.Dir)

@@ -4,6 +4,6 @@ package disk
 
 import "math"
 
-// Free returns the largest possible number for both results, because the free space is not
-// known on this system. So a lack of space never stops a crawl here.
+// Free returns math.MaxInt64 twice, because the free space is unknown on this system. So a full
+// disk is never detected here.
 func Free(string) (free, total int64, err error) { return math.MaxInt64, math.MaxInt64, nil }

@@ -4,8 +4,8 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// Free returns the number of bytes of dir's file system that this process may still use, and the
-// size of the file system in bytes.
+// Free returns the number of bytes that this process may still use on the file system of dir, and
+// the total size of that file system.
 func Free(dir string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Use returns the number of bytes that the files in a folder and its subfolders occupy on disk. It
-// leaves out zeros at the end of a file, because a store reserves space there for later writes.
+// does not count zeros at the end of a file, because stores preallocate that space.
 func Use(dir string) (total int64) {
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -16,12 +16,11 @@ func Use(dir string) (total int64) {
 				total += used(path, info)
 			}
 		}
-		return nil // after an error, such as a file removed in the meantime, count nothing for it
+		return nil // ignore errors, such as that of a file removed in the meantime
 	})
 	return total
 }
 
-// used returns the number of bytes that a file occupies on disk, without the zeros at its end.
 func used(path string, info fs.FileInfo) int64 {
 	size := allocated(info)
 	f, err := os.Open(path)

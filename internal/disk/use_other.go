@@ -5,5 +5,5 @@ package disk
 import "io/fs"
 
 // allocated returns the length of a file, because this system does not report the space that a file
-// occupies on disk.
+// occupies.
 func allocated(info fs.FileInfo) int64 { return info.Size() }

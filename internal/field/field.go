@@ -13,7 +13,7 @@ import "encoding/binary"
 // Reader sets Bad, and that field and all later ones are zero.
 type Reader struct {
 	Rest []byte // bytes that have not been read yet
-	Bad  bool   // whether a field was incomplete or invalid
+	Bad  bool   // a field was incomplete or invalid
 }
 
 // Varint reads an unsigned varint as in encoding/binary.
@@ -54,5 +54,5 @@ func (r *Reader) Uint64() uint64 {
 	return 0
 }
 
-// Fail marks the value as bad. A caller uses it for a field with an invalid value.
+// Fail marks the value as bad. Callers use it for fields with invalid values.
 func (r *Reader) Fail() { r.Rest, r.Bad = nil, true }

@@ -27,9 +27,9 @@ func Dangerous(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Line returns a string as a field of one line. It escapes invisible characters, and bytes that are
-// not UTF-8, as in a Go string. It keeps the two joiners, because Persian words and family emoji
-// need them.
+// Line returns a string that is safe as a field of a line. It escapes invisible characters, and
+// bytes that are not UTF-8, as in a Go string. It keeps the two joiners, because Persian words and
+// family emoji need them.
 func Line(s string) string { return spelled(s, showable) }
 
 func showable(r rune) bool {
@@ -48,8 +48,8 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain returns a string as one line for a page with its own layout, with spaces instead of control
-// characters. [HTML] handles characters that change the text direction.
+// Plain replaces control characters with spaces, for text in a page that has its own layout. [HTML]
+// handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -59,7 +59,7 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Cell returns a string as a cell of a table: one line, without characters that change the text
+// Cell returns a string as a table cell: one line, without characters that change the text
 // direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
 // an apostrophe, which makes the cell text.
 func Cell(s string) string {
@@ -71,7 +71,7 @@ func Cell(s string) string {
 	return s
 }
 
-// spelled returns s with escapes in place of invalid bytes and of the characters for which shown
+// spelled returns s with escapes in place of invalid bytes and of characters for which shown
 // returns false.
 func spelled(s string, shown func(rune) bool) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !shown(r) }) < 0 {
@@ -105,11 +105,10 @@ func Text(w io.Writer) *Guard {
 	}}
 }
 
-// CSV returns a guard for CSV output whose cells went through [Cell]. It also ends lines in CRLF,
+// CSV returns a guard for CSV output whose cells went through [Cell]. It also ends lines with CRLF,
 // as RFC 4180 requires.
 func CSV(w io.Writer) *Guard { return Text(lineEnds{w}) }
 
-// lineEnds is a writer that replaces LF with CRLF.
 type lineEnds struct{ to io.Writer }
 
 func (l lineEnds) Write(p []byte) (int, error) {
@@ -123,11 +122,11 @@ func (l lineEnds) Write(p []byte) (int, error) {
 // characters occur only in strings, where the guard replaces them with their JSON escapes.
 func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
 
-func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // no dangerous character is beyond U+FFFF
+func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // all dangerous characters are below U+10000
 
 // HTML returns a guard for an HTML page. It replaces characters that change the text direction with
-// character references, so that a browser still obeys them. Control characters have no such form,
-// and become U+FFFD.
+// character references, so that a browser still obeys them. Control characters have no character
+// reference, and become U+FFFD.
 func HTML(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, _ byte) []byte {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -137,7 +136,7 @@ func HTML(w io.Writer) *Guard {
 	}}
 }
 
-// AppendJSON returns b with the dangerous characters from index start on escaped as by [JSON].
+// AppendJSON returns b with the dangerous characters from index start onwards escaped as by [JSON].
 func AppendJSON(b []byte, start int) []byte {
 	at := firstDangerous(b[start:])
 	if at < 0 {
@@ -150,8 +149,8 @@ func AppendJSON(b []byte, start int) []byte {
 // A Guard is a writer that does not pass on dangerous characters.
 type Guard struct {
 	to    io.Writer
-	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte if r is utf8.RuneError
-	part  []byte                                    // first bytes of a character that continues in the next Write
+	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte; used if r is utf8.RuneError
+	part  []byte                                    // first bytes of a character that the next Write continues
 }
 
 // Write writes p without dangerous characters. An incomplete character at the end of p is kept for
@@ -177,7 +176,7 @@ func (g *Guard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes the rest of an incomplete character.
+// Flush writes the incomplete character that Write has kept, if any.
 func (g *Guard) Flush() error {
 	if len(g.part) == 0 {
 		return nil
@@ -188,11 +187,9 @@ func (g *Guard) Flush() error {
 	return err
 }
 
-// cutRune returns the number of bytes at the end of p that are the beginning of a character, or of
-// a CRLF.
 func cutRune(p []byte) int {
 	if len(p) > 0 && p[len(p)-1] == '\r' {
-		return 1 // the next byte decides whether this is half of a CRLF
+		return 1 // may be the first half of a CRLF
 	}
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Error returns the text of an error for users and logs. The text has no passwords, and is on one
-// line, because some libraries return paragraphs.
+// Error returns the text of an error for users and logs. The text contains no passwords. It is one
+// line, although some libraries return paragraphs.
 func Error(err error) string {
 	return WithoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }
 
-// userInfo matches the user and password of a URL, and the colon before them. The scheme of the URL
-// may be missing.
+// userInfo matches the user and password in a URL, and the colon before them. The URL may lack a
+// scheme.
 var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
 
 // WithoutUser returns text with "…" in place of everything that may be the user and password of a

@@ -11,8 +11,8 @@ import (
 )
 
 // commit judges a visit and writes the result to the store. If the store refuses the verdict
-// because another page was committed in the meantime, commit judges again. A refusal means that
-// another commit succeeded, so the pipeline as a whole makes progress. The page is also judged
+// because another page was committed in the meantime, commit judges the page again. A refusal means
+// that another commit succeeded, so the pipeline as a whole makes progress. The page is also judged
 // again if commit had to wait for the locks of more clusters.
 //
 // Usually the same commit writes the record and the final state of the URL in the frontier. If other
@@ -36,7 +36,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 			return err
 		}
 	}
-	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // a sitemap that lists the page was read in the meantime
+	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // a sitemap that lists the page has been read in the meantime
 		held.takeAll()
 		if err := p.elections.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
 			return err
@@ -56,9 +56,9 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 	return p.soft.meanwhile(ctx, j, held)
 }
 
-// write judges a visit and writes the result. It repeats this while the store refuses the result as
-// stale. Then it updates the counts and the book of evidence, and returns the judgement that was
-// written.
+// write judges a visit and writes the result. It repeats this as long as the store refuses the
+// result as stale. Then it updates the counts and the book of evidence, and returns the judgement
+// that was written.
 func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo EntryWriter) (*judgement, error) {
 	defer p.lessons.begin()()
 	for {
@@ -103,8 +103,7 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// end writes the final state of a judgement's URL to the frontier. The judgement must already be in
-// the store.
+// The judgement must already be in the store.
 func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
 	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
@@ -119,7 +118,7 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the
 // page was stored before the program crashed, its response is already in the archive, and is not
-// archived again. The same holds for a requisite that a browser loaded for a page.
+// archived again. The same is true of a requisite that a browser loaded for a page.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {
 		return p.opt.Archive(page)
@@ -134,8 +133,8 @@ func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 }
 
 // entry returns the entry of a judgement for the store. If the text of a duplicate is not kept, its
-// entry has little more than the record. If such a page is too short to be compared, its links are
-// kept and followed: it may be a list of links, and another page with the same few words may be
+// entry contains little more than the record. If such a page is too short to be compared, its links
+// are kept and followed: it may be a list of links, and another page with the same few words may be
 // another list.
 func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 	e := &store.Entry{
@@ -161,9 +160,9 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 }
 
 // leadsOn reports whether the links of a duplicate are followed although its text is not kept. The
-// leader has the same links only if both pages are on one host. On another host, the links of a
-// copy lead to copies of other pages. Links of seeds, of their redirect targets and of home pages
-// are always followed, because they lead to the pages of a site.
+// leader is assumed to have the same links only if both pages are on one host. On another host, the
+// links of a copy lead to copies of other pages. Links of seeds, of their redirect targets and of
+// home pages are always followed, because they lead to the pages of a site.
 func leadsOn(r *store.Record) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
 }

@@ -30,30 +30,29 @@ import (
 // share.
 
 const (
-	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are light
+	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are
 	lightAByte = 16
 
-	treeCost = 2.2 // bytes of memory for each byte of a tree, including the tree
-	textCost = 21  // bytes of memory for each byte of a page
+	treeCost = 2.2 // bytes of memory per byte of a tree, including the tree itself
+	textCost = 21  // bytes of memory per byte of a page
 
-	markdownCost = 8 // additional bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
+	markdownCost = 8 // additional bytes per byte of a page whose Markdown is kept: for writing it, and for the copy that is compressed with the text
 
-	learnedIn = 32    // number of pages that the moving average for a page size covers
-	often     = 0.125 // if more than this fraction of pages outgrow a light tree, the largest share is reserved at once
+	learnedIn = 32    // number of pages in the moving average for a page size
+	often     = 0.125 // if more than this fraction of pages outgrows a light tree, the largest share is reserved at once
 )
 
-// costs estimates the memory that pages need, depending on their size, from the pages that were
-// read before.
+// costs estimates the memory that pages need, by their size, from the pages that have been read.
 type costs struct {
 	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: share of pages whose tree outgrew a light tree, by the bit length of the page's size in bytes
+	heavy [65]float64 // guarded by mu: fraction of pages that outgrew a light tree, by the bit length of the page size
 }
 
 // most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
 // tree returns the number of bytes of memory to reserve for the tree of a page that is size bytes
-// long when the page is read for the first time.
+// long when the page is first read.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +62,6 @@ func (c *costs) tree(size int) int64 {
 	return min(lightTree+lightAByte*int64(size), most(size))
 }
 
-// learn records whether the tree of a page of size bytes needed more memory than a light tree.
 func (c *costs) learn(size int, outgrown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,21 +73,17 @@ func (c *costs) learn(size int, outgrown bool) {
 	*h += (now - *h) / learnedIn
 }
 
-// costOf returns the bytes of memory that are needed to read size bytes of a page into a tree of at
-// most tree bytes.
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
-// documentCost returns the bytes of memory that are needed to read a document, such as a PDF,
-// including its text. This memory depends little on the size of the file.
+// The memory that a document needs depends little on the size of its file.
 func documentCost(documents *document.Reader, body []byte) int64 {
 	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
 }
 
-// errOutgrown means that the tree of a page needs more memory than was reserved for it.
 var errOutgrown = errors.New("the tree is larger than expected")
 
-// readWithin reserves memory for reading a page, waiting if there is too little, and reads the
-// page. The caller must release the share of memory that it returns.
+// readWithin reserves memory for reading a page, waiting until enough is free, and reads the page.
+// The caller must release the returned share.
 func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
 	defer r.flight.end(page.Item.URL)
 	body, _ := page.Document()
@@ -159,7 +153,7 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 // without the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
-	const item = 100 // number of bytes of a link in the list, without its URL
+	const item = 100 // size in bytes of a link in the list, without its URL
 	for _, l := range got.links {
 		n += len(l.URL) + item
 	}

@@ -11,31 +11,29 @@ import (
 	"skink/store"
 )
 
-// counts holds the number of records in a store, and the number of records that this pipeline
-// added.
 type counts struct {
-	pages atomic.Int64 // number of pages in the store
+	pages atomic.Int64
 
 	mu     sync.Mutex
 	all    store.Tally // guarded by mu: all records in the store
-	news   store.Tally // guarded by mu: records of URLs that this run visited for the first time
+	news   store.Tally // guarded by mu: records of URLs that this run was the first to visit
 	visits Visits      // guarded by mu
 
-	began  time.Time // time at which this run began
-	shared bool      // other workers add pages to the store in this run, too
+	began  time.Time
+	shared bool // other workers also add pages to the store during this run
 }
 
-// Visits counts a run's visits to URLs that were visited before the run, by the result of the
+// Visits counts a run's visits to URLs that had been visited before the run, by the result of the
 // visit. Altered and Vanished count pages only, as report --changes does.
 type Visits map[store.VisitKind]int64
 
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // a URL that is not a page has changed, or only the noindex directive of a page has
+	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only the noindex directive of a page
 )
 
-// All returns the number of all visits.
+// All returns the total number of visits.
 func (v Visits) All() (n int64) {
 	for _, visits := range v {
 		n += visits
@@ -43,7 +41,6 @@ func (v Visits) All() (n int64) {
 	return n
 }
 
-// add counts a judgement that was committed.
 func (c *counts) add(j *judgement) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,18 +50,18 @@ func (c *counts) add(j *judgement) {
 		first = j.before.FirstFetched()
 	}
 	switch {
-	case j.before == nil || j.before.Kind == store.Later: // this is the first visit to the URL
+	case j.before == nil || j.before.Kind == store.Later: // first visit to the URL
 		c.news.Add(&j.record)
-	case j.claim == (frontier.Claim{}): // a page of an archive, whose times cannot be compared with the beginning of this run
+	case j.claim == (frontier.Claim{}): // from an archive, so its times cannot be compared with the start of this run
 		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {
 			c.news.Add(&j.record)
 		}
-	case !first.Before(c.began) && !first.After(j.seen.FetchedAt): // both the first visit and this one are from this run
+	case !first.Before(c.began) && !first.After(j.seen.FetchedAt): // both visits are from this run
 		if !c.shared {
 			c.news.Remove(j.before)
 			c.news.Add(&j.record)
 		}
-	case j.before.Visited().Before(c.began): // otherwise an earlier visit of this run was counted
+	case j.before.Visited().Before(c.began): // otherwise an earlier visit in this run was counted
 		if c.visits == nil {
 			c.visits = Visits{}
 		}
@@ -76,7 +73,6 @@ func (c *counts) add(j *judgement) {
 	c.pages.Store(c.all.Pages())
 }
 
-// found returns the kind under which a repeated visit is counted.
 func (j *judgement) found() store.VisitKind {
 	r, b := &j.record, j.before
 	switch {
@@ -88,14 +84,12 @@ func (j *judgement) found() store.VisitKind {
 	return r.Visit
 }
 
-// rejudged updates the counts for a page that was judged again.
 func (c *counts) rejudged(j *judgement) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.replace(j)
 }
 
-// replace updates the counts for a record that was written and the record that it replaced, if any.
 // The caller holds mu.
 func (c *counts) replace(j *judgement) {
 	if j.before != nil {
@@ -115,11 +109,10 @@ const (
 	nearLimit  = 1000
 )
 
-// nears reports whether a crawl has nearly reached its page limit. If limit is 0, there is no
-// limit.
+// A limit of 0 means no limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
-// recount reads the counts from a store that other workers write to.
+// Other workers write to the store, too.
 func (c *counts) recount(ctx context.Context, s PipelineStore) error {
 	all, err := s.Tally(ctx)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pages write dates in many formats, mostly those of ISO 8601. An index needs a single format.
+// Pages write dates in many formats, mostly those of ISO 8601, but an index needs a single one.
 
 // layouts are the formats in which pages write a time, those with a zone first.
 var layouts = []string{
@@ -14,8 +14,8 @@ var layouts = []string{
 	time.RFC1123Z, http.TimeFormat, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 }
 
-// dateOf converts the date in a page's metadata to RFC 3339, with the time if the page gives one.
-// It returns "" if it cannot parse the date. A time without a zone counts as UTC.
+// dateOf converts the date in a page's metadata to RFC 3339, with a time if there is one. It
+// returns "" if it cannot parse the date. A time without a zone counts as UTC.
 func dateOf(written string) string {
 	if written = strings.TrimSpace(written); written == "" {
 		return "" // most pages have no date

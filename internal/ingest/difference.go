@@ -4,17 +4,17 @@ import (
 	"strings"
 )
 
-// These constants limit the text of a change that a record keeps. It is enough to show the subject
-// of the change.
+// These constants limit how much of a change a record keeps. That is enough to show what the change
+// is about.
 const (
-	mostShown  = 400 // limit in bytes of the added text, and of the removed text
-	mostBefore = 3   // unchanged words shown on each side
+	mostShown  = 400 // maximum number of bytes of the added text, and of the removed text
+	mostBefore = 3   // number of unchanged words shown on each side
 )
 
 // difference compares two versions of a page's text, and returns the text that was added and the
 // text that was removed. These are whole lines. If as many lines were added as removed, only the
-// differing words are returned, with a few unchanged words around them. Both results are cut to
-// mostShown bytes.
+// differing words are returned, with a few unchanged words around them. Both results are truncated
+// to mostShown bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
 	if len(gone) == len(came) {
@@ -25,8 +25,8 @@ func difference(was, is string) (added, removed string) {
 	return shown(came), shown(gone)
 }
 
-// without returns the lines of text that other lacks. Repeated lines are counted: if text has a
-// line three times and other has it once, the line is returned twice.
+// Repeated lines are counted: if text has a line three times and other has it once, the line is
+// returned twice.
 func without(text, other string) (lines []string) {
 	have := map[string]int{}
 	for line := range strings.Lines(other) {
@@ -41,8 +41,8 @@ func without(text, other string) (lines []string) {
 	return lines
 }
 
-// core removes the words that are the same at the beginning and at the end of two blocks, except
-// for mostBefore words on each side.
+// core removes the common words at the beginning and at the end of two blocks, except for
+// mostBefore words on each side.
 func core(a, b string) (string, string) {
 	x, y := strings.Fields(a), strings.Fields(b)
 	most := min(len(x), len(y))

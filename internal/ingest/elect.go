@@ -41,7 +41,6 @@ import (
 // page resembles this leader enough, it becomes a duplicate of this leader, even if it resembles
 // another leader more.
 
-// elections replaces the leaders of clusters, and judges stored pages again.
 type elections struct {
 	*judge
 	turns   electing
@@ -50,8 +49,7 @@ type elections struct {
 }
 
 // follow must be called after a judgement is stored. It replaces the leaders of clusters as the
-// judgement requires. If the page was not modified but its leader has changed, it calls
-// checkLeader.
+// judgement requires. It calls checkLeader if the page was not modified but its leader has changed.
 func (e *elections) follow(ctx context.Context, j *judgement) error {
 	for _, leader := range j.reelect {
 		if err := e.reelect(ctx, leader); err != nil {
@@ -67,9 +65,9 @@ func (e *elections) follow(ctx context.Context, j *judgement) error {
 	return nil
 }
 
-// checkLeader queues the page of a judgement for another fetch if its leader has changed since the
-// page was judged and the page's text is not kept. Without the text the stored page cannot be
-// judged again.
+// checkLeader queues the page for another fetch if its leader has changed since the page was
+// judged. It does so only if the text is not kept, because the stored page cannot be judged again
+// without its text.
 func (e *elections) checkLeader(ctx context.Context, j *judgement) error {
 	leader, err := e.store.record(ctx, j.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(j.before.Began()) {
@@ -78,8 +76,8 @@ func (e *elections) checkLeader(ctx context.Context, j *judgement) error {
 	return e.store.fetchAgain(ctx, &j.record)
 }
 
-// remade returns a visit with the stored content of a page, so that the page can be judged again
-// without a fetch.
+// remade returns a visit made from the stored content of a page, so that the page can be judged
+// again without fetching it.
 func (e *elections) remade(c *store.Content) *visit {
 	got, before := e.opt.reread(c), c.Record
 	return &visit{reading: got, kind: changed, draft: got.seen, before: &before}
@@ -95,7 +93,7 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 			return err
 		}
 		if c == nil || c.Record.Kind != store.Page || c.Record.Follows() || c.Record.Hash != j.over.text || !c.Kept {
-			break // the old leader was replaced before a crash, or was visited in the meantime
+			break // another page replaced the old leader before a crash, or the old leader has been visited in the meantime
 		}
 		old, err := e.yield(ctx, e.remade(c), j)
 		switch {
@@ -118,8 +116,8 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 	return e.judgeAgain(ctx, j.record.ID)
 }
 
-// yield returns a judgement that makes old, which led a cluster, a duplicate of the page of j. It
-// returns nil if old does not lead a cluster any more.
+// yield returns a judgement that turns old, the leader of a cluster, into a duplicate of the page
+// of j. It returns nil if old no longer leads a cluster.
 func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judgement, error) {
 	found, err := e.store.Lookup(ctx, []store.Ask{{ID: old.draft.ID}})
 	if err != nil {
@@ -138,7 +136,6 @@ func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judge
 	return yielded.again(), nil
 }
 
-// judgeAgain judges a stored page again, from its stored text.
 func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	for {
 		c, err := e.store.content(ctx, id)
@@ -166,14 +163,13 @@ func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	}
 }
 
-// sameVerdict reports whether a judgement has the verdict that is stored in the page's record.
 func (j *judgement) sameVerdict() bool {
 	a, b := &j.record, j.before
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance && a.Containment == b.Containment
 }
 
-// again returns the judgement of a stored page that was judged again. If the verdict has changed,
-// the record becomes the successor of the stored record.
+// again prepares the judgement of a stored page that was judged again. If the verdict has changed,
+// its record becomes the successor of the stored record.
 func (j *judgement) again() *judgement {
 	if j.sameVerdict() {
 		return j
@@ -186,8 +182,7 @@ func (j *judgement) again() *judgement {
 	return &next
 }
 
-// after returns the current time, or a nanosecond after t if the clock is not past t. So the result
-// is always later than t.
+// after returns the current time, but at least a nanosecond after t.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now
@@ -226,7 +221,7 @@ func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, e
 	return len(all), nil
 }
 
-// reelect finds the page that should lead a cluster now, and makes it the leader.
+// reelect finds the page that should lead the cluster of the given leader, and makes it the leader.
 func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 	for {
 		l, err := e.store.record(ctx, leader)
@@ -242,12 +237,12 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 		case err != nil || c == nil || c.Record.Leader != leader || !c.Record.Follows():
 			return err
 		case !c.Kept:
-			return e.store.fetchAgain(ctx, &c.Record) // when the page is fetched and judged, it becomes the leader
+			return e.store.fetchAgain(ctx, &c.Record) // the page becomes the leader once it is fetched and judged
 		}
 		v := e.remade(c)
 		b := v.before
 		if trusted, err := e.trusts(ctx, v, b, l); err != nil || !trusted {
-			return err // the leader was visited, and its members are about to be judged again
+			return err // if not trusted, the leader was visited, and its members are about to be judged again
 		}
 		like := dedup.Verdict{Kind: b.Verdict, Resemblance: b.Resemblance, Method: b.Found}
 		j := e.lead(v, store.Basis{}, takeover{leader, l.Hash, like}).again()
@@ -261,9 +256,9 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// resume completes the replacement of a leader, if the process was killed before it was complete.
-// The argument known is the stored record of the page because of which the leader was replaced. By
-// now, this page may lead the cluster, or follow the old or the new leader.
+// resume completes the replacement of a leader that a killed process left incomplete. The argument
+// known is the stored record of the page that caused the replacement. By now, this page may lead
+// the cluster, or follow the old or the new leader.
 func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if !e.elects() || known.Kind != store.Page {
 		return nil
@@ -287,8 +282,8 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	return e.gather(ctx, leader.Leader)
 }
 
-// gather judges again the pages that still follow a member of a leader, because that member led
-// them before. Then it makes the page that should lead the cluster the leader.
+// gather judges again the pages that still follow a member of the given leader's cluster, because
+// that member led them before. Then it elects the leader of the cluster.
 func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 	var members []dedup.Hash
 	for r, err := range e.store.Members(ctx, []dedup.Hash{leader}) {
@@ -316,8 +311,8 @@ func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 	return e.reelect(ctx, leader)
 }
 
-// markListed marks the records of pages as listed in a sitemap. The caller holds the locks of all
-// clusters.
+// markListed marks the records of pages as listed in a sitemap. The caller must hold the locks of
+// all clusters.
 func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 	pages, err := e.store.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -331,7 +326,7 @@ func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r := page.Record
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
-		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // if the entry is refused as stale, it need not be repeated, because the page is being visited
+		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale entry need not be written again, because the page is being visited
 			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 		if e.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {

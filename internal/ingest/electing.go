@@ -8,8 +8,8 @@ import (
 	"skink/internal/precedence"
 )
 
-// electing is a set of locks, one for each cluster of duplicates. A page that holds the lock may
-// change the leader of the cluster. A cluster is identified by the id of its leader. A page
+// electing is a set of locks, one for each cluster of duplicates. A page may change the leader of a
+// cluster only while it holds its lock. A cluster is identified by the id of its leader. A page
 // acquires all locks that it needs at once, and releases them before it waits for others, so there
 // is no deadlock.
 //
@@ -20,27 +20,26 @@ type electing struct {
 	mu      sync.Mutex
 	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
 	all     bool                // guarded by mu: one candidate holds all locks
-	waiting []*candidate        // guarded by mu: the candidates that wait, in order of arrival
+	waiting []*candidate        // guarded by mu: in order of arrival
 }
 
-// A candidate is a page that waits for the locks of some clusters.
 type candidate struct {
-	clusters []dedup.Hash // clusters that the page needs; nil means all
+	clusters []dedup.Hash // clusters whose locks it needs; nil means all
 	standing precedence.Standing
 	turn     chan struct{} // closed when the candidate holds its locks
-	passed   int           // number of later candidates that got one of these locks first
+	passed   int           // number of later candidates that were given one of these locks first
 }
 
-// mostPassed is the maximum number of later pages that may get the lock of a cluster before a page
-// that arrived earlier.
+// mostPassed is the maximum number of later pages that may get the lock of a cluster before an
+// earlier one.
 const mostPassed = 256
 
-// lock waits for the locks of clusters. The argument standing describes the page that needs them.
+// standing is that of the page that needs the locks.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
 
-// lockAll waits for the locks of all clusters. It gets them before all waiting pages.
+// The caller gets the locks ahead of all waiting pages.
 func (e *electing) lockAll() { e.wait(&candidate{turn: make(chan struct{})}) }
 
 func (e *electing) wait(c *candidate) {
@@ -51,7 +50,7 @@ func (e *electing) wait(c *candidate) {
 	<-c.turn
 }
 
-// unlock releases the locks of these clusters, or all locks if clusters is nil.
+// unlock releases all locks if clusters is nil.
 func (e *electing) unlock(clusters []dedup.Hash) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -64,8 +63,8 @@ func (e *electing) unlock(clusters []dedup.Hash) {
 	e.grant()
 }
 
-// grant gives free locks to the candidates that come first in the order of compare. The caller
-// holds mu.
+// grant gives free locks to the candidates that are first in the order of compare. The caller holds
+// mu.
 func (e *electing) grant() {
 	if len(e.waiting) == 0 || e.all {
 		return
@@ -75,7 +74,7 @@ func (e *electing) grant() {
 	}
 	ranked := slices.Clone(e.waiting)
 	slices.SortStableFunc(ranked, (*candidate).compare)
-	wanted := map[dedup.Hash]bool{} // clusters that candidates before this one wait for
+	wanted := map[dedup.Hash]bool{} // clusters that earlier candidates wait for
 	for _, c := range ranked {
 		if c.clusters == nil && len(e.held) > 0 {
 			return
@@ -93,7 +92,7 @@ func (e *electing) grant() {
 	}
 }
 
-// give makes a candidate the holder of its locks. The caller holds mu.
+// The caller holds mu.
 func (e *electing) give(c *candidate) {
 	e.all = c.clusters == nil
 	for _, id := range c.clusters {
@@ -109,8 +108,8 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare compares two candidates by the order in which they get their locks. Like [cmp.Compare],
-// it returns a negative number if c comes first.
+// compare orders candidates by who gets their locks first. Like [cmp.Compare], it returns a
+// negative number if c comes first.
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {
 		switch {
@@ -128,15 +127,14 @@ func (c *candidate) compare(other *candidate) int {
 	return d
 }
 
-// A right holds the locks that allow one page to change the leaders of clusters.
 type right struct {
 	turns    *electing
 	standing precedence.Standing
 	held     bool
-	clusters []dedup.Hash // clusters whose locks are held; nil means all
+	clusters []dedup.Hash // clusters whose locks it holds; nil means all
 }
 
-// covers reports whether the page holds the locks of these clusters. It is true for a nil *right.
+// covers is always true for a nil *right.
 func (r *right) covers(clusters ...dedup.Hash) bool {
 	if r == nil || r.held && r.clusters == nil {
 		return true
@@ -145,7 +143,7 @@ func (r *right) covers(clusters ...dedup.Hash) bool {
 }
 
 // take acquires the locks of more clusters. It first releases the locks that are held, and then
-// acquires all of them together. So while it waits, other pages may change any leader.
+// acquires all of them together. While it waits, other pages may change any leader.
 func (r *right) take(clusters ...dedup.Hash) {
 	if r.covers(clusters...) {
 		return
@@ -161,7 +159,6 @@ func (r *right) take(clusters ...dedup.Hash) {
 	r.held, r.clusters = true, all
 }
 
-// takeAll acquires the locks of all clusters.
 func (r *right) takeAll() {
 	if r.held && r.clusters == nil {
 		return
@@ -171,7 +168,6 @@ func (r *right) takeAll() {
 	r.held = true
 }
 
-// release releases all locks that are held.
 func (r *right) release() {
 	if r.held {
 		r.turns.unlock(r.clusters)

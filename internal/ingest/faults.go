@@ -10,7 +10,6 @@ import (
 	"skink/frontier"
 )
 
-// faults records the faults of a page's HTML and of its response header.
 func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
 	url, header := got.seen.URL, page.Header
 	secure := strings.HasPrefix(url, "https://")
@@ -25,7 +24,7 @@ func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
 	if isLocal(frontier.HostOf(url)) {
 		facts.Drop(markup.LinkLocal) // the whole site is on this machine
 	}
-	isFolder := strings.HasSuffix(frontier.HostOf(url), ".localhost") // skink itself serves the pages of a folder under such a host
+	isFolder := strings.HasSuffix(frontier.HostOf(url), ".localhost") // skink itself serves the pages of a folder from such a host
 	if got.seen.Status != 0 && isHTML(header) && !isFolder {
 		headerFaults(&facts.Faults, facts, header, secure, len(page.Body))
 	}
@@ -39,7 +38,6 @@ func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
 	}
 }
 
-// isLocal reports whether a host is this machine.
 func isLocal(host string) bool {
 	name, _, _ := strings.Cut(host, ":")
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || strings.HasPrefix(host, "[::1]")
@@ -49,11 +47,10 @@ func isHTML(header http.Header) bool {
 	return strings.Contains(strings.ToLower(header.Get("Content-Type")), "html")
 }
 
-// smallBody is the size in bytes up to which a response fits into one packet, so that compression
-// saves no time.
+// smallBody is the maximum size in bytes of a response that fits into one packet, so that
+// compression saves no time.
 const smallBody = 1400
 
-// headerFaults adds the faults of the header of an HTML page with a body of size bytes.
 func headerFaults(all *markup.Set, facts *markup.Facts, header http.Header, secure bool, size int) {
 	policy := strings.ToLower(strings.Join(header.Values("Content-Security-Policy"), ";"))
 	control := strings.ToLower(strings.Join(header.Values("Cache-Control"), ","))

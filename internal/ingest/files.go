@@ -25,45 +25,44 @@ import (
 // verdicts. Records are processed in batches, because most of the time for short texts would
 // otherwise be spent on sending them over channels.
 
-// FileOptions holds the functions that Files calls with its results.
+// FileOptions holds the callbacks for the results of Files.
 type FileOptions struct {
 	// Bad is called for each record that cannot be read, in order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Passed is called for each record of an archive that holds no text, with the kind of the
-	// record. It may be nil.
+	// Passed is called for each record of an archive that contains no text, with its kind. It may
+	// be nil.
 	Passed func(kind string)
-	// Judged is called for every other record, in order, with its record in the store. It is also
-	// called if the store already had the record. Its error ends the run. It may be nil.
+	// Judged is called for every other record, in order, with its record in the store, even if the
+	// store already had that record. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
-// A file is a record of the input while it is being judged.
 type file struct {
 	from      *corpus.Record
 	reading   *reading
-	visit     *visit              // set once the file has been given its name
-	judgement *judgement          // nil means that the file was not judged, or was in the store before the run
-	name      string              // the name that the input gives the record, such as a URL
-	placed    bool                // whether name is the record's position in the input, which is unique
-	bad       *corpus.BadError    // reason why the record could not be read; nil means that it could be read
-	passed    *corpus.PassedError // reason why the record has no text; nil means that it has a text
-	known     *store.Record       // the record in the store from before the run; nil means that there was none
+	visit     *visit              // nil until the file is named
+	judgement *judgement          // nil if the file was not judged, or was in the store before the run
+	name      string              // the name in the input, such as a URL
+	placed    bool                // name is the record's position in the input, which is unique
+	bad       *corpus.BadError    // why the record cannot be read, or nil
+	passed    *corpus.PassedError // why the record has no text, or nil
+	known     *store.Record       // stored before the run; nil if there was none
 }
 
-// A batch is a group of records that are processed together, because processing single short texts
-// would be slow.
+// A batch is a group of records that are processed together, because handling short texts one by
+// one would be slow.
 type batch struct {
 	files []*file
-	share *memory.Share // memory that is reserved until all files are stored
+	share *memory.Share
 }
 
 const (
-	batchFiles = 64        // number of files in a batch, a good size for one commit
-	batchBytes = 256 << 10 // number of bytes in a batch, enough for one send on a channel, and few enough for many batches in memory
+	batchFiles = 64        // a good size for one commit
+	batchBytes = 256 << 10 // enough for one send on a channel, but few enough to have many batches in memory
 )
 
-// Files reads and judges records of a corpus, and stores them in order. It returns the counts of
-// the names that it gave them.
+// Files reads and judges records of a corpus, and stores them in order. It returns the numbers of
+// names that were not new.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {
@@ -100,7 +99,6 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 	return names.counts, err
 }
 
-// eachBatch calls do for each batch, one after the other.
 func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) error {
 	for b := range in {
 		if err := do(b); err != nil {
@@ -111,7 +109,7 @@ func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) err
 }
 
 // gather groups records into batches and reserves memory for each. Batches get their memory in
-// order, so the first unfinished batch always has its memory and can proceed.
+// order, so the first unfinished batch can always proceed.
 func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
 	var b batch
 	bytes := 0
@@ -141,8 +139,7 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 	return pass()
 }
 
-// cost returns the bytes of memory that are needed to read the files of a batch. They are read one
-// after the other, so memory for one parsed tree is enough.
+// The files of a batch are read one at a time, so memory for one parsed tree is enough.
 func (b *batch) cost(documents *document.Reader) int64 {
 	bytes, tree, of := 0, int64(0), int64(0)
 	for _, f := range b.files {
@@ -159,8 +156,7 @@ func (b *batch) cost(documents *document.Reader) int64 {
 	return max(of, costOf(bytes, tree))
 }
 
-// readFiles reads the files of a batch. It frees their raw bytes afterwards, unless keepRaw is
-// true.
+// Unless keepRaw is true, readFiles also frees the raw bytes of the files.
 func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error {
 	weight := int64(0)
 	for _, f := range b.files {
@@ -196,7 +192,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			if got.tokens == 0 {
 				r.Kind = store.Skipped // the file has no text to judge
 			}
-			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the name of the file is not a URL; links are then kept as they are
+			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the file name is not a URL; links are then kept unresolved
 			got.pack(opt, text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))
 		}
 		return nil
@@ -217,8 +213,8 @@ func (f *file) read(ctx context.Context, opt *Options) {
 	}
 }
 
-// complain calls opt.Bad or opt.Passed for the records of a batch that could not be read or hold no
-// text, and removes them from the batch.
+// complain calls opt.Bad or opt.Passed for the records of a batch that could not be read or contain
+// no text, and removes them from the batch.
 func (b *batch) complain(opt FileOptions) error {
 	for _, f := range b.files {
 		switch {
@@ -234,7 +230,6 @@ func (b *batch) complain(opt FileOptions) error {
 	return nil
 }
 
-// judgeFiles judges the files of a batch that were not in the store before the run.
 func (p *Pipeline) judgeFiles(ctx context.Context, b *batch) error {
 	var visits []*visit
 	news := b.news()
@@ -248,7 +243,6 @@ func (p *Pipeline) judgeFiles(ctx context.Context, b *batch) error {
 	return err
 }
 
-// news returns the files of a batch that were not in the store before the run.
 func (b *batch) news() (all []*file) {
 	for _, f := range b.files {
 		if f.known == nil {
@@ -258,7 +252,6 @@ func (b *batch) news() (all []*file) {
 	return all
 }
 
-// finish commits the files of a batch in order, and calls judged for each.
 func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged func(*corpus.Record, *store.Record) error) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err

@@ -18,10 +18,10 @@ import (
 //
 // Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
 // still end the process, by a stack overflow or by exhausting memory. It would do so again after
-// every resume. So the store has a mark for each page whose reading takes a long time. If a page
-// has a mark when the store is opened, the process died while it read the page. The next time, that
-// page is marked first and then read alone. If the process dies again, the page is recorded as the
-// cause, and is not read any more.
+// every resume. So a page whose reading takes a long time is marked in the store. If a page has a
+// mark when the store is opened, the process died while it read the page. The next time, that page
+// is marked first and then read alone. If the process dies again, the page is recorded as the
+// cause, and is never read again.
 //
 // Marking every page would cost a write for each, and would blame pages that are being read when a
 // user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
@@ -37,35 +37,32 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is the key under which a store keeps the marks of pages that are being read. The value
-// maps a URL to the number of times the process died while it read the page. While a page is being
-// read, its number is one higher, in case the process dies. Several workers may share the marks.
-// Each writes its own marks. It reads the marks of the others whenever it writes, and at least every
-// readEvery. Only one worker at a time fetches from a host. So if a worker gets a page with a mark
-// of another worker, the other worker has died.
+// flightName is the key of the marks of pages that are being read. The value maps a URL to the
+// number of times that the process has died while it read the page. While a page is being read, its
+// number is one higher, in case the process dies. Several workers may share the marks. Each writes
+// its own marks. It reads the marks of the others whenever it writes, and at least every readEvery.
+// Only one worker at a time fetches from a host. So if a worker gets a page that another worker has
+// marked, that worker has died.
 const flightName = "in flight"
 
 const readEvery = time.Second
 
-// problemDeadly is the recorded problem of a page that is not read again, because the process died
-// twice while it read the page.
+// problemDeadly is the recorded problem of a page that is never read again, because the process
+// died twice while reading it.
 const problemDeadly = "ends the process"
 
-// A flight records which pages are being read, so that a page that ends the process is recognized
-// after a restart.
 type flight struct {
 	store PipelineStore
 
 	mu      sync.Mutex
-	deaths  map[string]int       // number of times that the process died while it read a page, for each page that has not been read to the end; includes the entries of other workers
+	deaths  map[string]int       // how often the process died while it read a page, by the URL of each page that was not read to the end; includes the entries of other workers
 	began   map[string]time.Time // guarded by mu: when the reading of each page began
 	marked  map[string]bool      // pages that are being read and have a mark in the store
-	ended   map[string]bool      // pages that were read to the end, but still have a mark in the store
-	written map[string]int       // guarded by mu: the marks that this worker wrote to the store
+	ended   map[string]bool      // pages that were read to the end but still have a mark in the store
+	written map[string]int       // guarded by mu: marks that this worker wrote to the store
 	read    time.Time            // guarded by mu: when the marks of the other workers were last read
 }
 
-// newFlight reads the marks of pages that were being read when a process died.
 func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
 	_, err := f.refresh(ctx, time.Now())
@@ -88,7 +85,7 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 		delete(all, url)
 	}
 	for url, n := range f.written {
-		if all[url] == n { // this worker wrote the entry itself
+		if all[url] == n { // an entry by this worker
 			all[url] = n - 1
 		}
 	}
@@ -97,15 +94,14 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	return text, nil
 }
 
-// suspect returns the number of times that the process died while the page at a URL was being read.
 func (f *flight) suspect(url string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.deaths[url]
 }
 
-// begin records that the reading of a page begins. If the process has already died once while it
-// read this page, the page's mark is written to the store at once.
+// begin records that a page is now being read. If the process has already died once while reading
+// this page, the page's mark is written to the store at once.
 func (f *flight) begin(ctx context.Context, url string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +113,6 @@ func (f *flight) begin(ctx context.Context, url string) error {
 	return f.write(ctx)
 }
 
-// end records that a page was read to the end.
 func (f *flight) end(url string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,7 +145,7 @@ func (f *flight) look(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// write writes this worker's marks. The caller holds mu.
+// The caller holds mu.
 func (f *flight) write(ctx context.Context) error {
 	for {
 		old, err := f.refresh(ctx, time.Now())
@@ -178,8 +173,8 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly returns the reading of a page that is not read, because the process has died too often
-// while reading it.
+// deadly returns a reading without content, because the process has died too often while reading
+// the page.
 func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen
@@ -189,8 +184,8 @@ func (got *reading) deadly(deaths int) *reading {
 }
 
 // need returns the number of bytes of memory to reserve for reading a page. If the process has
-// already died once while it read the page, need returns more memory than there is, so that no
-// other page is read at the same time.
+// already died once while reading the page, need returns more memory than exists, so that no other
+// page is read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

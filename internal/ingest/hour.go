@@ -24,7 +24,7 @@ import (
 //
 //   - It has the text that its host shows for URLs that do not exist (soft 404), and had another
 //     text before.
-//   - It had words, and has none now.
+//   - It had words but has none now.
 //   - It is completely different, and at least manyAlike such pages of the host have its new text.
 //     This comparison ignores the words of the URL, and a few words with digits: an error page
 //     often contains a number, a time or the path. Redirects to one path count as the same text.
@@ -53,8 +53,8 @@ import (
 // error page may share half of the words of a page. In this case the first two error pages count as
 // changed pages.
 const (
-	// manyAlike is the number of pages with one new text that count as an outage. Two such pages
-	// may be copies that were edited together.
+	// manyAlike is the minimum number of pages with the same new text that count as an outage. Two
+	// such pages may be copies that were edited together.
 	manyAlike = 3
 	// A page with a resemblance to its last version below whollyOther is completely different. An
 	// edit seldom removes half of a page.
@@ -62,19 +62,20 @@ const (
 	// Words with digits are ignored if at most one word in fewFigures has digits. Error pages have
 	// few such words, and tables have more.
 	fewFigures = 8
-	// lastVisits is the number of visits to a host that count. Older visits do not count, so that
-	// an outage that begins late is noticed too.
+	// lastVisits is the number of recent visits to a host that count. Older visits are ignored, so
+	// that an outage that begins late in a run is noticed too.
 	lastVisits = 10
-	// leastTurned is the minimum number of pages in these visits that must be replaced by error pages
-	// before the host gets no more requests. Fewer pages of a small site may be edited together.
+	// leastTurned is the minimum number of pages in these visits that must have been replaced by
+	// error pages before the host gets no more requests. On a small site, a few pages may be edited
+	// together.
 	leastTurned = 5
-	// mostHeld bounds the number of pages of a host that wait for a second fetch. If a host rewrites
-	// more pages, each with a text of its own, it has no outage.
+	// mostHeld bounds the number of pages of a host that wait for a second fetch. A host that
+	// rewrites more pages, each with a different text, has no outage.
 	mostHeld = 1 << 14
 )
 
-// hours records the results of this run's repeated visits to pages of all hosts, to detect outages
-// during which a server answers with status 200.
+// hours records the results of this run's repeated visits to the pages of all hosts, to detect
+// outages during which a server answers with status 200.
 type hours struct {
 	store     pageStore
 	soft      *softPages
@@ -82,20 +83,20 @@ type hours struct {
 
 	mu    sync.Mutex
 	hosts map[string]*hour       // guarded by mu
-	alone map[string]store.Alone // guarded by mu: the entries in the store about hosts to which a crawl stopped sending requests
+	alone map[string]store.Alone // guarded by mu: stored reasons why hosts get no more requests
 }
 
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text; see signOf.
 type hour struct {
-	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign (text hash) of a page that may be an error page, or zero
+	last   []dedup.Hash                       // for each of the latest visits, oldest first: the sign (text hash) of the page if it may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
-	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
-	why    string                             // reason why the host gets no more requests; "" if it gets requests
+	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has changed for good and has no outage
+	why    string                             // why the host gets no more requests; "" if it gets requests
 }
 
-// of returns the hour of a host, and creates one if there is none. The caller holds mu.
+// of returns the hour of a host, creating it if necessary. The caller holds mu.
 func (h *hours) of(host string) *hour {
 	o := h.hosts[host]
 	if o == nil {
@@ -108,20 +109,20 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// emptySign and softSign stand for the hash of a text: emptySign for pages that have no text now,
+// emptySign and softSign stand for the hash of a text: emptySign for pages that now have no text,
 // and softSign for soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
 // hasTurned reports whether pages with this sign (a hash of their text) count as error pages that
-// have replaced other pages. That is so for the signs of empty pages and of soft 404s, and for the
-// sign of a text that has replaced at least manyAlike different texts.
+// have replaced other pages. This is true for the signs of empty pages and of soft 404s, and for
+// the sign of a text that has replaced at least manyAlike different texts.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
-// visited records the sign (a hash of the text) of the page at a visit, and sets o.why if the host
-// must get no more requests. It returns true if there were enough visits to decide, and most of
-// them found no error page in place of a page.
+// visited records the sign (text hash) of a visited page, and sets o.why if the host must get no
+// more requests. It returns true if there were enough visits to decide, and most of them found no
+// error page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -138,7 +139,6 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// leave returns the reason why a host gets no more requests in this run, or "" if it gets requests.
 func (h *hours) leave(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,7 +152,7 @@ func (h *hours) leave(host string) (why string) {
 // the reading of a failed visit, and otherwise got. The argument before is the page's stored
 // record. The error is [crawler.ErrLookAgain] if the page must be fetched once more to decide.
 // Pages from an archive never count as failed here, because the crawl that wrote the archive has
-// already decided.
+// already decided this.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
 	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
@@ -176,7 +176,7 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case t.suspect:
 		again = o.suspect(r.ID, t)
 		if !again && !o.hasTurned(t.sign) {
-			t = turn{} // the page has a text that no other page has
+			t = turn{} // no other page has this text
 		}
 	default:
 		o.visited(t.sign)
@@ -198,20 +198,20 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case err != nil:
 		return nil, err
 	case again:
-		if h.soft.book != nil { // before the page is fetched again, learn how the host responds to a URL that cannot exist
+		if h.soft.book != nil { // first learn how the host responds to a URL that cannot exist
 			if err := h.soft.book.Turned(ctx, r.URL); err != nil {
 				return nil, err
 			}
 		}
 		return nil, crawler.ErrLookAgain
-	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // in the second case, the text has been the same for so many visits that the host has no outage
+	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // in the second case, the text has been the same for too many visits to be an outage
 		return got, nil
 	}
 	return got.turn(t, missed, gone), nil
 }
 
 // suspect records that a page is completely different from its last version. It returns true if the
-// page must be fetched once more to decide whether there is an outage.
+// page must be fetched again to decide whether there is an outage.
 func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	if o.alike[t.sign] == nil {
 		o.alike[t.sign] = map[dedup.Hash]bool{}
@@ -229,8 +229,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone writes to the store the reason why a host got no more requests. The zero store.Alone
-// removes this entry; it is passed when the host responds normally again.
+// leftAlone stores the reason why a host got no more requests. Pass the zero store.Alone when the
+// host responds normally again; it removes the entry.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -252,15 +252,13 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 // page was replaced.
 type turn struct {
 	sign    dedup.Hash
-	was     dedup.Hash // hash of the replaced text; the page's id if that text is unknown
+	was     dedup.Hash // hash of the replaced text, or the page's id if that text is unknown
 	problem crawler.Problem
-	suspect bool // the new text is that of an error page only if other pages have it too
-	never   bool // the URL never had a page
+	suspect bool // the page counts as an error page only if other pages have the same text
+	never   bool
 	stays   bool // the visit before this one had the same result
 }
 
-// turnOf compares a page with its stored record, and returns a turn if an error page seems to have
-// replaced it.
 func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) (turn, error) {
 	r := &got.seen
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
@@ -306,14 +304,14 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 			}
 		}
 	}
-	if before.Problem == string(t.problem) && before.Hash == t.sign { // the last visit had the same result
+	if before.Problem == string(t.problem) && before.Hash == t.sign { // same result as at the last visit
 		return turn{}, nil
 	}
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is already the text of a soft 404, so that
-// this visit has found no change. It returns true if the text was not kept.
+// wasSorry reports whether the stored text of a page is already that of a soft 404, so that this
+// visit has found no change. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
@@ -347,7 +345,6 @@ func (h *hours) leftOf(ctx context.Context, got *reading, before *store.Record) 
 	return dedup.Estimate(got.sketch, pages[0].Sketch), nil
 }
 
-// leftOfVisit estimates the resemblance of a page to its text at an earlier visit.
 func (got *reading) leftOfVisit(v *store.Visit) float64 {
 	if got.seen.Hash == v.Hash {
 		return 1
@@ -359,9 +356,9 @@ func (got *reading) leftOfVisit(v *store.Visit) float64 {
 	return dedup.Estimate(got.sketch, sketch)
 }
 
-// signOf returns a hash of the words of a text, except words that occur in the page's URL. Words
-// with digits are left out too if they are at most one in fewFigures, because an error page often
-// contains a time or a number.
+// signOf returns a hash of the words of a text, except words that occur in the page's URL. It also
+// ignores words with digits if they are at most one in fewFigures, because error pages often
+// contain a time or a number.
 func signOf(text, rawURL string) dedup.Hash {
 	words := wordsBeside(rawURL, text)
 	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
@@ -376,9 +373,9 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns a reading that counts as a failed visit. It is called when the host seems to have
-// answered with an error page in place of the page. The argument missed is the number of failed
-// visits in a row. If gone is true, the page counts as gone.
+// turn returns the reading of a failed visit, for a host that seems to have responded with an error
+// page in place of the page. The argument missed is the number of failed visits in a row. If gone
+// is true, the page counts as gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {

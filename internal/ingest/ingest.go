@@ -58,24 +58,24 @@ import (
 // Options configures how a Pipeline judges pages, and which data of a page it stores.
 type Options struct {
 	Rule           dedup.Rule
-	Markdown       store.Markdown      // kind of Markdown that is kept with each text
+	Markdown       store.Markdown      // Markdown to keep with each text
 	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0 means [DefaultGoneAfter]
-	Order          *precedence.Order   // order of hosts that decides which page leads a cluster; nil means that the page that arrived first leads
-	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
+	Order          *precedence.Order   // order of hosts, which decides the leader of a cluster; nil means that the first page to arrive leads
+	SkipDuplicates bool                // do not keep the text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
-	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for individual crawlers; nil means the default agent
-	OnTouch        func(*store.Record) // called for each visit that found a page unchanged; may be nil
-	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0 means no limit
-	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
-	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
+	Agent          func(string) string // returns the user agent for a host, whose product token is the name in directives for individual crawlers; nil means the default agent
+	OnTouch        func(*store.Record) // called for each visit that finds a page unchanged; may be nil
+	Limit          int64               // page limit of the crawl, near which the pages of other workers are counted more often; 0 means no limit
+	Shared         bool                // other workers also write to the store, so its pages are counted every countEvery
+	NoLinks        bool                // do not store the links of pages, which are still followed
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
-	Anchors        bool                // keep the fragments of links, and the anchors to which they lead
-	Temporary      bool                // the store is deleted when the command ends, so texts are compressed fast rather than well
-	Memory         int64               // bytes of memory for the whole process; see [memory.Divide]; 0 means [memory.Default]
+	Anchors        bool                // keep the fragments of links, and the anchors that they lead to
+	Temporary      bool                // the store is deleted when the command ends, so compress texts fast rather than well
+	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0 means [memory.Default]
 
-	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil means that such files have no text
+	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; if nil, such files have no text
 
-	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; nil means that responses are not archived
+	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; if nil, responses are not archived
 }
 
 // DefaultGoneAfter is the number of failed visits in a row after which a page counts as gone.
@@ -114,7 +114,7 @@ type Pipeline struct {
 	upkeep    upkeep
 }
 
-// New starts a pipeline that judges pages and writes them to s. Close the Pipeline.
+// New starts a pipeline that judges pages and writes them to s. The caller must close it.
 func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
@@ -155,12 +155,12 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close ends the pipeline. All pages for which Handle has returned are already in the store. The
-// error is that of the last sync to disk.
+// Close stops the pipeline. Pages for which Handle has returned are already in the store. The error
+// is from the last sync to disk or from closing the documents reader.
 func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
 // Handle judges the result of fetching a URL, and returns when it is stored. It implements
-// [crawler.Handler]. Simultaneous calls must be for different URLs, which the frontier ensures.
+// [crawler.Handler]. Concurrent calls must be for different URLs, which the frontier ensures.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 }
 
 // readAndVisit reads a page and compares it with its stored record. The caller must release the
-// returned memory when the page is stored or dropped, even after an error.
+// returned memory once the page is stored or dropped, even after an error.
 func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*visit, *memory.Share, error) {
 	known, err := p.store.record(ctx, dedup.HashOf([]byte(page.Item.URL)))
 	if err != nil {
@@ -194,8 +194,8 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 	return v, share, err
 }
 
-// SetOrder replaces the order of hosts that decides which page leads. It applies to pages that
-// arrive from now on.
+// SetOrder replaces the order of hosts that decides which page leads. The new order applies to
+// pages that arrive later.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
 
 // A crawl detects by a type assertion which of these interfaces its handler implements.
@@ -207,7 +207,7 @@ var _ interface {
 } = (*Pipeline)(nil)
 
 // LeaveAlone returns the reason why the crawl must send no more requests to a host in this run, or
-// "" if it may send requests. It implements [crawler.Leaver].
+// "" if requests are allowed. It implements [crawler.Leaver].
 func (p *Pipeline) LeaveAlone(host string) (why string) { return p.hours.leave(host) }
 
 // Probe returns a URL that cannot exist on the host of url, or "" if none is needed now. The crawl
@@ -230,7 +230,7 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	return p.soft.probed(ctx, got)
 }
 
-// Listed records that a sitemap lists some URLs. Pass at most a few thousand in one call. Listed
+// Listed records that a sitemap lists the given URLs. Pass at most a few thousand per call. Listed
 // pages are preferred as leaders, so a stored page may replace its leader.
 func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	ids := make([]dedup.Hash, len(urls))
@@ -245,8 +245,8 @@ func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	return p.elections.markListed(ctx, ids)
 }
 
-// Sweep queues those postponed URLs that are worth fetching now, and returns their number. The
-// crawl calls it when nothing else is left to fetch. It implements [crawler.Sweeper].
+// Sweep queues the postponed URLs that are now worth fetching, and returns their number. The crawl
+// calls it when nothing else is left to fetch. It implements [crawler.Sweeper].
 func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	if p.opt.Learn == nil || !p.opt.Learn.Budget {
 		return 0, nil

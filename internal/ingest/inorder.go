@@ -7,8 +7,8 @@ import (
 )
 
 // inOrder calls do for each item of a channel, in the given number of goroutines of the group. The
-// returned channel delivers the items in the order in which they arrived, each after its call of
-// do. An error from do ends the group.
+// returned channel delivers the items in order of arrival, each after its call of do. An error from
+// do ends the group.
 func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
 	type work struct {
 		item T
@@ -45,7 +45,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 		for w := range queue {
 			select {
 			case <-w.done:
-			case <-ctx.Done(): // otherwise this would block if no worker has received the item
+			case <-ctx.Done(): // otherwise this could block, if no worker has received the item
 				return ctx.Err()
 			}
 			if err := send(ctx, out, w.item); err != nil {
@@ -57,7 +57,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 	return out
 }
 
-// send sends an item to a channel. It fails if ctx ends first.
+// send fails only if ctx ends first.
 func send[T any](ctx context.Context, to chan<- T, item T) error {
 	select {
 	case to <- item:

@@ -21,38 +21,33 @@ import (
 // look-up would have the same result at the time of the commit. So verdicts depend only on the
 // order of commits, not on the timing of the pipeline.
 
-// A judge gives verdicts on pages by comparing them with the pages in a store.
 type judge struct {
 	store   pageStore
 	opt     Options
 	leaders *leaderCache
-	order   atomic.Pointer[precedence.Order] // the order of hosts; nil means that the page that arrived first leads
-	posting int                              // maximum number of leaders that are read for one key of a sketch
+	order   atomic.Pointer[precedence.Order] // order of hosts; nil means that the first page to arrive leads
+	posting int                              // maximum number of leaders read for one key of a sketch
 }
 
-// A judgement is the verdict on a visited page, with its consequences for other pages.
 type judgement struct {
 	*visit
-	record  store.Record // record to be stored, with the verdict
+	record  store.Record
 	basis   store.Basis
 	over    takeover     // set if the page replaces a leader
-	reelect []dedup.Hash // leaders of clusters in which another page may have to become the leader
-	wants   dedup.Hash   // a leader that the page may have to replace, although it does not hold the lock of the cluster; the zero value means none
+	reelect []dedup.Hash // leaders of clusters that may need another leader
+	wants   dedup.Hash   // a leader that the page may have to replace, but whose cluster it has not locked; zero means none
 }
 
-// A takeover describes a leader that a page replaces.
 type takeover struct {
-	leader dedup.Hash // id of the leader; the zero value means that the page replaces none
-	text   dedup.Hash // hash of the leader's text
+	leader dedup.Hash // id of the leader; zero means none
+	text   dedup.Hash
 
-	like dedup.Verdict // verdict of the page as a duplicate of the leader; the leader gets the same verdict as a duplicate of the page
+	like dedup.Verdict // verdict on the page as a duplicate of the leader; the leader gets the same verdict as a duplicate of the page
 }
 
-// changesLeaders reports whether other pages must be judged again because of this judgement.
 func (j *judgement) changesLeaders() bool { return !j.over.leader.IsZero() || len(j.reelect) > 0 }
 
-// clusters returns the clusters whose leaders the judgement may change, and the cluster of the page
-// itself. It returns nil if the judgement changes no leader.
+// clusters returns nil if the judgement changes no leader.
 func (j *judgement) clusters() []dedup.Hash {
 	ids := slices.DeleteFunc(append([]dedup.Hash{j.over.leader, j.wants}, j.reelect...), dedup.Hash.IsZero)
 	if len(ids) == 0 {
@@ -61,13 +56,12 @@ func (j *judgement) clusters() []dedup.Hash {
 	return append(ids, j.draft.ID)
 }
 
-// endsLater reports whether other pages must be judged again before the URL may get its final state
-// in the frontier.
+// endsLater reports whether other pages must be judged again before the URL may be given its final
+// state in the frontier.
 func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLeaders() }
 
-// thin returns a judgement with the verdict thin and no leader. This verdict is final for a page
-// that has no words, or is too short to be compared and has no copy. Other pages get another
-// verdict.
+// thin returns a judgement with the verdict thin and no leader. The verdict is final only for a
+// page that has no words, or that is too short to be compared and has no copy.
 func (v *visit) thin() *judgement {
 	j := &judgement{visit: v, record: v.draft}
 	r := &j.record
@@ -76,13 +70,11 @@ func (v *visit) thin() *judgement {
 	return j
 }
 
-// A judging holds parameters for judging visits.
 type judging struct {
-	held *right                              // the locks of clusters that the page holds; nil means that the page may change any leader
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that the store does not find; may be nil
+	held *right                              // locks of clusters that the page holds; nil means that the page may change any leader
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a look-up in the store misses; may be nil
 }
 
-// verdict judges one visit by the current content of the store.
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
 	all, err := d.verdicts(ctx, []*visit{v}, how)
 	if err != nil {
@@ -113,7 +105,7 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 		if err != nil {
 			return nil, err
 		}
-		group, ctx := errgroup.WithContext(ctx) // the store combines reads that are made at the same time
+		group, ctx := errgroup.WithContext(ctx) // the store combines concurrent reads
 		group.SetLimit(mostAtOnce)
 		for k, i := range asking {
 			group.Go(func() (err error) {
@@ -135,17 +127,15 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 	return all, nil
 }
 
-// mostAtOnce is the maximum number of pages that are judged with one look-up when the members of a
-// leader are judged again.
 const mostAtOnce = 64
 
-// leads reports whether r is the record of a duplicate of the visited page, in its present or an
-// earlier version.
+// leads reports whether r is the record of a duplicate of the visited page, in its current version
+// or an earlier one.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
 // decide returns the verdict that follows from the result of a look-up. It repeats the look-up if
-// the copy in the result cannot be trusted. The store checks a verdict only against commits since
-// the last look-up, so decide calls how.twin after that.
+// the copy in the result cannot be trusted. It calls how.twin after the last look-up, because the
+// store checks a verdict only against later commits.
 func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *store.Found, how judging) (*judgement, error) {
 	leader := found.Followed
 	trusted, err := d.trusts(ctx, v, found.Copy, leader)
@@ -154,7 +144,7 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 		ahead, err = d.ahead(ctx, v, leader)
 	}
 	if err == nil && !trusted {
-		ask.Hashes = nil // look for leaders by the sketch only
+		ask.Hashes = nil
 		err = d.askAgain(ctx, ask, found)
 	}
 	if err != nil {
@@ -210,8 +200,8 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 
 // trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
 // of a leader. It may not if c is about to be judged again. That is so if c is a duplicate of the
-// page itself, if the leader no longer leads, or if the resemblance in c's verdict is no longer
-// right. A page without noindex also cannot have a leader with noindex.
+// page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of date.
+// A page without noindex also cannot have a leader with noindex.
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
@@ -240,9 +230,9 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 }
 
 // ahead returns the page that has replaced the leader of a copy, while the members of the old
-// leader still wait to be judged again. It returns nil if there is no such page, or if its text
-// differs from that of the visited page. It is needed for pages that are too short to be compared,
-// because a look-up by sketch does not find their leader.
+// leader are still waiting to be judged again. It returns nil if there is no such page, or if its
+// text differs from that of the visited page. It is needed for pages that are too short to be
+// compared, because a look-up by sketch does not find their leader.
 func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*store.Record, error) {
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
 		return nil, nil
@@ -254,7 +244,6 @@ func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*sto
 	return r, nil
 }
 
-// askAgain repeats a look-up in the store and writes the result to found.
 func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found) error {
 	all, err := d.store.Lookup(ctx, []store.Ask{ask})
 	if err == nil {
@@ -263,8 +252,8 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 	return err
 }
 
-// ask returns the look-up for a visit. If the page is too short to be compared, the look-up is only
-// for pages with the same text.
+// ask returns the look-up for a visit. If the page is too short to be compared, it finds only pages
+// with the same text.
 func (d *judge) ask(v *visit) store.Ask {
 	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Limit: d.posting}
 	if !d.opt.Rule.Short(v.tokens) {
@@ -273,7 +262,7 @@ func (d *judge) ask(v *visit) store.Ask {
 	return ask
 }
 
-// copyOf sets the verdict of a page that has the same text as the page first.
+// copyOf sets the verdict on a page whose text equals that of first.
 func (j *judgement) copyOf(first *store.Record) {
 	const itself, itsLeader = 1, 2
 	v := dedup.Copy(itself, first.URL, dedup.Verdict{
@@ -286,14 +275,13 @@ func (j *judgement) copyOf(first *store.Record) {
 	}
 }
 
-// follow writes a verdict, and the id of the leader that it names, to the record.
 func (j *judgement) follow(v dedup.Verdict, leader dedup.Hash) {
 	r := &j.record
 	r.Verdict, r.Found, r.Resemblance, r.Containment, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, v.Containment, leader, v.DuplicateOf
 }
 
-// compare compares a page with the leaders in met, which a look-up found, and sets the verdict of
-// the page. Candidates are numbered by their position in met. So of two leaders with the same
+// compare compares a page with the leaders in met, which a look-up found, and sets the verdict on
+// the page. Candidates are numbered by their position in met, so of two leaders with the same
 // resemblance, the earlier one wins.
 func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	candidates := make([]dedup.Candidate, len(met))
@@ -316,18 +304,17 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 	return d.join(ctx, j, v, &met[v.Leader-1], how)
 }
 
-// join makes the page of j a duplicate of a leader, by the verdict v.
 func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader *store.Leader, how judging) (*judgement, error) {
-	if leader.Hash == j.record.Hash { // the look-up asked only for keys, so a page with the same text is found here
+	if leader.Hash == j.record.Hash { // the look-up was by keys only, so it may also find a page with the same text
 		v.Kind, v.Method, v.Containment = dedup.Exact, dedup.ByText, 0
 	}
 	j.follow(v, leader.ID)
 	return d.contest(ctx, j, nil, leader.Hash, how)
 }
 
-// compareRuns is like compare, for the rule containment. The page becomes a duplicate of the first
-// leader that contains enough of it. The leaders that share the most of the requested keys come
-// first; leaders that share equally many are in the order of their commits. A leader at the
+// compareRuns is like compare, but for the rule containment. The page becomes a duplicate of the
+// first leader that contains enough of it. The leaders that share the most of the requested keys
+// come first; leaders that share the same number are in the order of their commits. A leader at the
 // canonical URL of the page precedes them all. The texts of leaders may be long, so they are read
 // one by one, up to [dedup.MaxVerifyWords].
 func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
@@ -347,10 +334,10 @@ func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leade
 	if err != nil {
 		return nil, err
 	}
-	var l *leader // the leader that was read last
+	var l *leader
 	runsOf := func(c dedup.Candidate) (dedup.Set, error) {
 		leaders, err := d.leaders.get(ctx, met[c.Num-1:c.Num])
-		if err != nil || leaders[0] == nil { // a leader may be missing; see withSets
+		if err != nil || leaders[0] == nil { // a leader may be missing, see withSets
 			return nil, err
 		}
 		l = leaders[0]
@@ -365,8 +352,7 @@ func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leade
 }
 
 // prefer returns a verdict that makes the page a duplicate of the leader at its canonical URL, if
-// that leader is among the candidates in short and resembles the page enough. Otherwise it returns
-// v.
+// that leader is among the candidates and resembles the page enough. Otherwise it returns v.
 func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v dedup.Verdict) dedup.Verdict {
 	if named := j.record.CanonicalURL; !d.elects() || named == "" || named == j.record.URL {
 		return v
@@ -403,18 +389,18 @@ func (d *judge) withSets(ctx context.Context, met []store.Leader, candidates []d
 	return short, nil
 }
 
-// elects reports whether a page may replace the leader of its cluster. Files never do.
+// Files never replace a leader.
 func (d *judge) elects() bool { return d.order.Load() != nil }
 
 func (d *judge) standing(r *store.Record) precedence.Standing {
 	return precedence.Of(r, d.order.Load())
 }
 
-// contest makes a judged page the leader of its cluster, if the page should lead it. The argument l
-// is the record of the current leader; if it is nil, contest reads it. The argument text is the
-// hash of the leader's text when the page was compared with it. If the leader has a different text
-// by now, it has been visited, and the store will refuse the page as stale. If the page does not
-// hold the lock of the cluster, contest only sets j.wants.
+// contest makes a judged page the leader of its cluster if the page should lead it. The argument l
+// is the record of the current leader; if it is nil, contest reads the record. The argument text is
+// the hash of the leader's text when the page was compared with it. If the leader has a different
+// text now, it has been visited since, and the store will refuse the page as stale. If the page
+// does not hold the lock of the cluster, contest only sets j.wants.
 func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text dedup.Hash, how judging) (_ *judgement, err error) {
 	r := &j.record
 	if !d.elects() || !r.Follows() || l != nil && !d.mayChange(r, l) {
@@ -436,13 +422,13 @@ func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text
 	case leads == r.URL:
 		like := dedup.Verdict{Kind: r.Verdict, Resemblance: r.Resemblance, Method: r.Found}
 		return d.lead(j.visit, j.basis, takeover{l.ID, l.Hash, like}), nil
-	case leads != l.URL: // another member must become the leader after this page is committed
+	case leads != l.URL: // another member must become the leader once this page is committed
 		j.reelect = append(j.reelect, l.ID)
 	}
 	return j, nil
 }
 
-// canLead reports whether a page of a cluster could replace its leader. If the rule is containment,
+// canLead reports whether a page of a cluster could replace its leader. With the rule containment,
 // only a page with the same text can, because the leader contains text that the other pages lack.
 func (d *judge) canLead(r, leader *store.Record) bool {
 	return d.opt.Rule.Contained == 0 || r.Hash == leader.Hash
@@ -462,7 +448,7 @@ func (d *judge) mayChange(r, leader *store.Record) bool {
 }
 
 // bestOf returns the URL of the page that should lead a cluster. The argument came is the record of
-// a page that joins the cluster, or nil.
+// a page that is joining the cluster, or nil.
 func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string, error) {
 	pages := []precedence.Standing{d.standing(leader)}
 	if came != nil {
@@ -479,7 +465,6 @@ func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string,
 	return pages[precedence.Leader(pages)].URL, nil
 }
 
-// lead returns the judgement of a page that replaces another one as leader.
 func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 	j := v.thin()
 	j.basis, j.over = basis, over
@@ -489,9 +474,9 @@ func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 	return j
 }
 
-// passesOn adds the page's cluster to j.reelect if another page may have to lead it now. That is so
-// in two cases: the canonical URL of the page has changed, or the page has left the cluster of a
-// page that led only because of the page's canonical URL.
+// passesOn adds the page's cluster to j.reelect if it may need another leader now. There are two
+// cases: the canonical URL of the page has changed, or the page has left the cluster of a page that
+// led only because of the page's canonical URL.
 func (d *judge) passesOn(ctx context.Context, j *judgement) error {
 	switch b := j.before; {
 	case !d.elects():

@@ -9,40 +9,39 @@ import (
 	"skink/store"
 )
 
-// A leader is a leading page, reduced to the data that an exact comparison needs.
 type leader struct {
 	url  string
 	set  dedup.Set
 	runs dedup.Set // see [dedup.Runs]; nil if the rule is not containment
 }
 
-// A visitID identifies a page with the text it had at one visit. A page whose text has changed
+// A visitID identifies a page with the text that it had at one visit. A page whose text has changed
 // counts as a different leader.
 type visitID struct{ page, text dedup.Hash }
 
-// weighs returns the number of bytes that a leader takes in the cache, including overhead.
 func (l *leader) weighs() int { return 8*(cap(l.set)+cap(l.runs)) + len(l.url) + leaderOverhead }
 
-// leaderOverhead is the size in bytes of a leader without its URL and shingles: the struct, its
-// key, and its entries in a map and a list. For short texts, most of a leader's size is overhead.
+// leaderOverhead is the size in bytes of a cached leader without its URL and shingles: the struct,
+// its key, and its entries in a map and a list. For short texts, most of a leader's size is
+// overhead.
 const leaderOverhead = 320
 
 // A leaderCache reads leaders from a store, and caches the most recently used. A crawl needs the
-// leaders of one template again and again, so a small cache is enough.
+// leaders of a template again and again, so a small cache is enough.
 //
-// Pages that have just become leaders are in a cache of their own. Files are judged in batches, and
-// a file that repeats another file of its batch is judged again after the other one is committed.
-// The cache still has the shingles of the other file then. To read its text from the store and
-// compute them again would cost more than the rest of the verdict. Most new leaders are never
+// Pages that have just become leaders are in a separate cache. Files are judged in batches, and a
+// file that repeats another file of its batch is judged again after the other one is committed. By
+// then, the cache still has the shingles of the other file. Reading its text from the store and
+// computing them again would cost more than the rest of the verdict. Most new leaders are never
 // needed, and must not evict the leaders that are.
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
-	texts sync.Pool // contains *dedup.Text values whose memory can be reused
+	texts sync.Pool // *dedup.Text values to reuse
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu
-	new  *lru.Cache[visitID, *leader] // guarded by mu; the shingles of these leaders are in text order and not shared
+	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
 }
 
 func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {
@@ -74,8 +73,8 @@ func (c *leaderCache) led(j *judgement) {
 }
 
 // get returns the leaders in met, in the same order. It reads all leaders that are not cached in
-// one call to the store. The result for a leader is nil if by now it has no record, no text or a
-// different text.
+// one call to the store. An element is nil if the leader no longer has a record or a text, or now
+// has a different text.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int
@@ -104,7 +103,6 @@ func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, e
 	return leaders, nil
 }
 
-// heldLocked returns a leader from the cache. The caller holds mu.
 func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	if l, ok := c.last.Get(id); ok {
 		return l, true
@@ -117,7 +115,6 @@ func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	return l, ok
 }
 
-// hold creates a leader from a stored page, and caches it.
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)

@@ -13,13 +13,13 @@ import (
 	"skink/store"
 )
 
-// # Learned evidence if the process is killed
+// # Learned evidence after a crash
 //
 // A [learn.Book] holds the evidence about all hosts. The evidence depends only on the records, in
 // the order of their commits. It is written to the store every writeEvery, together with a cursor.
 // The stored evidence includes all records before the cursor. A pipeline that opens a store adds
-// the records after the cursor. If some of them are in the book already, nothing changes, because
-// each URL counts only once. So no evidence is lost when the process is killed.
+// the records after the cursor. Records that are in the book already change nothing, because each
+// URL counts only once. So no evidence is lost when the process is killed.
 //
 // A store that several workers share has no such cursor, because the records of all workers' hosts
 // are interleaved. If a worker is killed, its last evidence about each host is lost, up to the work
@@ -28,7 +28,6 @@ import (
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
 
-// A keeper lets a book use a store.
 type keeper struct{ store store.Meta }
 
 func (k keeper) Meta(ctx context.Context, name string) ([]byte, error) {
@@ -45,23 +44,20 @@ func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool,
 	return true, nil
 }
 
-// learnedName is the name under which a store keeps the cursor.
 const learnedName = "learned"
 
-// lessons adds committed pages to the book of evidence, and writes the book to the store.
 type lessons struct {
 	store  pageStore
 	book   *learn.Book // nil if the crawl does not learn
 	rule   dedup.Rule
-	shared bool // other workers write to the store too
+	shared bool // other workers also write to the store
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: counts calls of begin since the last call of turn whose pages are not in the book yet
+	now *sync.WaitGroup // guarded by mu: counts the calls of begin since the last call of turn whose pages are not in the book yet
 }
 
-// recall adds the records after the cursor to the book.
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {
-	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the stored evidence about this host
+	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the stored evidence about it
 		return nil
 	}
 	cursor, err := l.store.Meta(ctx, learnedName)
@@ -93,8 +89,7 @@ func (l *lessons) said(r *store.Record, text string) learn.Text {
 	return learn.TextOf(text, canon.Numbers())
 }
 
-// begin must be called before a page is committed. The function that it returns must be called when
-// the page is in the book.
+// begin must be called before a page is committed. Call done once the page is in the book.
 func (l *lessons) begin() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +100,7 @@ func (l *lessons) begin() (done func()) {
 	return l.now.Done
 }
 
-// turn waits until all pages that were committed before the call are in the book.
+// turn waits until all pages that have been committed are in the book.
 func (l *lessons) turn() {
 	l.mu.Lock()
 	before := l.now
@@ -116,7 +111,6 @@ func (l *lessons) turn() {
 	}
 }
 
-// keep writes the new evidence and the cursor.
 func (l *lessons) keep(ctx context.Context) error {
 	b := l.book
 	if b == nil || !b.Dirty() {
@@ -136,7 +130,6 @@ func (l *lessons) keep(ctx context.Context) error {
 	return l.store.SetMeta(ctx, learnedName, []byte(cursor))
 }
 
-// learn adds a committed page to the book.
 func (l *lessons) learn(ctx context.Context, j *judgement) error {
 	if l.book == nil || j.kind == touched {
 		return nil
@@ -148,8 +141,8 @@ func (l *lessons) learn(ctx context.Context, j *judgement) error {
 	return l.book.Judged(ctx, j.record.URL, v)
 }
 
-// follows records in the book that a stored page is now a duplicate of another leader. Otherwise,
-// copies that arrive while a leader is replaced would count for different leaders.
+// follows records in the book that a stored page now has another leader. Otherwise, copies that
+// arrive while a leader is being replaced would count for different leaders.
 func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	if l.book == nil || r.Kind != store.Page || !r.Follows() {
 		return nil
@@ -157,7 +150,6 @@ func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	return l.book.Follows(ctx, r.URL, r.DuplicateOf)
 }
 
-// itemURLs yields the URLs of the items that are pages.
 func itemURLs(items []frontier.Item) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range items {
@@ -168,7 +160,6 @@ func itemURLs(items []frontier.Item) iter.Seq[string] {
 	}
 }
 
-// linked yields the URLs of links that a crawl follows.
 func linked(links []store.Link) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range links {
@@ -179,8 +170,8 @@ func linked(links []store.Link) iter.Seq[string] {
 	}
 }
 
-// lessonOf returns the verdict on a page in the form that the book needs. The result ok is false if
-// the page provides no evidence.
+// lessonOf returns the verdict on a page in the form that the book needs. It returns false if the
+// page provides no evidence.
 func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn.Verdict, ok bool) {
 	v.At = r.FetchedAt
 	switch {

@@ -18,9 +18,9 @@ import (
 //
 // Search engines support rel=canonical and hreflang in the header too, and some sites have them
 // only there. If both have a canonical URL, the one in the document counts. A malformed field is
-// read up to the first error.
+// parsed up to the first error.
 
-// obeyLinks adds the canonical URL and the alternates in the header of a response to a document. A
+// obeyLinks adds the canonical URL and the alternates from the response header to a document. A
 // canonical URL in the document takes precedence. Links in a header are relative to the page's URL,
 // so the document's <base> does not apply.
 func obeyLinks(doc *extract.Document, header http.Header, url string) {
@@ -51,13 +51,11 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 	}
 }
 
-// A headerLink is a link in a Link header.
 type headerLink struct {
 	href, rel, hreflang string
-	anchored            bool // the link is from a page other than the one in the response
+	anchored            bool // an anchor parameter says that the link is from another page
 }
 
-// headerLinks yields the links in one Link field.
 func headerLinks(field string) func(yield func(headerLink) bool) {
 	const space = " \t"
 	return func(yield func(headerLink) bool) {
@@ -78,7 +76,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 				}
 				name, value, behind := parameter(rest)
 				field = behind
-				switch { // if a link has several parameters with the same name, only the first counts
+				switch { // of several parameters with the same name, only the first counts
 				case name == "rel" && l.rel == "":
 					l.rel = value
 				case name == "hreflang" && l.hreflang == "":
@@ -95,8 +93,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 	}
 }
 
-// parameter splits the first parameter off the parameters of a link, and returns its name in lower
-// case.
+// The name is in lower case.
 func parameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

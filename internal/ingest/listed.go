@@ -22,24 +22,22 @@ import (
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed bounds the number of URLs in the set, which limits its memory to about 400 MB. Further
-// URLs count as listed only if their pages are in the store when the sitemap is read.
+// mostListed is the maximum number of URLs in the set, which limits its memory to about 400 MB.
+// Further URLs count as listed only if their pages are in the store when the sitemap is read.
 const mostListed = 10_000_000
 
-// listedName is the name under which a store keeps the number of parts. The names of the parts
-// begin with it.
+// listedName is the key of the number of parts in a store. The keys of the parts begin with it.
 const listedName = "listed"
 
 // A listing is the set of URLs listed in sitemaps, by the first 8 bytes of their ids.
 type listing struct {
 	mu    sync.Mutex
 	urls  map[uint64]struct{} // guarded by mu
-	parts int                 // guarded by mu: number of parts of the stored set that have been read
+	parts int                 // guarded by mu: number of parts read so far
 }
 
 func shortID(id dedup.Hash) uint64 { return binary.LittleEndian.Uint64(id[:8]) }
 
-// has reports whether a sitemap lists a page.
 func (l *listing) has(id dedup.Hash) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,8 +45,7 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read reads the parts in the store that have not been read yet. It returns the number of parts in
-// the form in which it is stored.
+// read returns the number of parts as it is stored.
 func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
 	if number, err = s.Meta(ctx, listedName); err != nil {
 		return nil, err
@@ -76,7 +73,7 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 
 func partName(n int) string { return fmt.Sprintf("%s %d", listedName, n) }
 
-// add adds pages, and writes the new ones to the store as one part.
+// add writes the new ids to the store as one part.
 func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,9 +91,9 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 		if part == nil {
 			return nil
 		}
-		// Another worker may have written a part with the same number, and may have been killed
-		// before it updated the number of parts. In that case, count its part here. The new part
-		// then gets the next number.
+		// Another worker may have written a part with this number, and may have been killed before
+		// it updated the number of parts. If so, count its part here; the new part then gets the
+		// next number.
 		err = s.SwapMeta(ctx, partName(l.parts), nil, part)
 		if err == nil || errors.Is(err, store.ErrChanged) {
 			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))

@@ -6,8 +6,8 @@ import (
 	"skink/store"
 )
 
-// extracting returns the options for the extraction of a page. The parsed tree of the page may have
-// at most tree bytes; 0 means no limit.
+// extracting returns the options for extracting a page. The argument tree limits the size of the
+// parsed tree in bytes; 0 means no limit.
 func (opt *Options) extracting(tree int64) extract.Options {
 	return extract.Options{
 		Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
@@ -15,8 +15,8 @@ func (opt *Options) extracting(tree int64) extract.Options {
 	}
 }
 
-// markdown returns the main text of a document as Markdown, or "" if Markdown is not kept. URLs in
-// it are absolute, unless base is nil.
+// markdown returns the main text of a document as Markdown, or "" if Markdown is not kept. Its URLs
+// are absolute, unless base is nil.
 func (opt *Options) markdown(doc *extract.Document, base *frontier.Base) string {
 	if opt.Markdown == store.NoMarkdown {
 		return ""

@@ -30,11 +30,10 @@ import (
 // may join the cluster before its members are judged, so the members are listed again until there
 // are no new ones.
 
-// A reunion is the state of judging the members of a leader again.
 type reunion struct {
 	leader dedup.Hash
-	done   map[dedup.Hash]time.Time // members judged again, with the times of their new records
-	first  map[wording]dedup.Hash   // id of the first member with each text that was judged again
+	done   map[dedup.Hash]time.Time // members that were judged again, with the times of their new records
+	first  map[wording]dedup.Hash   // by text, the id of the first member that was judged again
 }
 
 // A wording identifies a text. Pages that are copies of each other have the same wording. Pages
@@ -64,14 +63,14 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is a page of the leader's cluster, with the standing that determines its position in the
-// order.
+// A member is a page of the leader's cluster, with the standing that determines when it is judged.
 type member struct {
 	id       dedup.Hash
 	standing precedence.Standing
 }
 
-// waiting returns the members that have not been judged yet, in the order in which to judge them.
+// waiting returns the members that have not been judged yet, in the order in which they must be
+// judged.
 func (e *elections) waiting(ctx context.Context, again *reunion) (members []member, err error) {
 	for r, err := range e.store.Members(ctx, []dedup.Hash{again.leader}) {
 		if err != nil {
@@ -89,8 +88,8 @@ func (e *elections) waiting(ctx context.Context, again *reunion) (members []memb
 }
 
 // judgeSome judges members of a leader that has changed, with the same results as if they were
-// judged one after another. It returns the number of members that are done. If a member becomes a
-// leader, or changes a leader, the members after it may resemble it, so they are not done.
+// judged one after another. It returns the number of members that are done. It stops after a member
+// that becomes a leader or changes one, because the members after it may resemble it.
 func (e *elections) judgeSome(ctx context.Context, again *reunion, members []member) (done int, err error) {
 	ids := make([]dedup.Hash, len(members))
 	for i, m := range members {
@@ -100,11 +99,11 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	if err != nil {
 		return 0, err
 	}
-	places := make([]int, 0, len(members)) // indexes in members of the members that are judged
+	places := make([]int, 0, len(members)) // indexes of the judged members in members
 	var visits []*visit
 	for i, c := range contents {
 		switch {
-		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // the page was visited in the meantime
+		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // the page has been visited in the meantime
 		case !c.Kept:
 			again.add(&c.Record)
 			if err := e.store.fetchAgain(ctx, &c.Record); err != nil {
@@ -146,7 +145,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	return newsAt[written], nil
 }
 
-// add records that a member is done. If it is the first with its text, add records that too.
+// add marks a member as done. It also remembers the first member with each text.
 func (u *reunion) add(r *store.Record) {
 	u.done[r.ID] = r.Began()
 	w := wording{r.Hash, r.NoIndex}
@@ -155,16 +154,16 @@ func (u *reunion) add(r *store.Record) {
 	}
 }
 
-// has reports whether a record belongs to a member that is done. If the member was visited in the
-// meantime, it has a different record, and the result is false.
+// has reports whether a record belongs to a member that is done. A member that was visited in the
+// meantime has a different record, so the result is false.
 func (u *reunion) has(r *store.Record) bool {
 	at, ok := u.done[r.ID]
 	return ok && at.Equal(r.Began())
 }
 
-// twin returns the current record of the first done member with the same text as a page, or nil if
-// there is none. It is needed for pages that are too short to be compared. The store may return a
-// copy that has not been judged yet, and then such pages would not find each other.
+// twin returns the current record of the first judged member with the same text as a page, or nil
+// if there is none. It is needed for pages that are too short to be compared. For these, the store
+// may return a copy that has not been judged yet, so they would not find each other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]

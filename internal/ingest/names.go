@@ -31,23 +31,22 @@ import (
 // The run looks its names up in the store, because a list of all names in memory would grow with
 // the corpus. Only names whose files are not stored yet are kept in memory.
 
-// Names counts names that were not new.
+// Names counts the names that were not new.
 type Names struct {
-	Repeated int // number of files that were given another name because an earlier file of the run already had theirs
-	Known    int // number of files that were in the store with the same text, and were skipped
-	Changed  int // number of files that were in the store with a different text, and count as new visits
+	Repeated int // files that were renamed because an earlier file of the run had the same name
+	Known    int // files that were in the store with the same text, and were skipped
+	Changed  int // files that were in the store with a different text, and count as new visits
 }
 
-// A naming gives names to the files of one run.
 type naming struct {
 	store  PipelineStore
-	again  func(*reading, *store.Record) (*visit, error) // compares a file with its known record
+	again  func(*reading, *store.Record) (*visit, error) // compares a file with its stored record
 	fresh  bool                                          // the store was empty before the run
-	began  time.Time                                     // time at which the run began; all its records have this time
+	began  time.Time                                     // start of the run; the time of all its records
 	counts Names
 
 	mu       sync.Mutex
-	underway map[dedup.Hash]bool // guarded by mu: hashes of names whose files are not stored yet
+	underway map[dedup.Hash]bool // guarded by mu: hashes of the names whose files are not stored yet
 }
 
 func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
@@ -58,7 +57,6 @@ func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store
 	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
 
-// stored removes from memory the names of files that are now in the store.
 func (n *naming) stored(files []*file) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,14 +71,14 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 	return n.underway[id]
 }
 
-// A holder describes the file to which a name belongs. The zero value means that the name is free.
+// A holder describes the file that has a name. The zero value means that the name is free.
 type holder struct {
 	taken bool          // a file of this run has the name
 	known *store.Record // the record that had the name before this run
 }
 
 // holders returns the holder of each name. It checks the names in memory first, and then the store.
-// So it also finds names that are stored in the meantime.
+// In this order, it does not miss names that are stored in the meantime.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -106,7 +104,6 @@ func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) 
 	return all, nil
 }
 
-// give gives names to files, or marks them as known.
 func (n *naming) give(ctx context.Context, files []*file) error {
 	first, err := n.holdersOf(ctx, files, 1)
 	if err != nil {
@@ -133,7 +130,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 				}
 				h = one[0]
 			}
-			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // an earlier file of this batch may have been given the name
+			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // an earlier file of this batch may have the name
 				h = holder{taken: true}
 			}
 			if h.taken {
@@ -156,7 +153,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 }
 
 // holdersOf returns the holders of the nth names of files. If the store was empty before the run,
-// no other record can have a name that is a position. So such names need no look-up.
+// names that are positions need no look-up, because no other record can have them.
 func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
 	all := make([]holder, len(files))
 	var names []string
@@ -174,7 +171,7 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 }
 
 // meet gives a file a name under which the store has a record. If the record has the same text, the
-// file is known, and otherwise it is a new visit.
+// file is known; otherwise it is a new visit.
 func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	n.call(f, nth)
 	if f.isKnown(h) {
@@ -187,7 +184,6 @@ func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	return err
 }
 
-// call gives a file its nth name.
 func (n *naming) call(f *file, nth int) {
 	f.reading = f.reading.named(f.qualified(nth), n.began)
 	f.visit = firstVisit(f.reading)
@@ -205,7 +201,7 @@ func (got *reading) named(url string, at time.Time) *reading {
 	return &named
 }
 
-// qualified returns the nth name that a file may have, counted from 1.
+// n counts from 1.
 func (f *file) qualified(n int) string {
 	source := f.from.Source()
 	switch {
@@ -219,8 +215,8 @@ func (f *file) qualified(n int) string {
 	return fmt.Sprintf("%s (%s, %d)", f.name, source, n-1)
 }
 
-// isKnown reports whether the record with a file's name has the file's text. A file without a text
-// counts as known if there is a record.
+// isKnown reports whether the stored record with a file's name has the file's text. A file without
+// a text counts as known if there is a record.
 func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:

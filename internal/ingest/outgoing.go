@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// outgoing holds the links of a document in order, and then its pictures, scripts and style sheets.
-// A crawler resolves their URLs, and the store may keep the result.
+// outgoing lists the links of a document in order, and then its images, scripts and style sheets. A
+// crawler resolves their URLs, and the store may keep them.
 type outgoing struct {
 	doc  *extract.Document
 	keep bool // the store keeps the links
@@ -19,7 +19,7 @@ type outgoing struct {
 	fragments bool // the store keeps the fragments of the links
 }
 
-// links returns the links for the crawler, which follows some of them and only resolves the others.
+// links returns the links for the crawler, which follows some and only resolves the others.
 func (o outgoing) links() crawler.Links {
 	return crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), Files: o.files(), NoFollow: o.doc.NoFollow, Targets: o.keep}
 }
@@ -44,8 +44,8 @@ func (o outgoing) files() iter.Seq[string] {
 	}
 }
 
-// packed returns the links of the page at pageURL in the store's format, or nil if the store does
-// not keep links. The targets are the URLs that the crawler resolved.
+// packed returns nil if the store does not keep links. The targets are the URLs as the crawler
+// resolved them.
 func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 	if !o.keep {
 		return nil
@@ -54,11 +54,11 @@ func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 }
 
 // kept returns the links that the store keeps, one for each URL, without links to the page itself.
-// If several links lead to one URL, kept returns the first, with the text of the first that has a
-// text. The result is nofollow only if all of them are.
+// Of several links to one URL, kept returns the first, with the text of the first that has a text.
+// The result is nofollow only if all of them are.
 func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
-	places := make([]int32, len(targets)) // index of the target's link in links
+	places := make([]int32, len(targets)) // for each target, the index of its link in links
 	i := 0
 	add := func(kind extract.By, text, fragment string, nofollow bool) bool {
 		if i == len(targets) {
@@ -94,13 +94,12 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	return links
 }
 
-// These constants limit the fragments that are kept.
+// Limits for the fragments that are kept.
 const (
-	maxFragment  = 200     // maximum number of bytes of one fragment; longer fragments are left out
-	maxFragments = 1 << 14 // maximum number of bytes of the fragments of a page's links to one URL
+	maxFragment  = 200     // in bytes; longer fragments are left out
+	maxFragments = 1 << 14 // in bytes, for all fragments of a page's links to one URL
 )
 
-// fragment returns the fragment of a link if it is kept, and "" otherwise.
 func (o outgoing) fragment(l *extract.Link) string {
 	if !o.fragments || l.By != extract.ByAnchor {
 		return ""
@@ -112,8 +111,6 @@ func (o outgoing) fragment(l *extract.Link) string {
 	return fragment
 }
 
-// withFragment adds a fragment to a list whose elements are separated by line feeds, unless the
-// list already contains it.
 func withFragment(list, fragment string) string {
 	switch {
 	case fragment == "" || len(list)+1+len(fragment) > maxFragments:
@@ -129,7 +126,7 @@ func withFragment(list, fragment string) string {
 	return list + "\n" + fragment
 }
 
-// listed returns the entries of the sitemap at sitemapURL as links in the store's format, each URL once.
+// listed returns the URLs in the sitemap at sitemapURL as links in the store's format, each once.
 func listed(sitemapURL string, urls []string) []byte {
 	links := make([]store.Link, 0, len(urls))
 	seen := make(map[string]bool, len(urls))

@@ -9,10 +9,9 @@ import (
 	"skink/store"
 )
 
-// A pageStore reads single pages from a store.
 type pageStore struct{ PipelineStore }
 
-// record returns the record of a page, or nil if there is none.
+// record returns nil if there is no such page.
 func (s pageStore) record(ctx context.Context, id dedup.Hash) (*store.Record, error) {
 	c, err := s.page(ctx, id, store.WantRecord)
 	if c == nil {
@@ -21,7 +20,7 @@ func (s pageStore) record(ctx context.Context, id dedup.Hash) (*store.Record, er
 	return &c.Record, nil
 }
 
-// content returns the record of a page with its text, sketch and links, or nil if there is none.
+// content returns nil if there is no such page.
 func (s pageStore) content(ctx context.Context, id dedup.Hash) (*store.Content, error) {
 	return s.page(ctx, id, store.WantText|store.WantSketch|store.WantLinks)
 }
@@ -34,7 +33,7 @@ func (s pageStore) page(ctx context.Context, id dedup.Hash, want store.Want) (*s
 	return pages[0], nil
 }
 
-// fetchAgain queues a page for another fetch. The item has no validators (ETag or date), so the
+// fetchAgain queues a page for another fetch. It omits the validators (ETag and date), so that the
 // server sends the page even if it was not modified.
 func (s pageStore) fetchAgain(ctx context.Context, r *store.Record) error {
 	_, err := s.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})

@@ -23,34 +23,33 @@ import (
 )
 
 // A reading is the result of reading a page. It does not change after it is returned, except that
-// its shingles are turned into a set when the set is first needed.
+// its shingles become a set when the set is first needed.
 type reading struct {
 	seen        store.Record   // record of this visit, without a verdict
-	claim       frontier.Claim // claim on the page's host, under which the page was fetched; zero for pages of archives and files
-	notModified bool           // the server answered that the page was not modified
-	turned      bool           // the visit counts as failed because the host may show an error page with status 200; see hour.go
+	claim       frontier.Claim // claim on the host under which the page was fetched; zero for files and for pages of archives
+	notModified bool           // the server responded that the page was not modified
+	turned      bool           // the visit counts as failed, because the host may show an error page with status 200; see hour.go
 	missedBy    int            // number of failed visits in a row, if turned is set
 
-	text     []byte        // main text with its headings and, if it is kept, Markdown, compressed; nil if there is no text
+	text     []byte        // compressed main text with its headings and, if kept, its Markdown; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text
-	hash     dedup.Hash    // hash of the text, under which later copies find the page in the store
-	keys     []uint64      // keys of the text, see [dedup.Rule.Keys]; without those for the index of pages with noindex
-	tokens   int           // number of words in the canonical text
-	shingles shingles      // shingles of the canonical text
-	said     learn.Text    // hashes of the text for the book of evidence
+	hash     dedup.Hash    // text hash by which later copies find the page in the store
+	keys     []uint64      // see [dedup.Rule.Keys]; without the keys for the index of pages with noindex
+	tokens   int           // number of words of the canonical text
+	shingles shingles      // of the canonical text
+	said     learn.Text    // text hashes for the book of evidence
 	links    []frontier.Item
-	beyond   []string // URLs that the page links to but that the crawl does not fetch
+	beyond   []string // linked URLs that the crawl does not fetch
 	out      []byte   // all links in the store's format; nil if the store keeps none
 }
 
-// shingles holds the shingles of a text: a list in text order until the set is first needed, and
-// then the set. Most pages never need the set.
+// shingles is a list in text order until the set is first needed. Most pages never need the set.
 type shingles struct {
 	list []uint64
 	set  dedup.Set
 }
 
-// asSet returns the shingles as a set. The first call replaces the list with the set.
+// The first call replaces the list with the set.
 func (s *shingles) asSet() dedup.Set {
 	if s.set == nil {
 		s.set, s.list = dedup.NewSet(s.list), nil
@@ -58,19 +57,18 @@ func (s *shingles) asSet() dedup.Set {
 	return s.set
 }
 
-// A reader reads pages within memory limits.
 type reader struct {
 	opt    Options
-	memory *memory.Pool // memory for the pages that are being read
+	memory *memory.Pool // for the pages that are being read
 	costs  costs
 	flight *flight
 
-	documents chan struct{} // contains one element for each PDF or other document that is being read; full at the limit
+	documents chan struct{} // semaphore for PDF and other documents
 }
 
 // read reads a page. If the page cannot be read, its record gives the reason, and read returns no
 // error. It fails only if ctx ends, or with [crawler.ErrRender] if the page must be rendered first.
-// The caller must release the share when the page is stored or dropped, even after an error.
+// The caller must release the share once the page is stored or dropped, even after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
 	if isStyleSheet(page) {
 		if err := leads.Follow(crawler.Links{Files: stylesheet.References(page.Body)}); err != nil {
@@ -95,7 +93,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		return nil, share, ctx.Err()
 	case errors.Is(err, crawler.ErrRender):
 		return nil, share, err
-	case errors.Is(err, extract.ErrNotText): // the file is a feed, which still has links
+	case errors.Is(err, extract.ErrNotText): // a feed, which still has links
 		got = got.notText(page.Body)
 	case errors.As(err, &unreadable):
 		got = got.notText(page.Body)
@@ -114,7 +112,7 @@ func isStyleSheet(page *crawler.Page) bool {
 		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
 }
 
-// unread returns the reading of a page without its body.
+// unread returns the reading of a page before its body is read.
 func unread(page *crawler.Page, leads *crawler.Leads) *reading {
 	got := &reading{seen: recordOf(page), claim: page.Claim, notModified: page.NotModified}
 	if !page.NotModified {
@@ -123,8 +121,7 @@ func unread(page *crawler.Page, leads *crawler.Leads) *reading {
 	return got
 }
 
-// guard calls read, and turns a panic into an error. Pages can contain anything, and a page that
-// makes the code panic must not end the crawl.
+// Pages can contain anything, and one that makes the code panic must not end the crawl.
 func guard(read func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -134,18 +131,15 @@ func guard(read func() error) (err error) {
 	return read()
 }
 
-// broken returns the reading of a page that could not be read. The argument r is its record without
-// the body.
 func broken(r store.Record, claim frontier.Claim, err error) *reading {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
 	return &reading{seen: r, claim: claim}
 }
 
-// notText returns the reading of a response whose body is not text.
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // a page linked to this sitemap, or the sitemap is in an archive
+	if sitemap.Begins(body) { // a sitemap that a page links to, or from an archive
 		other.seen.Kind = store.Sitemap
 	}
 	return &other
@@ -164,13 +158,12 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	}
 }
 
-// isDocument reports whether a page is a PDF or another document whose text the pipeline extracts.
 func (opt *Options) isDocument(page *crawler.Page) bool {
 	return opt.Documents.Reads(page.Document())
 }
 
 // read extracts the text, the metadata and the links of a page. The parsed tree may have at most
-// tree bytes. If the page is not text, read returns the links as well as the error.
+// tree bytes. If the page is not text, read returns both the links and an error.
 func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
 	got := unread(page, leads)
 	body, contentType := page.Document()
@@ -216,7 +209,6 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	return got, nil
 }
 
-// reread returns the reading of a stored page.
 func (opt *Options) reread(c *store.Content) *reading {
 	got := &reading{seen: c.Record}
 	got.measure(c.Text, opt)
@@ -229,11 +221,10 @@ func (opt *Options) reread(c *store.Content) *reading {
 
 var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
 
-// hasScript reports whether a document may have a script.
 func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
-// obey adds the directives for this crawler to the directives for all crawlers. It looks for them
-// in the document and in the header of the response.
+// obey adds the directives for this crawler to those for all crawlers. It looks for them in the
+// document and in the response header.
 func (opt *Options) obey(url string, doc *extract.Document, header http.Header) {
 	if len(doc.Asks) == 0 && len(header["X-Robots-Tag"]) == 0 {
 		return
@@ -244,7 +235,6 @@ func (opt *Options) obey(url string, doc *extract.Document, header http.Header) 
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
 
-// leadTo copies the links that the crawler found in a page.
 func (got *reading) leadTo(leads *crawler.Leads) {
 	got.links, got.beyond = leads.Items, leads.Beyond
 	if leads.Cut {
@@ -252,7 +242,6 @@ func (got *reading) leadTo(leads *crawler.Leads) {
 	}
 }
 
-// describe copies the metadata of a document.
 func (got *reading) describe(doc *extract.Document) {
 	r := &got.seen
 	r.Title, r.Description, r.Lang, r.Root = cut(doc.Title, maxTitle), cut(doc.Description, maxDescription), cut(doc.Lang, maxLang), doc.Root
@@ -260,7 +249,7 @@ func (got *reading) describe(doc *extract.Document) {
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
 	if !r.Rendered && doc.Needs != "" {
-		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // with no validators, a later crawl fetches the page again and may render it
+		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // without validators, a later crawl fetches the page again and may render it
 	}
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
@@ -272,8 +261,7 @@ func (got *reading) describe(doc *extract.Document) {
 	}
 }
 
-// relate copies the canonical URL and the alternates of a document. It skips URLs that cannot be
-// resolved.
+// relate skips URLs that cannot be resolved.
 func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
 	r := &got.seen
 	if doc.Canonical != "" {
@@ -298,7 +286,6 @@ func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
 	}
 }
 
-// bound records that the page exceeded a limit.
 func (got *reading) bound(what string) {
 	r := &got.seen
 	if r.Bounds != "" {
@@ -307,8 +294,8 @@ func (got *reading) bound(what string) {
 	r.Bounds = what
 }
 
-// measure computes the number of words, hashes, shingles, sketch and keys of a page's text, which
-// are needed to judge it.
+// measure computes what is needed to judge a page: the number of words, and the hashes, shingles,
+// sketch and keys of its text.
 func (got *reading) measure(text string, opt *Options) {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
@@ -347,7 +334,7 @@ func (got *reading) leftOut(text string, rule *dedup.Rule) {
 	}
 }
 
-// pack compresses and keeps a page's text, with its Markdown and its headings if it has any.
+// pack keeps a page's text in compressed form, with its Markdown and headings, if any.
 func (got *reading) pack(opt *Options, text, markdown string, headings []store.Heading) {
 	switch {
 	case text == "":
@@ -358,7 +345,6 @@ func (got *reading) pack(opt *Options, text, markdown string, headings []store.H
 	}
 }
 
-// headingsOf returns the headings of a document as a store keeps them.
 func headingsOf(doc *extract.Document) []store.Heading {
 	all := make([]store.Heading, len(doc.Headings))
 	for i, h := range doc.Headings {
@@ -367,13 +353,11 @@ func headingsOf(doc *extract.Document) []store.Heading {
 	return all
 }
 
-// plainText returns the page's main text.
 func (got *reading) plainText() (string, error) {
 	text, _, err := got.unpack()
 	return text, err
 }
 
-// unpack returns the page's main text and its Markdown.
 func (got *reading) unpack() (text, markdown string, err error) {
 	if got.text == nil {
 		return "", "", nil
@@ -382,20 +366,19 @@ func (got *reading) unpack() (text, markdown string, err error) {
 	return string(t), string(m), err
 }
 
-// texts is a pool of canonical texts whose memory can be reused.
 var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
-// giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
+// giveBack returns a canonical text to the pool, unless it is too large to keep.
 func giveBack(texts *sync.Pool, canon *dedup.Text) {
-	const large = 1 << 16 // maximum number of tokens of a text that is kept
+	const large = 1 << 16 // in tokens
 	if canon.Len() <= large {
 		texts.Put(canon)
 	}
 }
 
-// Pages with noindex are in an index of their own: their keys and hashes are combined with
-// asideBits. They are looked up in both indexes, so that copies of public pages are found. So a
-// page with noindex never leads a page that may be exported.
+// Pages with noindex are in a separate index: their keys and hashes are combined with asideBits.
+// They are looked up in both indexes, so that copies of public pages are found. So a page with
+// noindex never leads a page that may be exported.
 const asideBits = 0x5A5A5A5A5A5A5A5A
 
 func asideKeys(keys []uint64) []uint64 {
@@ -413,7 +396,6 @@ func asideHash(h dedup.Hash) dedup.Hash {
 	return h
 }
 
-// ownKeys returns the keys under which the page is stored in the index if it leads.
 func (got *reading) ownKeys() []uint64 {
 	if got.seen.NoIndex {
 		return asideKeys(got.keys)
@@ -421,8 +403,8 @@ func (got *reading) ownKeys() []uint64 {
 	return got.keys
 }
 
-// askedKeys returns the keys by which leaders for the page are looked up, and how many of them a
-// leader must have.
+// askedKeys returns the keys by which leaders for the page are looked up, and the minimum number of
+// them that a leader must have.
 func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
 	keys, meet = rule.Asked(got.keys)
 	if got.seen.NoIndex {
@@ -431,7 +413,6 @@ func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
 	return keys, meet
 }
 
-// runs returns the runs of three words in the page's main text.
 func (got *reading) runs() (dedup.Set, error) {
 	text, err := got.plainText()
 	if err != nil {
@@ -442,7 +423,6 @@ func (got *reading) runs() (dedup.Set, error) {
 	return dedup.Runs(canon, text), nil
 }
 
-// hashes returns the text hashes by which copies of the page are looked up.
 func (got *reading) hashes() []dedup.Hash {
 	if got.seen.NoIndex {
 		return []dedup.Hash{got.seen.Hash, asideHash(got.seen.Hash)}

@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// recordOf returns a record with the fields that do not depend on the page's body.
+// recordOf sets the fields of a record that do not depend on the page's body.
 func recordOf(page *crawler.Page) store.Record {
 	r := store.Record{
 		ID:          dedup.HashOf([]byte(page.Item.URL)),
@@ -60,27 +60,27 @@ func recordOf(page *crawler.Page) store.Record {
 			r.Bounds = store.BoundList
 		}
 	case page.Drawing != nil:
-		r.Rendered = true // the validators are left out, because they belong to the response, and scripts may have changed the page
+		r.Rendered = true // leave out the validators: they belong to the response, and scripts may have changed the page
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}
-	if page.Transient() { // the crawler passes a temporary failure to the handler only after the last try
+	if page.Transient() { // the crawler reports a temporary failure only after the last try
 		r.Tries = page.Item.Tries + 1
 	}
 	return r
 }
 
-// These are the maximum lengths, in bytes, of the metadata that the record of a page keeps. No
-// ordinary page needs more, but some pages have megabytes, and records are read often.
+// These are the maximum lengths, in bytes, of the metadata in the record of a page. No ordinary
+// page needs more, but some pages have megabytes of metadata, and records are read often.
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
-	maxName        = 500 // name of an author, or of a site
+	maxName        = 500 // of an author or a site
 	maxType        = 250
 	maxLang        = 35 // enough for every language tag in use (RFC 5646, section 4.4.1)
 )
 
-// cut shortens a text to at most the given number of bytes, at a character boundary.
+// cut truncates a text at a character boundary. The limit most is in bytes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -88,5 +88,5 @@ func cut(s string, most int) string {
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return strings.Clone(s[:most]) // with a copy, the memory of the whole text can be freed
+	return strings.Clone(s[:most]) // a copy, so that the memory of the whole text can be freed
 }

@@ -16,7 +16,7 @@ import (
 //
 // The pages of an archive are judged in order, so that the same archive always gives the same
 // verdicts. Reading a page takes most of the time and does not depend on other pages, so several
-// pages are read at once. Then each page waits for the pages before it. It is looked up, compared
+// pages are read at once. Each page then waits for the pages before it. It is looked up, compared
 // and committed alone, so a verdict is never stale.
 
 // A Replayed page is a page of an archive.
@@ -27,16 +27,15 @@ type Replayed struct {
 	Before func(context.Context) error
 	// Write commits the entry of the page.
 	Write EntryWriter
-	// Known is called instead of Write if the store has a visit to the page at the same time or
-	// later.
+	// Known is called instead of Write if the store already has a visit to the page at the same
+	// time or later.
 	Known func()
 }
 
-// mostReaders bounds the number of pages that are read at once, and thus the number that wait in
-// memory. More readers would not help, because a single goroutine commits.
+// mostReaders also limits how many pages wait in memory. More readers would not help, because a
+// single goroutine commits.
 const mostReaders = 8
 
-// A replaying is a page of an archive while it is being judged.
 type replaying struct {
 	*Replayed
 	reading *reading
@@ -59,8 +58,8 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 		return nil
 	})
 	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), mostReaders), brought, func(ctx context.Context, r *replaying) error {
-		// The share of memory was for the tree, which is no longer needed. A page that waits for
-		// earlier pages must not keep a share that one of them needs.
+		// The share of memory was for the tree, which is no longer needed. A page waiting for
+		// earlier pages must not keep a share that one of them may need.
 		got, share, err := p.reader.read(ctx, r.Page, r.Leads)
 		r.reading = got
 		share.Release()
@@ -77,7 +76,6 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 	return group.Wait()
 }
 
-// replay judges and stores a page that was read.
 func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err

@@ -25,23 +25,23 @@ import (
 // ignored from the third change on.
 const (
 	restlessVisits = 3       // two changes in a row may be edits, even of a page that is visited rarely
-	restlessWords  = 30      // maximum number of words in the differing part of an ignored passage; captchas and times have fewer
-	mostRestless   = 8       // maximum number of ignored passages of a page; with more, the page counts as changed
-	mostCompared   = 1 << 20 // maximum number of pairs of lines that are compared to find the passages of a page
-	restlessText   = 120     // maximum number of bytes of a passage's text in the record
+	restlessWords  = 30      // maximum number of differing words in an ignored passage; captchas and times have fewer
+	mostRestless   = 8       // maximum number of ignored passages on a page; with more, the page counts as changed
+	mostCompared   = 1 << 20 // maximum number of line pairs compared to find the passages of a page
+	restlessText   = 120     // maximum number of bytes of a passage in the record
 )
 
 // restlessIn returns the short passages in which a page's text differs from the kept text. The
-// argument last contains the passages that the last visit found. The result only is true if the
-// texts do not differ otherwise, and if each passage has changed at each of the last restlessVisits
-// visits. If the text was not kept, restlessIn returns no passages.
+// argument last contains the passages found at the last visit. The result only is true if the texts
+// do not differ otherwise, and each passage has changed at each of the last restlessVisits visits.
+// If the text was not kept, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
 	if was == nil || !was.Kept {
 		return nil, false
 	}
 	found, all := passages(linesOf(was.Text), linesOf(text))
 	only = all && len(found) > 0
-	known := map[int]bool{} // indexes in last of the passages that were found again
+	known := map[int]bool{} // indexes of the passages in last that were found again
 	for i := range found {
 		f := &found[i]
 		f.Visits = 1
@@ -57,7 +57,7 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 		}
 		only = only && f.Visits >= restlessVisits
 	}
-	if !all { // passages of the last visit may be hidden in the other changes, so keep them
+	if !all { // the other changes may hide passages of the last visit, so keep those
 		for j, e := range last {
 			if !known[j] && len(found) < mostRestless {
 				found = append(found, e)
@@ -76,8 +76,8 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// passages returns the short passages in which two texts differ, in the wording of the second text.
-// The result all is true if there is no other difference.
+// passages returns the short passages in which two texts differ, in the words of the second text.
+// The result all is true if the texts do not differ otherwise.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {

@@ -6,8 +6,7 @@ type tag struct{ noindex, nofollow bool }
 
 // robotsTag parses X-Robots-Tag headers. No standard describes them, but all large crawlers agree.
 // Directives are separated by commas. Directives after "name:" are for the crawler of that name, up
-// to the next name or the end of the field. The argument agent is this crawler's name in lower
-// case.
+// to the next name or the end of the field. agent is this crawler's name in lower case.
 func robotsTag(h map[string][]string, agent string) (t tag) {
 	for _, value := range h["X-Robots-Tag"] {
 		ours := true
@@ -24,8 +23,8 @@ func robotsTag(h map[string][]string, agent string) (t tag) {
 	return t
 }
 
-// isAgent reports whether a name before a colon is the name of a crawler. Otherwise it is a
-// directive with a value, or the hours of a date.
+// isAgent reports whether the text before a colon is the name of a crawler. Otherwise it is a
+// directive with a value, or the hours of a time.
 func isAgent(name string) bool {
 	switch name {
 	case "", "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":

@@ -30,17 +30,15 @@ import (
 // the target of a seed's redirect, the home page of a host, and the page that the answer names as
 // its canonical URL.
 
-// softPages finds soft 404 pages.
 type softPages struct {
 	store pageStore
 	book  *learn.Book // nil if pages are not checked
 	turns *electing   // locks of the clusters; see putBack
 
 	mu      sync.Mutex
-	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the most recently used answers
+	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu
 }
 
-// A softMatch is the result of comparing a page with the answer to a probe.
 type softMatch struct {
 	probe string // URL of the probe; "" if the page was not compared
 	says  bool   // the page has the text of the answer; it is a soft 404 only once several pages have this text
@@ -64,13 +62,11 @@ func (f *softPages) match(ctx context.Context, r *store.Record, text func() (str
 	return soft, softMatch{soft.Probe, says}, err
 }
 
-// isExempt reports whether a page is never a soft 404.
 func isExempt(r *store.Record, soft *learn.Soft) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || r.URL == soft.Real
 }
 
-// soften returns the reading of a failed visit if a page is a soft 404, and otherwise the same
-// reading.
+// soften returns the reading of a failed visit if a page is a soft 404, and otherwise got.
 func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMatch, error) {
 	if got.notModified {
 		return got, softMatch{}, nil
@@ -84,7 +80,7 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMat
 	return missing, m, nil
 }
 
-// meanwhile is called when a judgement has been stored and its URL is recorded as finished in the
+// meanwhile is called after a judgement has been stored and its URL recorded as finished in the
 // frontier. It checks the page again, because the answer to the probe may have arrived after the
 // page was read. A page with the text of the answer may also be the one that makes the answer
 // count. For such a page, meanwhile acquires the locks of all clusters and calls putBack.
@@ -103,9 +99,8 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
 // the pages for which the answer counts back into the frontier. If the pages in said make the
 // answer count, putBack also puts back the pages that were found with its text earlier. The caller
-// holds the locks of all clusters. Otherwise, a page could become a leader at the same time. Its
-// URL is recorded as finished after its record is written, which would undo putting it back in
-// between.
+// must hold the locks of all clusters. Otherwise, a page could become a leader at the same time:
+// its URL would be put back after its record is written, and then be recorded as finished.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
@@ -131,7 +126,7 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 			return err
 		}
 	}
-	for _, r := range leaders { // leaders are put back last, so that they have no members left when they become errors
+	for _, r := range leaders { // put leaders back last, so that they have no members left when they become errors
 		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
@@ -139,7 +134,7 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 	return nil
 }
 
-// mostMembers bounds the number of members of one leader that are compared with an answer. The
+// mostMembers is the maximum number of members of one leader that are compared with an answer. The
 // others are compared at their next visit.
 const mostMembers = 64
 
@@ -181,7 +176,7 @@ func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []st
 	return f.putBack(ctx, soft, said...)
 }
 
-// membersIn returns at most mostMembers members of a leader's cluster whose URLs have the same
+// membersIn returns up to mostMembers members of a leader's cluster whose URLs have the same
 // pattern as url.
 func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
 	for r, err := range f.store.Members(ctx, []dedup.Hash{leader}) {
@@ -195,9 +190,9 @@ func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string
 	return ids, nil
 }
 
-// storedSays reports whether a stored page has the text of the answer to a probe. If the text of an
-// exact duplicate is not kept, storedSays compares the text of its leader. It returns false for a
-// near duplicate whose text is not kept.
+// storedSays reports whether a stored page has the text of the answer to a probe. For an exact
+// duplicate whose text is not kept, it compares the text of the leader. It returns false for a near
+// duplicate whose text is not kept.
 func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.Content) (bool, error) {
 	r := &c.Record
 	if r.Kind != store.Page || isExempt(r, soft) || !learn.SamePattern(r.URL, soft.From) {
@@ -216,7 +211,7 @@ func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.C
 	return f.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recall does the work of meanwhile for a page that the previous process stored before it was
+// recall does what meanwhile does, for a page that the previous process stored before it was
 // killed.
 func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	soft, ok, err := f.book.Soft(ctx, r.URL)
@@ -233,7 +228,7 @@ func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	return f.putBack(ctx, &soft, &c.Record)
 }
 
-// probed handles the answer to a probe. It records the answer, and looks for stored pages with the
+// probed handles the answer to a probe. It records the answer and looks for stored pages with the
 // same text.
 func (f *softPages) probed(ctx context.Context, got *reading) error {
 	r := &got.seen
@@ -263,7 +258,8 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 }
 
 // isDefault reports whether the answer to a probe is the page that the host shows without the
-// replaced parameters. If so, the server ignores unknown values, and the answer is not an error.
+// replaced parameters. If so, the server ignores unknown values, and the answer is not an error
+// page.
 func (f *softPages) isDefault(ctx context.Context, page *store.Record) (bool, error) {
 	defaults, err := f.book.Defaults(ctx, page.URL)
 	if err != nil || slices.Contains(defaults, page.CanonicalURL) {

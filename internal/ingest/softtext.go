@@ -36,7 +36,7 @@ import (
 // or if all known URLs of the pattern do not exist.
 const (
 	mostOwn     = 8  // maximum number of words that may differ
-	oneIn       = 8  // number of words in the answer for each word that may differ
+	oneIn       = 8  // at most one in oneIn of the answer's words may differ
 	leastOthers = 3  // minimum number of known pages with other titles
 	leastShared = 16 // minimum number of runs of three words that the page shares with the answer
 	shareOfOwn  = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
@@ -58,7 +58,6 @@ func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.
 	return err == nil && a.saidBy(page), err
 }
 
-// pageWords holds the words of a page.
 type pageWords struct {
 	url   []string
 	title []string
@@ -69,15 +68,13 @@ func wordsOf(url, title, text string) *pageWords {
 	return &pageWords{urlWords(url), tokensOf(title), tokensOf(text)}
 }
 
-// A softAnswer is the answer to a probe, prepared for comparisons.
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
-	near   int          // number of words by which the nearest of the other pages differs from the answer
+	near   int          // number of words by which the most similar of the other pages differs from the answer
 	taken  map[run]bool // runs of words in the known pages with other titles
 }
 
-// A run is three consecutive words.
 type run [3]string
 
 func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
@@ -99,20 +96,15 @@ func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
 	return a
 }
 
-// drop returns a function that reports whether a word is ignored, because it is in one of the two
-// URLs.
 func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
 }
 
-// hasTitleOf reports whether the titles of the answer and of a page have the same words, without
-// ignored words.
 func (a *softAnswer) hasTitleOf(page *pageWords) bool {
 	drop := a.drop(page)
 	return slices.Equal(leave(a.title, drop), leave(page.title, drop))
 }
 
-// saidBy reports whether a page is equal to the answer.
 func (a *softAnswer) saidBy(page *pageWords) bool {
 	if !a.hasTitleOf(page) {
 		return false
@@ -134,7 +126,8 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	return a.shares(page, drop)
 }
 
-// shares reports whether a page shares enough text with the answer that the other pages lack.
+// shares reports whether a page shares enough text with the answer, not counting text of the other
+// pages.
 func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	answer := runsOf(leave(a.text, drop))
 	own, shared := 0, 0
@@ -150,10 +143,9 @@ func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	return shared >= leastShared && shared*shareOfOwn >= own
 }
 
-// countDifference returns three numbers. The result own is the number of a page's words that are
-// not in an answer, missing is the number of the answer's words that are not in the page, and words
-// is the number of all words of the answer. Repeated words count each time. Words for which drop
-// returns true do not count.
+// countDifference returns the number of a page's words that are not in an answer (own), the number
+// of the answer's words that are not in the page (missing), and the number of the answer's words
+// (words). Repeated words count each time. Words for which drop returns true do not count.
 func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
 	left := map[string]int{}
 	for _, w := range answer {
@@ -188,7 +180,6 @@ func runsOf(words []string) map[run]bool {
 	return all
 }
 
-// tokensOf returns the words of a text in canonical form.
 func tokensOf(text string) []string {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
@@ -198,12 +189,10 @@ func tokensOf(text string) []string {
 	return strings.Split(string(canon.Bytes()), " ")
 }
 
-// urlWords returns the words of a canonical URL after its host.
 func urlWords(rawURL string) []string {
 	return tokensOf(behindHost(rawURL))
 }
 
-// behindHost returns the decoded part of a canonical URL after its host.
 func behindHost(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -224,13 +213,12 @@ func titleWords(title, url string) (hash uint64) {
 	inTitle.Read([]byte(title))
 	for _, n := range inTitle.Numbers() {
 		if !slices.Contains(inURL.Numbers(), n) {
-			hash = (hash + n) * 0x9E3779B97F4A7C15 // the product makes the hash depend on the order of the words; any odd number would do
+			hash = (hash + n) * 0x9E3779B97F4A7C15 // the factor makes the hash depend on the order of the words; any odd number would do
 		}
 	}
 	return hash
 }
 
-// wordsBeside returns the words of a text that are not in the URL of its page.
 func wordsBeside(url, text string) []string {
 	inURL := urlWords(url)
 	return leave(tokensOf(text), func(word string) bool { return slices.Contains(inURL, word) })
@@ -239,12 +227,10 @@ func wordsBeside(url, text string) []string {
 // An answerOf is the key of an answer and the pages that it is compared with.
 type answerOf struct{ probe, text, others string }
 
-// softAnswersKept is the maximum size in bytes of the cache of answers.
 const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
-// answer returns the answer to a probe, prepared for comparisons.
 func (f *softPages) answer(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
 	f.mu.Lock()

@@ -21,7 +21,6 @@ import (
 // crawl resumes at this point. If several workers share a store, each of them does this; a URL that
 // is queued twice is fetched once.
 
-// sweepLater queues the postponed URLs that should be fetched now, and returns their number.
 func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued int, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -54,24 +53,21 @@ func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued 
 	return sw.queued, nil
 }
 
-// A sweep is one pass over all postponed URLs.
 type sweep struct {
 	store  PipelineStore
 	book   *learn.Book
 	now    time.Time
 	hosts  map[string]*learn.Sweep
 	chunks map[chunkOf]*chunk
-	items  []frontier.Item // URLs to queue
+	items  []frontier.Item // to queue
 	queued int
 }
 
-// A chunkOf is the key of a chunk.
 type chunkOf struct {
 	host   string
 	advice learn.Advice
 }
 
-// look decides whether a postponed URL is queued now, may be part of a chunk, or stays postponed.
 func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	if learn.ParseAdvice(r.Detail).Rule == learn.Farm {
 		return nil // this rule is not about a pattern
@@ -103,20 +99,18 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// queuedAtOnce is the number of items that are queued in one call.
 const queuedAtOnce = 1000
 
-// queue puts the items back into the frontier.
 func (sw *sweep) queue(ctx context.Context) error {
 	n, err := sw.store.Requeue(ctx, sw.items)
 	sw.queued, sw.items = sw.queued+n, sw.items[:0]
 	return err
 }
 
-// A chunk selects a limited number of items: those whose URLs have the lowest hashes.
+// A chunk selects up to size items: those whose URLs have the lowest hashes.
 type chunk struct {
 	size int
-	all  []frontier.Item // all has at most twice as many elements as size
+	all  []frontier.Item // at most twice as many as size
 }
 
 func (c *chunk) add(item frontier.Item) {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// syncEvery is the interval at which the store is synced to disk. A power failure can lose the
-// work of one interval.
+// syncEvery is the interval at which the store is synced to disk. A power failure can lose up to
+// one interval of work.
 const syncEvery = 30 * time.Second
 
-// writeEvery is the interval at which learned evidence is written. The evidence about a large host
+// writeEvery is the interval at which learned evidence is stored. The evidence about a large host
 // takes about 300 KB.
 const writeEvery = 10 * time.Second
 
@@ -63,7 +63,7 @@ func (u *upkeep) run(p *Pipeline) error {
 			err = p.reader.flight.look(ctx, now)
 		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
-			again := max(countEvery, countShare*time.Since(began)) // this limits the load that counting causes
+			again := max(countEvery, countShare*time.Since(began)) // limits the load that counting causes
 			if p.counts.nears(p.opt.Limit) {
 				again = countNear
 			}
@@ -75,7 +75,6 @@ func (u *upkeep) run(p *Pipeline) error {
 	}
 }
 
-// failed returns the error that ended the work, or nil.
 func (u *upkeep) failed() error {
 	if err := u.err.Load(); err != nil {
 		return *err

@@ -23,16 +23,16 @@ import (
 //
 // Links are followed in each of these cases.
 
-// A visit is a reading that was compared with the stored record of its page.
+// A visit is a reading that has been compared with the stored record of its page.
 type visit struct {
 	*reading
 	kind   visitKind
-	draft  store.Record   // the record to be stored; has a verdict only if it is kept from the stored record
-	before *store.Record  // the stored record; nil at the first visit
-	state  frontier.State // the final state of the URL in the frontier; Unknown if it is not in the frontier
-	soft   softMatch      // result of comparing the page with a soft 404
+	draft  store.Record   // record to store; has a verdict only if that of the stored record is kept
+	before *store.Record  // stored record; nil at the first visit
+	state  frontier.State // final state of the URL in the frontier; Unknown if it is not in the frontier
+	soft   softMatch
 
-	passedOn bool // the page has changed, and before it was a duplicate of the page at its canonical URL
+	passedOn bool // the page has changed, and was a duplicate of the page at its canonical URL before
 	renamed  bool // the page keeps its verdict, but its canonical URL has changed
 }
 
@@ -40,13 +40,12 @@ type visitKind int
 
 const (
 	first    visitKind = iota // the page has no record
-	recorded                  // the record of this visit was written before a crash; only the state of the URL must still be written
+	recorded                  // the record of this visit was written before a crash; only the state of the URL is still to be written
 	touched                   // the visit found no change
 	carried                   // the words are unchanged, so the verdict stays, but something else has changed
 	changed                   // the page gets a new record
 )
 
-// wanted reports whether the visit needs a new verdict.
 func (v *visit) wanted() bool {
 	return v.draft.Kind == store.Page && (v.kind == first || v.kind == changed)
 }
@@ -58,18 +57,19 @@ func (v *visit) leavesMembers() bool {
 	switch v.kind {
 	case first, touched, carried:
 		return false
-	case recorded: // the crash may have happened before the members were judged again
+	case recorded: // the members may not have been judged again before the crash
 		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
 	}
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the stored record is from this visit, and so was written before a crash.
+// answers reports whether the stored record is from this visit and was therefore written before a
+// crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
 
-// visit compares a reading with the stored record of its page, known, which is nil at the first
+// visit compares a reading with known, the stored record of its page, which is nil at the first
 // visit. It also checks whether the page is a soft 404 (soft.go), and whether its host has an
 // outage (hour.go).
 func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, known *store.Record) (*visit, error) {
@@ -87,7 +87,7 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 	return p.visitOf(ctx, got, soft, known)
 }
 
-// visitAgain compares a reading again after the store refused its entry as stale, because the
+// visitAgain compares a reading again after the store has refused its entry as stale, because the
 // stored record may have changed.
 func (p *Pipeline) visitAgain(ctx context.Context, v *visit) (*visit, error) {
 	if v.before == nil || v.kind == recorded {
@@ -100,7 +100,6 @@ func (p *Pipeline) visitAgain(ctx context.Context, v *visit) (*visit, error) {
 	return p.visitOf(ctx, v.reading, v.soft, known)
 }
 
-// visitOf returns the visit of a reading, given the stored record of its page.
 func (p *Pipeline) visitOf(ctx context.Context, got *reading, soft softMatch, known *store.Record) (v *visit, err error) {
 	if known == nil {
 		v = firstVisit(got)
@@ -114,9 +113,8 @@ func (p *Pipeline) visitOf(ctx context.Context, got *reading, soft softMatch, kn
 	return v, nil
 }
 
-// firstVisit returns the visit of a page without a record.
 func firstVisit(got *reading) *visit {
-	if got.notModified { // the record was deleted after the request
+	if got.notModified { // the record was deleted after the request was sent
 		gone := *got
 		gone.seen.Kind, gone.seen.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, got.seen.Status)
 		got = &gone
@@ -124,7 +122,6 @@ func firstVisit(got *reading) *visit {
 	return &visit{reading: got, kind: first, draft: got.seen}
 }
 
-// revisit returns the visit of a page with a record.
 func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Record) (*visit, error) {
 	var was *store.Content
 	if needsContent(got, before, p.opt.GoneAfter) {
@@ -136,14 +133,13 @@ func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Reco
 	return classify(got, before, was, &p.opt)
 }
 
-// needsContent reports whether classify needs the stored text or sketch of a page.
 func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
 // classify returns the visit of a page whose stored record is b. The stored text and sketch are in
 // was, which is nil if needsContent returns false, or if the record was deleted in the meantime.
-// The function is pure.
+// classify is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
@@ -153,7 +149,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case isNothing(b) && isNothing(&got.seen):
 		v.failAgain()
 	case isNothing(b):
-		if len(b.Earlier) > 0 { // an earlier visit found a page, a later visit did not, and this visit found a page again
+		if len(b.Earlier) > 0 { // an earlier visit found a page, a later one did not, and this one did again
 			v.draft.Succeeds(b, nil, 0)
 		}
 	case isNothing(&got.seen) && !isGone(got, b, opt.GoneAfter):
@@ -173,38 +169,36 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case got.seen.Hash != b.Hash || got.seen.NoIndex != b.NoIndex:
 		return v, v.alter(was, opt)
 	case b.NoText:
-		return v, v.succeed(store.Same, was, opt) // the text was not kept, so the page is judged again
+		return v, v.succeed(store.Same, was, opt) // without its text, the page must be judged again
 	default:
 		return v, v.carry(was)
 	}
 	return v, nil
 }
 
-// isNothing reports whether a record belongs to a URL that gave no page: it failed, or was not
+// isNothing reports whether a record is of a URL without a page, because it failed or was not
 // fetched.
 func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }
 
-// isSoft reports whether a record belongs to a soft 404.
 func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
 
-// isGone reports whether a failed visit shows that the page no longer exists.
 func isGone(got *reading, before *store.Record, goneAfter int) bool {
 	const notFound, gone = 404, 410
 	r := &got.seen
 	return r.Status == notFound || r.Status == gone || crawler.Problem(r.Problem).Answered() && !got.turned || failures(got, before) >= goneAfter
 }
 
-// failures returns the number of failed visits in a row, including this one.
+// failures returns the number of consecutive failed visits, including this one.
 func failures(got *reading, before *store.Record) int { return max(before.Missed+1, got.missedBy) }
 
-// touch keeps the stored record, but updates its fields that describe the last visit.
+// touch keeps the stored record, but updates the fields that describe the last visit.
 func (v *visit) touch(kind store.VisitKind) {
 	v.kind, v.draft = touched, *v.before
 	r, seen := &v.draft, &v.seen
 	r.Visit, r.VisitedAt = kind, seen.FetchedAt
-	if r.Missed > 0 { // earlier visits failed, and the page is unchanged
+	if r.Missed > 0 { // earlier visits failed, but the page is unchanged
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
@@ -214,16 +208,16 @@ func (v *visit) touch(kind store.VisitKind) {
 	case store.Same:
 		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
 		r.ETag, r.Modified = seen.ETag, seen.Modified
-	case store.NotModified: // the response need not repeat all validators (RFC 9110, section 15.4.5)
+	case store.NotModified: // a 304 response need not repeat all validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}
 }
 
-// failAgain handles a failed visit to a URL that could not be fetched before either. The record
-// gets the latest problem, unless the URL was a page once. In that case the record keeps its
-// problem, with one exception: if the URL now has the same text as other pages of its host, the
-// record gets this problem and the hash of the text. Then the next visit can check whether the URL
-// still has this text; see hour.go.
+// failAgain handles a failed visit to a URL that had failed before. The record gets the latest
+// problem, unless the URL was once a page. In that case the record keeps its problem, with one
+// exception: if the URL now has the same text as other pages of its host, the record gets this
+// problem and the hash of the text. Then the next visit can check whether the URL still has this
+// text; see hour.go.
 func (v *visit) failAgain() {
 	if len(v.before.Earlier) > 0 {
 		v.touch(v.before.Visit)
@@ -235,7 +229,6 @@ func (v *visit) failAgain() {
 	v.kind = touched
 }
 
-// miss handles a failed visit to a page whose stored record is kept.
 func (v *visit) miss() {
 	v.touch(store.Failed)
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
@@ -278,7 +271,7 @@ func (v *visit) carry(was *store.Content) error {
 	return nil
 }
 
-// looksSame reports whether two visits show the same page, apart from its text.
+// looksSame reports whether two visits found the same page, apart from its text.
 func looksSame(a, b store.Record) bool {
 	a, b = apparent(a), apparent(b)
 	a.Words, a.Hash, b.Words, b.Hash = 0, dedup.Hash{}, 0, dedup.Hash{}
@@ -286,7 +279,7 @@ func looksSame(a, b store.Record) bool {
 }
 
 // apparent returns a record without the fields that describe the visit, and without the fields that
-// are computed from the page's words. Two visits show the same page if these records are equal.
+// are computed from the page's words. Two visits found the same page if these records are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	r.RenderError = ""
@@ -300,7 +293,7 @@ func apparent(r store.Record) store.Record {
 	return r
 }
 
-// succeed makes the draft the successor of the stored record, so that it refers to the earlier
+// succeed makes the draft the successor of the stored record, with a reference to the earlier
 // version.
 func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) error {
 	b, r := v.before, &v.draft
@@ -328,8 +321,8 @@ func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) 
 }
 
 // changedBy returns the resemblance of a page to its last version, and writes the added and removed
-// text into the draft. If the text of that version was not kept, changedBy estimates the
-// resemblance from the sketches. It returns 0 if there are no sketches either.
+// text to the draft. If the text of that version was not kept, changedBy estimates the resemblance
+// from the sketches. It returns 0 if there are no sketches either.
 func (v *visit) changedBy(was *store.Content, opt *Options) (float64, error) {
 	r := &v.draft
 	switch {

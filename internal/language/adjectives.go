@@ -6,7 +6,7 @@ import (
 )
 
 // Adjective reports whether a word is mainly an adjective. The languages are those of
-// [FunctionWord]. It is a heuristic in each.
+// [FunctionWord]. It is a heuristic.
 //
 // English uses a list of lemmas from WordNet. A lemma is listed if its adjectival senses outnumber
 // all its other senses in WordNet's tagged corpus: noun, adverb, and the verb that the word is a
@@ -48,7 +48,6 @@ func Adjective(lang, word string) bool {
 	return false
 }
 
-// englishLists holds the three sections of the file adjectives/en.txt.
 type englishLists struct{ adjectives, degrees, others map[string]bool }
 
 var englishAdjectives = sync.OnceValue(func() englishLists {
@@ -69,7 +68,7 @@ func isEnglishAdjective(word string) bool {
 }
 
 // isCompared reports whether a word is the comparative or superlative of one of the adjectives:
-// smaller, larger, happier, biggest. The argument stem is the word without -er or -est.
+// smaller, larger, happier, biggest. stem is the word without -er or -est.
 func isCompared(stem string, adjectives map[string]bool) bool {
 	last := len(stem) - 1
 	if stem[last] == 'i' {
@@ -86,8 +85,8 @@ func isCompared(stem string, adjectives map[string]bool) bool {
 }
 
 // isShort reports whether an adjective is compared with -er. Such an adjective has one syllable, or
-// two syllables and the ending -y, -le or -ow. Other adjectives use "more" and "most". A word that
-// looks like their form in -er is a noun: foreigner, commoner.
+// two syllables and the ending -y, -le or -ow. Other adjectives use "more" and "most". A longer
+// word in -er is a noun: foreigner, commoner.
 func isShort(word string) bool {
 	syllables, inVowel := 0, false
 	for i := range len(word) {
@@ -98,7 +97,7 @@ func isShort(word string) bool {
 		inVowel = vowel
 	}
 	if strings.HasSuffix(word, "e") && !strings.HasSuffix(word, "le") && !strings.HasSuffix(word, "ee") {
-		syllables-- // a final e is silent, so it does not form a syllable
+		syllables-- // a silent final e forms no syllable
 	}
 	return syllables <= 1 || syllables == 2 &&
 		(strings.HasSuffix(word, "y") || strings.HasSuffix(word, "le") || strings.HasSuffix(word, "ow"))

@@ -17,25 +17,23 @@ import (
 // A listed lemma stands for all its forms. Other adjectives are not recognised: participles, most
 // names of peoples, and adjectives that only a dictionary could identify.
 
-// notAdjectives is the title of the section that lists exceptions.
 const notAdjectives = "no adjectives"
 
-// A declined holds the word lists and suffixes that identify the adjectives of one language.
 type declined struct {
-	forms      map[string]bool   // all forms of the listed lemmas
-	suffixes   map[string]ending // the key is a suffix together with one of its endings
-	exceptions map[string]bool   // lemmas that have such a suffix but are not adjectives
-	longest    int               // length of the longest key of suffixes, in bytes
+	forms      map[string]bool   // of the listed lemmas
+	suffixes   map[string]ending // by a suffix together with one of its endings
+	exceptions map[string]bool   // lemmas with such a suffix that are not adjectives
+	longest    int               // in bytes, of the longest key of suffixes
 }
 
-// An ending describes an ending of an adjective. It names the ending of the adjective's lemma that
-// replaces this ending.
+// An ending describes an ending of an adjective. The lemma of the adjective has the ending lemma
+// instead of form.
 type ending struct {
 	form, lemma string
 	never       bool // words with this ending are never adjectives
 }
 
-// leastStem is the minimum number of letters that a word must have before the suffix.
+// leastStem is the minimum number of letters before the suffix of a word.
 const leastStem = 2
 
 var declensions = map[string]func() declined{
@@ -65,8 +63,8 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. The argument
-// endings lists the endings of the declension. The word must be given with the first ending.
+// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. endings
+// lists the endings of the declension. The word must have the first of them.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])
@@ -95,7 +93,7 @@ func (d *declined) except(words []string) {
 	}
 }
 
-// is reports whether a lower-cased word is an adjective. The longest suffix decides.
+// is reports whether a lower-cased word is an adjective. The longest matching suffix decides.
 func (d *declined) is(word string) bool {
 	if d.forms[word] {
 		return true

@@ -21,15 +21,15 @@ import (
 //
 // The error rates at [Adjective] are measured on words and not on running text.
 
-// russianEndings lists the endings of the full declension, longest first.
+// longest first
 var russianEndings = [...]string{
 	"ого", "его", "ому", "ему", "ыми", "ими",
 	"ою", "ею", // old forms of the endings ой and ей
 	"ый", "ий", "ой", "ей", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ых", "их",
 }
 
-// After most suffixes, these endings prove that a word is an adjective: no noun or verb has them
-// there.
+// After most suffixes, these endings prove that a word is an adjective: nouns and verbs do not have
+// them there.
 const (
 	hardSafe  = " ый ое ые ого ому ым ых ыми ую "
 	hardAll   = hardSafe + "ая ой ом "
@@ -38,9 +38,9 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes lists the suffixes that make an adjective. Each has the endings that prove that
-// the word is an adjective if they follow the suffix. If a stem ends in several suffixes, the first
-// of them in the list decides.
+// russianSuffixes lists the suffixes that make an adjective. Each has the endings that prove, after
+// this suffix, that the word is an adjective. If a stem ends in several of the suffixes, the first
+// in the list decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной
@@ -57,7 +57,6 @@ var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives, for example: стеной, планом
 }
 
-// isRussianAdjective reports whether a lower-cased word is an adjective.
 func isRussianAdjective(word string) bool {
 	if strings.Contains(word, "ё") {
 		word = strings.ReplaceAll(word, "ё", "е")
@@ -107,9 +106,9 @@ func cutRussianEnding(word string) (stem, ending string) {
 	return "", ""
 }
 
-// agrees reports whether a listed stem can have an ending. After к, г, х, ж, ч, ш and щ the ending
-// has и and no ы. After other letters, и indicates a noun (занятие) or a verb (любим). Exceptions
-// are син- and the soft stems, which all end in н after a consonant.
+// agrees reports whether a listed stem can have an ending. After к, г, х, ж, ч, ш and щ, the ending
+// has и instead of ы. After other letters, и indicates a noun (занятие) or a verb (любим).
+// Exceptions are син- and the soft stems, which all end in н after a consonant.
 func agrees(stem, ending string) bool {
 	last, size := utf8.DecodeLastRuneInString(stem)
 	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])
@@ -117,14 +116,13 @@ func agrees(stem, ending string) bool {
 	case strings.ContainsRune("кгх", last):
 		return takes(velarAll, ending)
 	case strings.ContainsRune("жчшщ", last):
-		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // an example is большой
+		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // as in большой
 	case last == 'н' && !isRussianVowel(before) || stem == "син":
 		return true
 	}
 	return takes(hardAll, ending) || ending == "ее"
 }
 
-// bySuffix reports whether an unlisted stem with an ending is an adjective.
 func bySuffix(stem, ending string) bool {
 	for _, s := range russianSuffixes {
 		if before, ok := strings.CutSuffix(stem, s.suffix); ok {
@@ -157,7 +155,6 @@ func vowelBeforeSk(stem string) bool {
 
 func isRussianVowel(r rune) bool { return strings.ContainsRune("аеиоуыэюя", r) }
 
-// takes reports whether list contains an ending. The endings in list are separated by spaces.
 func takes(list, ending string) bool {
 	if ending == "" {
 		return false

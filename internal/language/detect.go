@@ -22,15 +22,15 @@ import (
 // always. So a declared language should override an unsure result.
 
 const (
-	sampled   = 10000 // number of bytes of text that are examined; more would not change the result
+	sampled   = 10000 // number of bytes that are examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
-	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, lists of names under 0.1
-	clearLead = 0.75  // for a sure result, the second language has at most this share of the first one's count
+	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, a list of names under 0.1
+	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best one's count
 	someShare = 0.08  // minimum share of function words for any result
 )
 
 // Detect returns the ISO 639-1 code of a text's language, or "" if it cannot tell. If sure is true,
-// the result should override a declaration to the contrary.
+// the result should override a declared language.
 func Detect(text string) (lang string, sure bool) {
 	if len(text) > sampled {
 		cut := sampled
@@ -52,21 +52,20 @@ func Detect(text string) (lang string, sure bool) {
 	return "", false
 }
 
-// counts holds the numbers of letters and words in a text.
 type counts struct {
 	scripts
-	words    int                 // number of words
-	function [len(languages)]int // number of words that are in the list of each language
+	words    int
+	function [len(languages)]int // number of words in the list of each language
 }
 
 // count counts the letters and words of a text. A word consists of letters, marks and apostrophes.
-// Words of ASCII letters are counted without a call for each letter, because most texts consist of
-// them.
+// Words of ASCII letters take a fast path without a call for each letter, because most texts
+// consist of them.
 func count(text string) (c counts) {
 	index := index()
-	start, key := 0, uint64(0) // the word that has been read: where it begins, and its key
-	wide := 0                  // number of its bytes that are not ASCII
-	ascii := 0                 // number of ASCII bytes in all words
+	start, key := 0, uint64(0)
+	wide := 0  // number of non-ASCII bytes in the current word
+	ascii := 0 // number of ASCII bytes in all words
 	for i := 0; ; {
 		if i < len(text) {
 			if l := asciiLower[text[i]]; l != 0 {
@@ -78,7 +77,7 @@ func count(text string) (c counts) {
 		size := 1
 		if i < len(text) && text[i] >= utf8.RuneSelf {
 			var r rune
-			if r, size = utf8.DecodeRuneInString(text[i:]); 'А' <= r && r <= 'я' || unicode.IsLetter(r) || unicode.IsMark(r) { // the usual Cyrillic letters first, because the tables of unicode are slow
+			if r, size = utf8.DecodeRuneInString(text[i:]); 'А' <= r && r <= 'я' || unicode.IsLetter(r) || unicode.IsMark(r) { // test the usual Cyrillic letters first, because the tables of package unicode are slow
 				c.add(r)
 				wide += size
 				i += size
@@ -121,7 +120,6 @@ var asciiLower = func() (lower [256]byte) {
 	return lower
 }()
 
-// scripts counts the letters of a text by script.
 type scripts struct {
 	letters                          int
 	latin, cyrillic                  int
@@ -131,7 +129,7 @@ type scripts struct {
 }
 
 // ownScript maps scripts to the one language that uses them on the web, or uses them far more often
-// than others do.
+// than any other.
 var ownScript = [...]struct {
 	lang  string
 	table *unicode.RangeTable
@@ -142,7 +140,6 @@ var ownScript = [...]struct {
 	{"am", unicode.Ethiopic}, {"km", unicode.Khmer}, {"lo", unicode.Lao}, {"my", unicode.Myanmar}, {"bo", unicode.Tibetan},
 }
 
-// add counts a letter or a mark that is not ASCII.
 func (s *scripts) add(r rune) {
 	s.letters++
 	switch {
@@ -203,8 +200,7 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language, among those in the set among, that has the most function words in
-// the text.
+// byWords returns the language, of those in among, with the most function words in the text.
 func (c *counts) byWords(among langSet) (lang string, sure bool) {
 	if c.words < minWords {
 		return "", false
@@ -225,8 +221,8 @@ func (c *counts) byWords(among langSet) (lang string, sure bool) {
 	return languages[of], float64(best) >= fairShare*float64(c.words) && float64(second) < clearLead*float64(best)
 }
 
-// appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
-// letter in the lists becomes longer in UTF-8 when it is converted to lower case.
+// appendLower appends word in lower case to dst. Unlike strings.ToLower, it allocates no string. No
+// letter in the lists becomes longer in UTF-8 in lower case.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {
@@ -236,7 +232,7 @@ func appendLower(dst []byte, word string) []byte {
 			dst = append(dst, byte(r))
 			continue
 		}
-		if 'а' <= r && r <= 'я' { // this range has no capital letters
+		if 'а' <= r && r <= 'я' { // already lower case
 			dst = utf8.AppendRune(dst, r)
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 // [HasStem] first, and tell the user.
 //
 // The functions look at one word and not at its neighbours, so they guess if a word has two uses.
-// "that" is a pronoun or a conjunction, and is removed in both cases. "open" is an adjective or a
-// verb, and stays. A comparison of two texts is not harmed, because both are treated in the same
+// "that" is a pronoun or a conjunction, and is removed in either case. "open" is an adjective or a
+// verb, and is kept. A comparison of two texts is not harmed, because both are treated in the same
 // way. But a text without its function words also loses its negations.
 //
 // The data is in files beside this one. The head of each file names its source and licence.
@@ -34,19 +34,18 @@ func HasForms(lang string) bool { return slices.Contains(functionLanguages[:], l
 // HasStem reports whether a language has a stemmer.
 func HasStem(lang string) bool { return stemmers[lang] != nil || lightEndings[lang] != nil }
 
-// A section is a group of words in a word file, with its title.
 type section struct {
 	title string
 	words []string
 }
 
 // readForms reads an embedded file. Words are separated by white space, and a blank line ends a
-// section. A line that begins with # is the title of its section. The first section is the head of
-// the file, and is left out.
+// section. A line that begins with # is the title of its section. The first section, the head of
+// the file, is left out.
 func readForms(name string) []section {
 	text, err := formFiles.ReadFile(name)
 	if err != nil {
-		panic(err) // an embedded file can always be read
+		panic(err) // embedded files can always be read
 	}
 	var sections []section
 	for part := range strings.SplitSeq(string(text), "\n\n") {

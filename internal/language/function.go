@@ -9,7 +9,7 @@ import (
 var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "uk"}
 
 // FunctionWord reports whether a word belongs to a closed class of the language: article, pronoun
-// or determiner, preposition, conjunction, particle. The languages are those of functionLanguages.
+// or determiner, preposition, conjunction, particle. The languages are those in functionLanguages.
 //
 // Adverbs are listed only if they introduce clauses as conjunctions do (when, где, comment). The
 // lists omit auxiliary verbs and their contractions (don't, it's). They also omit numerals,
@@ -26,9 +26,9 @@ func FunctionWord(lang, word string) bool {
 	return functionWords()[lang[0]-'a'][lang[1]-'a'][word]
 }
 
-// functionWords returns the function words by the two letters of the language code. Arrays are used
-// instead of a map of languages because every word of every page is looked up, and a second map
-// lookup would double that cost.
+// functionWords returns the function words by the two letters of the language code. It uses arrays
+// instead of a map of languages: every word of every page is looked up, and a second map look-up
+// would double the cost.
 var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	var all [26][26]map[string]bool
 	for _, lang := range functionLanguages {
@@ -43,8 +43,8 @@ var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	return &all
 })
 
-// elided lists, by language, the letters that elision leaves of a function word before an
-// apostrophe, such as "l" in "l'homme". Each grammar has a fixed list of them.
+// elided lists, by language, what elision leaves of a function word before an apostrophe, such as
+// "l" in "l'homme". The grammar of each language has a fixed list.
 var elided = map[string][]string{
 	"fr": {"l", "d", "qu", "j", "n", "s", "c", "m", "t", "jusqu", "lorsqu", "puisqu", "quoiqu"},
 	"it": {

@@ -26,7 +26,7 @@ func Primary(tag string) string {
 		}
 	}
 	switch tag {
-	case "und", "mul", "zxx", "mis": // these codes of ISO 639-2 stand for undetermined, several, no and uncoded languages
+	case "und", "mul", "zxx", "mis": // ISO 639-2 codes for undetermined, multiple, no and uncoded languages
 		return ""
 	}
 	if short, ok := twoLetters[tag]; ok {
@@ -35,7 +35,7 @@ func Primary(tag string) string {
 	return tag
 }
 
-// twoLetters maps the three-letter codes of ISO 639-2 that pages use although a two-letter code
+// twoLetters maps ISO 639-2 codes of three letters that pages use although a two-letter code
 // exists.
 var twoLetters = map[string]string{
 	"eng": "en", "rus": "ru", "spa": "es", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "ita": "it", "por": "pt",

@@ -6,9 +6,9 @@ import (
 )
 
 // Singular returns the singular of a plural: "cities" is "city", "boxes" is "box", "children" is
-// "child". The languages are those of [FunctionWord]. It looks at the word alone, so it also
-// changes words that only look like plurals: "runs" is "run". That does not harm a comparison,
-// because both texts are treated in the same way. Singular does not change its own results again.
+// "child". The languages are those of [FunctionWord]. It looks only at the word, so it also changes
+// words that merely look like plurals: "runs" is "run". That does not harm a comparison, because
+// both texts are treated in the same way. Singular does not change its own results again.
 //
 // English uses rules and a list. Words with an apostrophe stay ("dog's"), as do words of three
 // letters and "news", "analysis", "always". "people", "data" and "media" stay because they are
@@ -30,8 +30,8 @@ func Singular(lang, word string) string {
 
 // PlainSingular is the plural rule of one published system, reproduced with its faults for
 // comparison: -ies becomes -y, and any other final s is dropped ("boxes" becomes "boxe", "bus"
-// becomes "bu"). An s after another s or after an apostrophe stays. The token "s" stays, because a
-// token must not become empty.
+// becomes "bu"). An s after another s or after an apostrophe stays. The token "s" also stays,
+// because a token must not become empty.
 func PlainSingular(word string) string {
 	switch {
 	case len(word) < 2 || strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "ss"):
@@ -88,8 +88,8 @@ canoes canoe, foes foe, hoes hoe, horseshoes horseshoe, oboes oboe, shoes shoe, 
 woes woe, floes floe, aloes aloe, mistletoes mistletoe, does does, goes go, undergoes undergo
 `
 
-// noPlurals lists words that end in -s or -men and are not plurals. Words in -ss, -us and -is need
-// not be listed.
+// noPlurals lists words in -s or -men that are not plurals. Words in -ss, -us and -is need not be
+// listed.
 const noPlurals = `
 news series species means headquarters barracks crossroads gallows kudos thanks whereabouts shambles
 physics mathematics politics economics ethics athletics electronics linguistics genetics analytics robotics mechanics
@@ -125,50 +125,48 @@ func englishSingular(word string) string {
 	}
 	last := word[n-1]
 	if last != 's' && last != 'n' && last != 'e' && last != 'a' && last != 'i' && last != 't' && last != 'h' {
-		return word // most words return here, because no plural in the table has this last letter
+		return word // most words return here: no plural in the table has this last letter
 	}
 	if singular, ok := englishPlurals()[word]; ok {
 		return singular
 	}
 	if last != 's' {
 		if strings.HasSuffix(word, "men") && n > 5 {
-			return word[:n-2] + "an" // policemen becomes policeman; the exceptions are in the table
+			return word[:n-2] + "an" // as in policemen; the exceptions are in the table
 		}
 		return word
 	}
 	if n == 3 {
-		return word // a word like gas or was is not a plural
+		return word // words like gas or was are not plurals
 	}
 	if shorter := dropS(word); shorter != word {
-		return englishSingular(shorter) // only a mistake such as childrens is changed a second time
+		return englishSingular(shorter) // the second call changes only mistakes such as childrens
 	}
 	return word
 }
 
-// dropS removes a regular plural ending from a word of four letters or more that ends in s.
 func dropS(word string) string {
 	n := len(word)
 	switch word[n-2] {
-	case 's', 'u', 'i': // examples are glass, virus and analysis
+	case 's', 'u', 'i': // as in glass, virus and analysis
 		return word
 	case 'e':
 		return dropEs(word)
 	}
 	if c := word[n-2]; c < 'a' && c != '-' || 'z' < c && c < 0x80 {
-		return word // an example is 1990s
+		return word // as in 1990s
 	}
 	return word[:n-1]
 }
 
-// dropEs removes a regular plural ending from a word in -es, either -es or only -s.
 func dropEs(word string) string {
 	stem := word[:len(word)-2]
 	switch {
 	case strings.HasSuffix(stem, "i") && len(stem) > 2:
-		return stem[:len(stem)-1] + "y" // an example is cities
+		return stem[:len(stem)-1] + "y" // as in cities
 	case strings.HasSuffix(stem, "ss"), strings.HasSuffix(stem, "x"), strings.HasSuffix(stem, "ch"),
 		strings.HasSuffix(stem, "sh"), strings.HasSuffix(stem, "zz"), strings.HasSuffix(stem, "o") && len(stem) > 2:
-		return stem // examples are classes, boxes, churches, wishes, buzzes and heroes
+		return stem // as in classes, boxes, churches, wishes, buzzes and heroes
 	}
-	return stem + "e" // examples are houses, sizes and tables
+	return stem + "e" // as in houses, sizes and tables
 }

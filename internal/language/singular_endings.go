@@ -10,8 +10,8 @@ import (
 //
 // Plurals of the other languages are undone by list and by ending, both from plurals/*.txt.
 // "ojos=ojo" is a word and its singular. "-iones=ión" is an ending and its replacement. "-sis" is
-// an ending that stays, as does the word "lunes". A listed word wins over an ending, and the
-// longest ending decides.
+// an ending that is kept, and "lunes" a word that is kept. A listed word wins over an ending, and
+// the longest ending decides.
 //
 // French, Portuguese and Spanish form nearly every plural with -s. There the rule covers most
 // nouns, and also verbs and adjectives that end in the same way. In German, Dutch, Swedish and
@@ -38,14 +38,13 @@ import (
 // have not been measured. The rules were tuned by looking at these errors; they contain none of the
 // data.
 
-// A plurals holds the plural rules of one language.
 type plurals struct {
 	words   map[string]string
-	endings map[string]string // maps an ending to its replacement; an ending that maps to itself stays
-	longest int               // length of the longest ending, in bytes
+	endings map[string]string // ending → replacement; an ending that maps to itself is kept
+	longest int               // in bytes, of the longest ending
 }
 
-// leastSingular is the minimum number of letters in a singular that an ending rule may produce.
+// leastSingular is the minimum number of letters in a singular made by an ending rule.
 const leastSingular = 3
 
 var pluralRules = map[string]func() plurals{
@@ -78,7 +77,7 @@ func readPlurals(name string) plurals {
 }
 
 // of returns the singular of a lower-cased word. It applies the rules until they change nothing. If
-// they still change the word in the third round, it returns the word itself.
+// they still change the word after three rounds, it returns the original word.
 func (p *plurals) of(word string) string {
 	one := word
 	for range 3 {

@@ -26,8 +26,7 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// stemmers maps languages to the algorithms of Snowball. The Norwegian algorithm is for Bokmål, so
-// nn has none.
+// stemmers maps languages to Snowball algorithms. The Norwegian one is for Bokmål, so nn has none.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"ar": arabic.Stem,
 	"da": danish.Stem,
@@ -71,16 +70,16 @@ func Stem(lang, word string) string {
 		return word
 	}
 	if lang == "ru" && strings.Contains(word, "ё") {
-		word = strings.ReplaceAll(word, "ё", "е") // the algorithm for Russian expects е in place of ё
+		word = strings.ReplaceAll(word, "ё", "е") // Snowball's Russian algorithm expects е in place of ё
 	}
 	env := stemEnvs.Get().(*snowballstem.Env)
 	env.SetCurrent(word)
 	stem(env)
 	result := env.Current()
-	env.SetCurrent("") // otherwise the pool would keep the page's text, of which word is a part, in memory
+	env.SetCurrent("") // otherwise the pool would keep the page's text in memory, because word is a part of it
 	stemEnvs.Put(env)
 	if result == "" {
-		return word // the stem is empty, but a token must not be empty
+		return word // a token must not be empty
 	}
 	return result
 }

@@ -7,10 +7,10 @@ import (
 )
 
 // Polish and Ukrainian have light stemmers that were written for this project, because Snowball has
-// no algorithm for them that it could use. A light stemmer removes the longest ending of the
-// declension of nouns and adjectives. It leaves derivation, conjugation and changes inside a word
-// alone ("wieś" and "wsi" stay two words). It is a heuristic: it also cuts words that only look
-// inflected, and two words may get the same stem.
+// no usable algorithm for them. A light stemmer removes the longest ending of the declension of
+// nouns and adjectives. It leaves derivation, conjugation and changes inside a word alone ("wieś"
+// and "wsi" stay two words). It is a heuristic: it also cuts words that only look inflected, and
+// two words may get the same stem.
 
 // lightEndings lists the endings of nouns and adjectives by language. The list is based on general
 // knowledge of grammar.
@@ -19,8 +19,7 @@ var lightEndings = map[string][]string{
 	"uk": byLength(`ями ами ові еві єві ого ому ими іми ях ах ям ам ів їв ей ой ою ею єю ій їй ої ий их им ім іх ьою ьої ем єм ом а я о е є у ю и і ї й ь`),
 }
 
-// lightStem is the minimum number of letters that must remain after a light stemmer has cut an
-// ending.
+// lightStem is the minimum number of letters that must remain after an ending is removed.
 const lightStem = 3
 
 func byLength(list string) []string {

@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// Each file in the folder words holds the function words of one language. A line that begins with #
-// is a comment, such as the source of the words.
+// Each file in the folder "words" lists the function words of one language. A line that begins with
+// # is a comment, such as the source of the words.
 //
 //go:embed words/*.txt
 var files embed.FS
 
-// languages lists the languages that are distinguished by function words: first those in Latin
-// letters, then those in Cyrillic letters.
+// languages lists the languages that are told apart by function words: first those in Latin script,
+// then those in Cyrillic.
 var languages = [...]string{
 	"en", "es", "de", "fr", "it", "pt", "nl", "pl", "sv", "da", "no", "fi", "cs", "ro", "tr", "hu", "id", "ca",
 	"ru", "uk", "bg", "be", "sr",
 }
 
-// langSet is a set of languages. Bit i stands for languages[i].
+// Bit i of a langSet stands for languages[i].
 type langSet uint64
 
 const (
@@ -28,11 +28,9 @@ const (
 	cyrillic langSet = 1<<23 - 1 - latin
 )
 
-// longest is the length in bytes of the longest word that is looked up. No word in the lists is
-// longer.
+// longest is the length in bytes of the longest word that is looked up. No listed word is longer.
 const longest = 24
 
-// lists reads the embedded files once.
 var lists = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	names, err := fs.Glob(files, "words/*.txt")
@@ -42,7 +40,7 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	for _, name := range names {
 		text, err := files.ReadFile(name)
 		if err != nil {
-			panic(err) // an embedded file can always be read
+			panic(err) // embedded files can always be read
 		}
 		lang := strings.TrimSuffix(strings.TrimPrefix(name, "words/"), ".txt")
 		all[lang] = parseList(string(text))
@@ -50,8 +48,6 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// parseList returns the words of a list. White space separates words, and a line that begins with #
-// is a comment.
 func parseList(text string) map[string]bool {
 	words := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -65,15 +61,14 @@ func parseList(text string) map[string]bool {
 	return words
 }
 
-// A wordIndex is a hash table that maps words to the languages that use them. A free slot has no
-// languages.
+// A wordIndex is a hash table that maps words to the languages that use them. A free slot has an
+// empty set of languages.
 type wordIndex [1 << 12]struct {
 	key  uint64
 	word string
 	in   langSet
 }
 
-// index returns the index of all lists.
 var index = sync.OnceValue(func() *wordIndex {
 	all := new(wordIndex)
 	for i, lang := range languages {
@@ -87,7 +82,6 @@ var index = sync.OnceValue(func() *wordIndex {
 	return all
 })
 
-// keyOf returns the key of a word in lower case: its last eight bytes.
 func keyOf(word []byte) (key uint64) {
 	for _, c := range word {
 		key = key<<8 | uint64(c)
@@ -96,11 +90,11 @@ func keyOf(word []byte) (key uint64) {
 }
 
 // find returns the languages that use a word. key is the key of the word in lower case. The word
-// itself may have capital letters if they are ASCII.
+// itself may contain ASCII capital letters.
 func (x *wordIndex) find(key uint64, word string) langSet { return x[x.slot(key, word)].in }
 
-// slot returns the slot of a word, or the free slot where it belongs. The key identifies a word of
-// up to eight bytes.
+// slot returns the slot of a word, or the free slot where it belongs. The key alone identifies a
+// word of up to eight bytes.
 func (x *wordIndex) slot(key uint64, word string) uint64 {
 	for slot := key * 0x9E3779B97F4A7C15 >> 52; ; slot = (slot + 1) % uint64(len(x)) {
 		if e := &x[slot]; e.in == 0 || e.key == key && len(e.word) == len(word) && (len(word) <= 8 || strings.EqualFold(e.word, word)) {

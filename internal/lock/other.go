@@ -9,5 +9,5 @@ const hasLocks = false
 func Try(string) (release func(), ok bool, err error) { return func() {}, true, nil }
 
 // TryShared takes no lock on this system, and always succeeds. A process that reads a store
-// therefore cannot prevent another process from writing to the store.
+// therefore cannot prevent another process from writing to it.
 func TryShared(string) (release func(), ok bool, err error) { return func() {}, true, nil }

@@ -1,5 +1,5 @@
-// Package lock locks files and folders against other processes, and removes those that killed
-// processes have left behind.
+// Package lock locks files and folders against other processes, and removes files and folders that
+// killed processes have left behind.
 package lock
 
 import (
@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// RemoveStale keeps files and folders that are younger than staleAfter.
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders in dir that killed processes left behind and whose
-// names begin with prefix. It keeps a file or folder that is locked; see [Try]. It also keeps one
-// that is younger than ten seconds, because its process may not have locked it yet.
+// names begin with prefix. It keeps locked files and folders; see [Try]. It also keeps those that
+// are younger than ten seconds, because their process may not have locked them yet.
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // an unreadable folder is reported when the caller writes to it
+		return // the caller's next write reports an unreadable folder
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) {
@@ -29,7 +28,7 @@ func RemoveStale(dir, prefix string) {
 		if err != nil || time.Since(info.ModTime()) < staleAfter {
 			continue
 		}
-		remove := os.Remove // on systems without locks, os.Remove fails for a file that is in use
+		remove := os.Remove // on systems without locks, os.Remove fails for files in use
 		switch {
 		case info.IsDir() && hasLocks:
 			remove = os.RemoveAll

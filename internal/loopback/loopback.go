@@ -1,4 +1,4 @@
-// Package loopback protects a server on this machine from pages of other sites that are open in a
+// Package loopback protects a local server from web pages of other sites that are open in a
 // browser. It is for servers whose content only the owner of the process may see, such as metrics
 // or a store.
 //
@@ -38,20 +38,20 @@ func Address(s string) (string, error) {
 }
 
 // Only returns a handler that passes a request to next if its Host header is one of the server's
-// own names, and refuses it otherwise. The argument address is the address at which the server was
-// told to listen.
+// own names, and refuses it otherwise. The argument address is the one that the server was told to
+// listen on.
 //
 // A page in a browser can let its own name resolve to the server's address (DNS rebinding). The
 // browser then lets the page read the server's responses, such as the profiles of a process that
 // listens on loopback. But the page cannot make the browser send a name other than its own. The
 // Host header must therefore be one of the server's names: the address at which the request
-// arrived, localhost on loopback, the name of the machine, or the name at which the server was told
-// to listen.
+// arrived, localhost on loopback, the name of the machine, or the name that the server was told to
+// listen on.
 //
 // The body of a request must arrive within ten seconds, even if the request is refused.
 func Only(address string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 { // -1 means that the length is unknown
+		if r.ContentLength != 0 { // -1 means unknown
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // response writers in tests may not support deadlines
 		}
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -63,12 +63,11 @@ func Only(address string, next http.Handler) http.Handler {
 	})
 }
 
-// bodyTime is how long the body of a request may take to arrive. The forms send only a few dozen
-// bytes.
+// bodyTime is how long the body of a request may take to arrive. Forms send only a few dozen bytes.
 const bodyTime = 10 * time.Second
 
-// answers reports whether a Host header names the server. The argument address is the address at
-// which the server was told to listen, and local is the server's end of the connection.
+// answers reports whether a Host header names the server. The argument address is the one that the
+// server was told to listen on, and local is the server's end of the connection.
 func answers(address, header string, local net.Addr) bool {
 	at, ok := local.(*net.TCPAddr)
 	if !ok {
@@ -85,7 +84,6 @@ func answers(address, header string, local net.Addr) bool {
 	return name != "" && (name == strings.ToLower(hostOf(address)) || err == nil && name == strings.ToLower(machine))
 }
 
-// hostOf returns a host without its port, and without the brackets of an IPv6 address.
 func hostOf(hostPort string) string {
 	if host, _, err := net.SplitHostPort(hostPort); err == nil {
 		return host

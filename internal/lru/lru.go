@@ -4,13 +4,13 @@ package lru
 import "container/list"
 
 // A Cache holds the most recently used values up to a total weight. It always keeps the latest
-// value, even if that value alone exceeds this weight. It is not safe for concurrent use.
+// value, even if it exceeds this weight by itself. It is not safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	bound  int
 	weigh  func(V) int
 	weight int
-	byKey  map[K]*list.Element // list elements by key; the value of each is an entry
-	order  *list.List          // entries, the most recently used first
+	byKey  map[K]*list.Element // each element's value is an entry
+	order  *list.List          // most recently used first
 }
 
 type entry[K comparable, V any] struct {
@@ -18,7 +18,7 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// New returns a cache of values that together weigh at most bound. A single value may weigh more.
+// New returns a cache for values that together weigh at most bound. A single value may weigh more.
 func New[K comparable, V any](bound int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound, weigh: weigh, byKey: map[K]*list.Element{}, order: list.New()}
 }
@@ -45,8 +45,8 @@ func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
 	return value, true
 }
 
-// Put adds a value unless the cache already has one for its key. It drops the least recently used
-// values beyond the bound.
+// Put adds a value unless the cache already has one for its key. It then drops the least recently
+// used values until the bound is met.
 func (c *Cache[K, V]) Put(key K, value V) {
 	if _, ok := c.byKey[key]; ok {
 		return

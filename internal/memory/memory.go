@@ -2,8 +2,8 @@
 //
 // Before a goroutine does work that may need much memory, it takes a [Share] of a [Pool]. The share
 // is as large as the work can possibly need, and the goroutine waits until that much of the pool is
-// free. Later, the share can only shrink. A goroutine with a share never waits for another share of
-// the same pool, so there can be no deadlock.
+// free. After that, the share can only shrink. A goroutine with a share never waits for another
+// share of the same pool, so there can be no deadlock.
 package memory
 
 import (
@@ -22,7 +22,7 @@ type Pool struct {
 	free *semaphore.Weighted
 }
 
-// NewPool returns a pool of size bytes, but at least one byte.
+// NewPool returns a pool of size bytes, but of at least one byte.
 func NewPool(size int64) *Pool {
 	size = max(size, 1)
 	return &Pool{size, semaphore.NewWeighted(size)}
@@ -41,8 +41,7 @@ func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	return &Share{pool: p, held: n}, nil
 }
 
-// A Share is a part of a pool that its holder may use. A nil Share is empty. Several
-// goroutines may call its methods.
+// A Share is a part of a pool. A nil Share is empty. Its methods are safe for concurrent use.
 type Share struct {
 	pool *Pool
 	mu   sync.Mutex
@@ -70,12 +69,12 @@ func (s *Share) Release() { s.Keep(0) }
 // store, the frontier and the program itself. Files that the store maps do not count, because the
 // system can release their pages.
 type Parts struct {
-	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
-	Leaders int64 // shingles of the leaders of clusters, with which other pages are compared
-	Bodies  int64 // bodies of pages, in the form in which they wait to be stored; while a body is read, it can take three times as much
+	Reading int64 // trees, texts and shingles of pages, from reading until storing
+	Leaders int64 // shingles of cluster leaders, for comparing pages with them
+	Bodies  int64 // bodies of pages that wait to be stored; a body that is being read can take three times as much
 }
 
-// Divide divides a budget in bytes into parts. If the budget is 0 or less, it divides [Default].
+// Divide divides a budget in bytes into parts. A budget of 0 or less means [Default].
 func Divide(budget int64) Parts {
 	if budget <= 0 {
 		budget = Default

@@ -1,5 +1,5 @@
-// Package monitor serves the metrics of a running crawl: numbers for Prometheus under /metrics, and
-// profiles for pprof under /debug/pprof/. A page at / links to both.
+// Package monitor serves the metrics of a running crawl for Prometheus under /metrics, and profiles
+// for pprof under /debug/pprof/. A page at / links to both.
 //
 // Start with [Listen]. The caller supplies the numbers. The server listens on loopback unless its
 // address says otherwise, because profiles show the contents of memory. It does not answer requests
@@ -26,18 +26,18 @@ import (
 
 // Numbers is the state of a crawl at one moment.
 type Numbers struct {
-	Pages    map[string]int64 // number of pages in the store, by verdict
-	Others   map[string]int64 // number of other records in the store, by kind
-	Problems map[string]int64 // number of URLs in the store that failed, by problem
-	URLs     map[string]int64 // number of URLs in the frontier, by state
-	States   map[string]int64 // number of hosts that this process has claimed, by state
-	InFlight int              // number of URLs that are being fetched or judged
-	Hosts    int              // number of hosts with URLs to fetch
-	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
-	Fetched  int64            // size of the decoded bodies fetched by this process
-	LastPage time.Time        // time at which this process fetched its last page, or when it began if it has fetched none; the zero value means that it is not known yet
+	Pages    map[string]int64 // pages in the store, by verdict
+	Others   map[string]int64 // other records in the store, by kind
+	Problems map[string]int64 // failed URLs in the store, by problem
+	URLs     map[string]int64 // URLs in the frontier, by state
+	States   map[string]int64 // hosts that this process has claimed, by state
+	InFlight int              // URLs that are being fetched or judged
+	Hosts    int              // hosts with URLs to fetch
+	Bytes    int64            // size in bytes of the decoded bodies of all URLs in the store, from all runs
+	Fetched  int64            // size in bytes of the decoded bodies that this process has fetched
+	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero means not known yet
 
-	Folder           bool  // whether the store is in a folder; StoreSize and Space are known only then
+	Folder           bool  // the store is in a folder; StoreSize and Space are known only then
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
 }
 
@@ -53,14 +53,14 @@ type Server struct {
 	calls    *prometheus.HistogramVec
 }
 
-// Listen starts a server at an address in the form that [loopback.Address] returns. It calls the
-// function now for every request to /metrics.
+// Listen starts a server at an address as returned by [loopback.Address]. It calls the function now
+// for each request to /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	runtime.MemProfileRate = 512 << 10 // Go's default, for the heap profile
+	runtime.MemProfileRate = 512 << 10 // the default, for the heap profile
 	s := &Server{listener: listener, done: make(chan error, 1)}
 	s.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_request_duration_seconds",
@@ -89,7 +89,6 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	return s, nil
 }
 
-// front serves a page with links to the metrics and profiles.
 func front(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>skink</title><h1>skink crawl</h1>
@@ -100,7 +99,6 @@ func front(w http.ResponseWriter, _ *http.Request) {
 `) // an error means that the client closed the connection
 }
 
-// info returns a metric that is always 1, with the version in its labels.
 func (b Build) info() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "skink_build_info",
@@ -114,7 +112,7 @@ func (b Build) info() prometheus.Collector {
 // URL returns the URL of the metrics.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
 
-// Observe counts a request and records its duration. The argument status is 0 if there was no
+// Observe counts a request and records its duration. A status of 0 means that there was no
 // response.
 func (s *Server) Observe(status int, took time.Duration) {
 	class := "none"
@@ -142,7 +140,6 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// numbers is a [prometheus.Collector] for the Numbers that the function returns.
 type numbers func() Numbers
 
 var (
@@ -164,10 +161,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("skink_"+name, help, labels, nil)
 }
 
-// Describe implements prometheus.Collector.
 func (n numbers) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCollect(n, to) }
 
-// Collect implements prometheus.Collector.
 func (n numbers) Collect(to chan<- prometheus.Metric) {
 	now := n()
 	for _, family := range []struct {

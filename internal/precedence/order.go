@@ -12,7 +12,7 @@ import (
 	"skink/store"
 )
 
-// An Order ranks hosts for the choice of leaders. Pages whose URLs match an expression of --prefer
+// An Order ranks URLs for the choice of leaders. Pages whose URLs match an expression of --prefer
 // come first, in the order of the expressions. Pages on hosts of seeds follow, in the order of the
 // seeds, and then all other pages. If the site of a seed moved to another host, that host takes the
 // place of the seed's host.
@@ -25,18 +25,17 @@ type Order struct {
 	places map[string]int // places of the hosts of seeds, by host
 }
 
-// kept is the JSON form of an Order in the store.
+// kept is the form in which the store keeps an Order, as JSON.
 type kept struct {
 	Prefer []string          `json:"prefer,omitempty"`
 	Hosts  []string          `json:"hosts,omitempty"`
-	Moved  map[string]string `json:"moved,omitempty"` // host → the host of the seed that redirects to it
+	Moved  map[string]string `json:"moved,omitempty"` // host → host of the seed that redirects to it
 }
 
-// metaName is the name under which a store keeps its order.
 const metaName = "order of hosts"
 
-// NewOrder returns the order given by regular expressions and then hosts. It fails if an expression
-// is invalid.
+// NewOrder returns the order of the given regular expressions, followed by that of the given hosts.
+// It fails if an expression is invalid.
 func NewOrder(prefer, hosts []string) (*Order, error) {
 	return newOrder(kept{Prefer: prefer, Hosts: hosts})
 }
@@ -104,7 +103,7 @@ func parse(b []byte) (*Order, error) {
 	return newOrder(k)
 }
 
-// ErrPrefer means that the expressions of --prefer in the store differ from the given ones.
+// ErrPrefer means that the given expressions of --prefer differ from those in the store.
 var ErrPrefer = errors.New("the store prefers other hosts")
 
 // Add appends hosts of seeds to the order in a store, and returns the result. The expressions
@@ -133,8 +132,8 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 	})
 }
 
-// Move records that the site of a seed moved from one host to another, which takes the old host's
-// place. It returns the new order.
+// Move records that the site of a seed has moved to another host, which takes the place of the old
+// one. It returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if k.Moved == nil {
@@ -147,8 +146,8 @@ func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	})
 }
 
-// change applies edit to the order in a store. It tries again if another worker changes the order
-// at the same time.
+// change applies edit to the order in a store. It retries if another worker changes the order at
+// the same time.
 func change(ctx context.Context, s store.Meta, edit func(k *kept, begun bool) error) (*Order, error) {
 	for {
 		old, err := s.Meta(ctx, metaName)

@@ -38,11 +38,11 @@ import (
 type Standing struct {
 	URL       string
 	NoIndex   bool
-	Names     string    // canonical URL of the page if it is the URL of another page; "" means none
+	Names     string    // canonical URL if it is that of another page; "" means none
 	Place     int       // place in the order of hosts, from 0; see [Order.Place]
-	Listed    bool      // whether a sitemap lists the page
-	Seen      time.Time // time at which the page was first seen with its text
-	OtherLang bool      // whether the page declares a language other than that of its text
+	Listed    bool      // a sitemap lists the page
+	Seen      time.Time // when the page was first seen with its text
+	OtherLang bool      // the page declares a language other than that of its text
 }
 
 // Of returns the standing of a page. A nil order is empty.
@@ -57,8 +57,8 @@ func Of(r *store.Record, order *Order) Standing {
 	return s
 }
 
-// A Reason is the criterion by which a page precedes the next one. The values are printed, so they
-// must not change.
+// A Reason is the criterion by which a page precedes the next one. The values appear in output, so
+// they must not change.
 type Reason string
 
 const (
@@ -71,10 +71,10 @@ const (
 	Language     Reason = "language of the text"
 	ShortestPath Reason = "shortest path"
 	SmallestURL  Reason = "smallest URL"
-	LedBefore    Reason = "leader before" // the page was already the leader when a page arrived that precedes it, such as a page on the host of a new seed
+	LedBefore    Reason = "leader before" // the page was already the leader when a page that precedes it arrived, such as a page on the host of a new seed
 )
 
-// order lists the criteria that compare two pages, except canonical URLs, in their order.
+// order lists all criteria except canonical URLs, in their order.
 var order = []struct {
 	reason  Reason
 	compare func(a, b *Standing) int
@@ -101,7 +101,7 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields reports whether page a would give up the lead to another page, because a names it as its
+// Yields reports whether page a gives up the lead to another page, because a names that page as its
 // canonical URL.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
@@ -128,7 +128,7 @@ func Leader(pages []Standing) int {
 	return best
 }
 
-// Why returns the criterion that makes a page the leader. The second argument is the first of the
+// Why returns the criterion that makes a page the leader. The argument next is the first of the
 // other pages in the order of [Compare].
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
@@ -155,8 +155,8 @@ func yesFirst(a, b bool) int {
 
 func isHTTPS(url string) bool { return strings.HasPrefix(url, "https:") }
 
-// pathLen returns the length in bytes of the path and query of a URL. For a file on disk it returns
-// the length of the whole name.
+// pathLen returns the length in bytes of the path and query of a URL. For a file on disk, it
+// returns the length of the whole name.
 func pathLen(url string) int {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -24,13 +24,12 @@ type Queue[T any] struct {
 // A Spot is the position of a thing, stored in the thing itself. The zero value is in no queue.
 type Spot[T any] struct {
 	queue *Queue[T]
-	index int // index in queue.things
+	index int // in queue.things
 }
 
-// New returns an empty queue. The function before reports whether a thing comes before another one
-// in the queue, and spot returns the Spot of a thing. After changing a property that before
-// compares, the caller must call Put for the thing, unless it removed the thing from the queue
-// before the change.
+// New returns an empty queue. The function before reports whether thing a comes before thing b, and
+// spot returns the Spot of a thing. After changing a property that before compares, the caller must
+// call Put for the thing, unless the thing had left the queue before the change.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Queue[T] {
 	return &Queue[T]{before: before, spot: spot}
 }
@@ -41,8 +40,8 @@ func (l *Queue[T]) Len() int { return len(l.things) }
 // First returns the first thing of a queue. It panics if the queue is empty.
 func (l *Queue[T]) First() T { return l.things[0] }
 
-// Has reports whether the function is returns true for any thing in the queue.
-func (l *Queue[T]) Has(is func(T) bool) bool { return slices.ContainsFunc(l.things, is) }
+// Has reports whether match returns true for any thing in the queue.
+func (l *Queue[T]) Has(match func(T) bool) bool { return slices.ContainsFunc(l.things, match) }
 
 // Put adds a thing to the queue, or moves it to its new position. It removes the thing from any
 // other queue.
@@ -66,7 +65,6 @@ func (s *Spot[T]) Leave() {
 // Queue returns the queue that contains the thing with this Spot, or nil.
 func (s *Spot[T]) Queue() *Queue[T] { return s.queue }
 
-// byOrder implements heap.Interface for a queue.
 type byOrder[T any] Queue[T]
 
 func (q *byOrder[T]) Len() int           { return len(q.things) }
@@ -86,7 +84,7 @@ func (q *byOrder[T]) Push(x any) {
 func (q *byOrder[T]) Pop() any {
 	last := len(q.things) - 1
 	t := q.things[last]
-	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the element after the new end
+	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the vacated element
 	*q.spot(t) = Spot[T]{}
 	return t
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // Adopt completes and closes the archive files in the folder dir that dead workers left open, and
-// reports each file by calling say. It returns the reasons why other files stay open, by file name.
-// A worker counts as dead when it has written no heartbeat for longer than its claims on hosts
-// last. A file may lack responses of pages that have records in the store. In that case, Adopt
-// calls the function again to put the URLs of these pages back into the frontier. If again is nil,
-// Adopt skips such a file.
-func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
+// reports each file with printf. It returns, by file name, the reasons why other files stay open. A
+// worker counts as dead when it has written no heartbeat for longer than its claims on hosts last.
+// A file may lack responses of pages that have records in the store. In that case, Adopt calls
+// requeue to put the URLs of these pages back into the frontier. If requeue is nil, Adopt skips
+// such a file.
+func Adopt(ctx context.Context, s store.Reader, dir string, requeue func(context.Context, []frontier.Item) (int, error), printf func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {
 		return nil, err
@@ -29,7 +29,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 	if err != nil {
 		return nil, err
 	}
-	_, answers := beneath(s).(*remote.Reader) // true if another process has the store open and serves it to this one
+	_, answers := beneath(s).(*remote.Reader) // another process has the store open and serves it to this one
 	now := TimeAt(ctx, s)
 	left = map[string]string{}
 	for _, o := range open {
@@ -45,20 +45,20 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 			left[o.Name] = whose + " has the file open: wait until that process ends"
 			continue
 		}
-		closed, lost, err := archive.Adopt(ctx, dir, s, o, again)
+		closed, lost, err := archive.Adopt(ctx, dir, s, o, requeue)
 		switch {
 		case errors.Is(err, archive.ErrLocked):
 			left[o.Name] = whose + " has the file open: wait until that process ends"
 		case errors.Is(err, archive.ErrLacking):
 			left[o.Name] = fmt.Sprintf("the responses for %s are missing, perhaps after a power cut: run the crawl again with --warc %s to fetch them", report.Counted(lost, "page"), harmless.Quoted(dir))
 		case err != nil:
-			say("%s ended without closing its file, and the file could not be completed: %s", whose, harmless.Error(err))
+			printf("%s ended without closing its file, and the file could not be completed: %s", whose, harmless.Error(err))
 			left[o.Name] = whose + " ended without closing the file"
 		case closed:
-			say("%s ended without closing %s: the file is now complete and has an index", whose, o.Name)
+			printf("%s ended without closing %s: the file is now complete and has an index", whose, o.Name)
 		}
 		if err == nil && lost > 0 {
-			say("the responses for %s are not in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), o.Name)
+			printf("the responses for %s are not in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), o.Name)
 		}
 	}
 	return left, nil

@@ -26,21 +26,21 @@ import (
 
 // Again selects URLs to visit again. The zero value selects none.
 type Again struct {
-	Retry    string           // States as the user typed them; "" means none
+	Retry    string           // States as typed by the user; "" means none
 	States   []frontier.State // select the URLs in these states
-	Recrawl  string           // Due or Age as the user typed it; "" means that neither is set
-	Due      bool             // select the URLs whose next visit is due according to Schedule
-	Age      time.Duration    // used if Due is false: select the URLs whose last visit is at least this long ago; 0 means none
+	Recrawl  string           // Due or Age as typed by the user; "" means that neither is set
+	Due      bool             // select the URLs whose next visit is due
+	Age      time.Duration    // if Due is false, select the URLs whose last visit is at least this long ago; 0 means none
 	Schedule Schedule
 }
 
 func (a *Again) wanted() bool { return a.Recrawl != "" || len(a.States) > 0 }
 
-// Retried lists the states that a user can name to have their URLs visited again.
+// Retried lists the states whose URLs users can have visited again.
 var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
 
-// A round is one selection of URLs to visit again, with the time at which it began. The store keeps
-// it until all of these URLs have been visited.
+// A round is one selection of URLs to visit again, with its starting time. The store keeps it until
+// all of these URLs have been visited.
 type round struct {
 	Asked   time.Time `json:"asked"`
 	Retry   string    `json:"retry,omitempty"`
@@ -49,7 +49,6 @@ type round struct {
 
 const roundName = "round"
 
-// openRound returns the round that this run begins or continues.
 func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	began := round{Asked: time.Now().UTC(), Retry: a.Retry, Recrawl: a.Recrawl}
 	text, err := s.Meta(ctx, roundName)
@@ -66,7 +65,7 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	return began, nil
 }
 
-// writeRound writes a round to the store; the zero round means that none is under way.
+// The zero round means that there is none.
 func writeRound(ctx context.Context, s store.Meta, r round) error {
 	text, err := json.Marshal(r)
 	if r == (round{}) {
@@ -81,27 +80,25 @@ func writeRound(ctx context.Context, s store.Meta, r round) error {
 	return nil
 }
 
-// A selection chooses the URLs that a run visits again, in addition to new ones.
 type selection struct {
 	store     store.Store
-	of        *Again
-	named     []frontier.Item   // the seeds that the user named for this run
-	admits    func(string) bool // reports whether a URL is in the scope
-	depth     int               // depth given to URLs that used to be outside the scope and are now in it
-	postponed bool              // also select URLs that earlier runs postponed
+	options   *Again
+	named     []frontier.Item   // seeds given by the user for this run
+	admits    func(string) bool // reports whether a URL is in scope
+	depth     int               // depth given to URLs that used to be out of scope but now are in it
+	postponed bool              // also select URLs postponed by earlier runs
 	round     round
 }
 
-// putBack puts the URLs to visit again into the frontier, and returns their number.
 func (c *selection) putBack(ctx context.Context) (n int64, err error) {
-	if c.of.wanted() {
+	if c.options.wanted() {
 		if err := writeRound(ctx, c.store, c.round); err != nil {
 			return 0, err
 		}
 		if err := store.SetLastRound(ctx, c.store, c.round.Asked); err != nil {
 			return 0, err
 		}
-		if c.round.Recrawl != "" { // --retry alone continues the last crawl, and does not begin a new one
+		if c.round.Recrawl != "" { // --retry alone continues the last crawl and does not begin a new one
 			if err := store.BeginCrawl(ctx, c.store, c.round.Asked); err != nil {
 				return 0, err
 			}
@@ -126,7 +123,7 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// items yields the URLs to visit again: seeds of this run that failed before or were not fetched as
+// items yields the URLs to visit again: seeds of this run that have failed or were not fetched as
 // pages, and the URLs that the options select. For a URL whose next visit is not due yet, items
 // calls notDue with the time of that visit.
 func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
@@ -141,10 +138,9 @@ func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2
 	}
 }
 
-// failedSeeds yields the seeds that the user named for this run and that failed before, and the
-// failed targets of their redirects. It also yields a seed that was only checked for existence, or
-// fetched for the archive, because another page links to it; such a seed must now be fetched as a
-// page.
+// failedSeeds yields the seeds of this run that failed earlier, and the failed targets of their
+// redirects. It also yields seeds that were only checked for existence, or fetched for the archive,
+// because another page links to them; these must now be fetched as pages.
 func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -180,15 +176,13 @@ func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, er
 	return &pages[0].Record, nil
 }
 
-// itemOf returns the item that fetches a record's URL again.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
 	return frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
 }
 
-// ended yields the URLs with a record that the options select.
 func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
-		if !c.of.wanted() {
+		if !c.options.wanted() {
 			return
 		}
 		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
@@ -208,29 +202,29 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 	}
 }
 
-// wants reports whether the options select a record's URL. If it is not selected because its visit
-// is due later, wants calls notDue with that time.
+// wants reports whether the options select a record's URL. If the URL is not selected because its
+// visit is due later, wants calls notDue with that time.
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
-	case r.Kind == store.Later: // postponed URLs come last; see putLast
+	case r.Kind == store.Later: // postponed URLs come last, see putLast
 		return false, nil
 	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil
-	case slices.Contains(c.of.States, r.End()):
+	case slices.Contains(c.options.States, r.End()):
 		return true, nil
-	case c.of.Recrawl == "":
+	case c.options.Recrawl == "":
 		return false, nil
-	case !c.of.Due:
-		return !r.Visited().Add(c.of.Age).After(asked), nil
+	case !c.options.Due:
+		return !r.Visited().Add(c.options.Age).After(asked), nil
 	}
-	due := c.of.Schedule.Due(r, nil)
+	due := c.options.Schedule.Due(r, nil)
 	if r.Follows() && !due.After(asked) {
 		leader, err := c.recordOf(ctx, r.DuplicateOf)
 		if err != nil {
 			return false, err
 		}
-		due = c.of.Schedule.Due(r, leader)
+		due = c.options.Schedule.Due(r, leader)
 	}
 	if due.After(asked) {
 		notDue(due)
@@ -239,9 +233,9 @@ func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time
 	return true, nil
 }
 
-// dated looks up the pages that a sitemap lists with a date of their last change (lastmod). It puts
-// the pages that changed after their last visit back into the frontier, if the dates of this host
-// have proved reliable.
+// dated handles the pages that a sitemap lists with the date of their last change (lastmod). If the
+// dates of the host have proved reliable, it puts pages that have changed since their last visit
+// back into the frontier.
 func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
 	ids := make([]dedup.Hash, len(listed))
 	for i, d := range listed {
@@ -281,13 +275,13 @@ func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawle
 	return nil
 }
 
-// nowInScope yields the URLs that were outside the scope, if they are selected and the scope now
-// admits them. Their distance from a seed is unknown, so their links are followed only if the depth
-// has no limit. URLs of files in folders stay outside, because only pages of the same folder may
-// link to them.
+// nowInScope yields the URLs that used to be out of scope and now are in it, if the options select
+// them. Their distance from a seed is unknown, so their links are followed only if the depth has no
+// limit. URLs of files in folders stay outside, because only pages of the same folder may link to
+// them.
 func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
-		if !slices.Contains(c.of.States, frontier.Outside) {
+		if !slices.Contains(c.options.States, frontier.Outside) {
 			return
 		}
 		for url, err := range c.store.URLs(ctx, frontier.Outside) {
@@ -303,8 +297,8 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns the message to show if the options select no URL of the store, or "" if they ask for
-// none. The argument firstDue is the earliest time at which a visit will be due, or zero.
+// none returns the message to show if the options select no URL in the store, or "" if there are no
+// such options. The argument firstDue is the earliest time at which a visit is due, or zero.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():
@@ -317,7 +311,7 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	return ""
 }
 
-// putLast yields the URLs that earlier runs postponed, unless this run may postpone URLs, too.
+// putLast yields no URLs if this run may postpone URLs, too.
 func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.postponed {

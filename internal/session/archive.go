@@ -15,14 +15,13 @@ import (
 	"skink/warc"
 )
 
-// A keeping holds the web archive (WARC) to which a run writes the responses of servers, if the
-// user asked for one.
+// A keeping holds the web archive (WARC) to which a run writes responses, if the user asked for
+// one.
 type keeping struct {
-	archive *archive.Archive // nil means that responses are not archived, or that the archive is closed
+	archive *archive.Archive // nil if there is none, or after close
 }
 
-// keep returns the function that archives a response that is not stored as a page, or nil if there
-// is no archive.
+// keep returns nil if there is no archive.
 func (k *keeping) keep() func(*wire.Raw) {
 	if k.archive == nil {
 		return nil
@@ -39,8 +38,8 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	return k.archive.Answer
 }
 
-// inStep returns a store whose Sync first syncs the archive. After a power failure, the archive
-// therefore has the response for every record in the store.
+// inStep returns a store whose Sync first syncs the archive. So even after a power failure, the
+// archive has the response for every record in the store.
 func (k *keeping) inStep(s *NamedStore) *NamedStore {
 	if k.archive == nil {
 		return s
@@ -50,7 +49,7 @@ func (k *keeping) inStep(s *NamedStore) *NamedStore {
 	return &with
 }
 
-// close closes the archive. Further calls do nothing.
+// Further calls do nothing.
 func (k *keeping) close() error {
 	a := k.archive
 	if k.archive = nil; a == nil {
@@ -59,7 +58,6 @@ func (k *keeping) close() error {
 	return a.Close()
 }
 
-// inStep is a store whose Sync first syncs an archive.
 type inStep struct {
 	store.Store
 	archive *archive.Archive
@@ -72,9 +70,9 @@ func (s inStep) Sync() error {
 	return s.Store.Sync()
 }
 
-// resumeArchive opens the archive of a crawl if a process was killed while it wrote an archive
-// file. That file must be completed, even if the crawl has nothing left to fetch. It also completes
-// files that other dead workers left open.
+// resumeArchive opens the archive of a crawl if a process was killed while writing an archive file.
+// That file must be completed, even if the crawl has nothing left to fetch. It also completes files
+// that other dead workers left open.
 func (r *run) resumeArchive(ctx context.Context) (*keeping, error) {
 	kept, dir := &keeping{}, r.opt.Archive.Dir
 	if dir == "" {
@@ -101,7 +99,6 @@ func (r *run) adopt(ctx context.Context) error {
 	return err
 }
 
-// openArchive opens the archive if the options ask for one and it is not open yet.
 func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	to := r.opt.Archive
 	if kept.archive != nil {
@@ -145,7 +142,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 }
 
 // archivist returns the key under which a store keeps the location of this worker's archive: the
-// name of the worker, or "" if the store is not shared.
+// name of the worker if the store is shared, otherwise "".
 func (r *run) archivist() string {
 	if r.store.Shared {
 		return r.opt.Crawl.Worker
@@ -154,7 +151,7 @@ func (r *run) archivist() string {
 }
 
 // withoutArchive warns the user if earlier runs of the crawl wrote an archive and this run does
-// not, because the archive will lack the pages of this run.
+// not, because that archive will lack the pages of this run.
 func (r *run) withoutArchive(ctx context.Context) error {
 	dir, err := archive.FolderOf(ctx, r.store, r.archivist())
 	if err == nil && dir != "" {

@@ -26,22 +26,22 @@ import (
 // only at the end.
 //
 // When the crawl is stopped, a consumer that writes on this machine still processes all remaining
-// pages. A consumer that sends to a server has until the end of the grace period; the next run
-// sends what is left.
+// pages. A consumer that sends to a server stops at the end of the grace period; the next run sends
+// the rest.
 type consumers struct {
 	all []consumer
-	log *urlLog // the log of URLs, which is also an element of all; nil means that URLs are not logged
+	log *urlLog // also an element of all; nil means that URLs are not logged
 	out Output
 }
 
 type consumer struct {
 	feed.Consumer
-	every  time.Duration // interval between two calls to CatchUp
-	server string        // URL of the server to which the consumer sends; "" means that it writes on this machine
+	every  time.Duration // interval between calls to CatchUp
+	server string        // URL of the server that receives the pages; "" means that the consumer writes on this machine
 }
 
-// waitingSaid is how long the crawl waits for its consumers at the end before it prints the names
-// of the servers that have not accepted all pages.
+// waitingSaid is how long the crawl waits for its consumers at the end before it prints which
+// servers have not accepted all pages yet.
 const waitingSaid = time.Second
 
 // lateContext returns a context that ends one grace period after ctx ends, or when cancel is
@@ -57,11 +57,10 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 }
 
 const (
-	fileEvery   = 2 * time.Second        // if the process is killed, a feed file can lack the pages of this interval; the next run writes them
-	streamEvery = 200 * time.Millisecond // longest delay until a program that reads the feed from a pipe gets a page
+	fileEvery   = 2 * time.Second        // a feed file can lack the pages of this interval if the process is killed; the next run writes them
+	streamEvery = 200 * time.Millisecond // maximum delay before a program that reads the feed from a pipe gets a page
 )
 
-// openConsumers opens the feed and the log of URLs, if the options ask for them.
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 	following := consumers{out: r.out}
 	f, err := r.openFeed(ctx)
@@ -83,7 +82,7 @@ func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 }
 
 // closeConsumers closes the consumers of a crawl that did not begin. The error is context.Canceled
-// if the user stopped the program before one of them had sent everything.
+// if the user stopped the program before all of them had sent everything.
 func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 	late, cancel := lateContext(ctx, r.opt.Crawl.Grace)
 	defer cancel()
@@ -94,8 +93,8 @@ func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 	return err
 }
 
-// completeFeed writes the pages of the store that are missing from the feed's file. It is for runs
-// that have nothing to fetch. All other runs do this when the crawl begins.
+// completeFeed writes the pages that are missing from the feed's file. It is for runs that have
+// nothing to fetch; other runs do this when the crawl begins.
 func (r *run) completeFeed(ctx context.Context) error {
 	f, err := r.openFeed(ctx)
 	if err != nil || f == nil {
@@ -108,7 +107,7 @@ func (r *run) completeFeed(ctx context.Context) error {
 	return following.refused()
 }
 
-// openFeed opens the live feed. It returns nil if the options ask for none.
+// openFeed returns nil if the options ask for no feed.
 func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	switch r.opt.Feed {
 	case "":
@@ -132,7 +131,7 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 }
 
 // openIndexFeed opens the consumer that sends pages to a search index. The store keeps the position
-// of the last page that was sent.
+// of the last page sent.
 func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	name := "index " + r.opt.Feed
 	at, err := r.store.Meta(ctx, name)
@@ -155,10 +154,8 @@ type objectFeed struct {
 	to   *bucket.Object
 }
 
-// CatchUp does nothing.
 func (f objectFeed) CatchUp(context.Context) error { return nil }
 
-// Close writes all pages of the store.
 func (f objectFeed) Close(ctx context.Context) error {
 	_, err := f.to.Write(ctx, func(w io.Writer) error {
 		pack := corpus.Pack(w, f.name)
@@ -170,7 +167,6 @@ func (f objectFeed) Close(ctx context.Context) error {
 	return err
 }
 
-// answered passes a fetched page to the log of URLs, if there is one.
 func (f consumers) answered(p *crawler.Page) {
 	if f.log != nil {
 		f.log.answered(p)
@@ -188,7 +184,7 @@ func (f consumers) touched() func(*store.Record) {
 }
 
 // close closes all consumers, after each has processed the remaining records. A consumer that sends
-// to a server is cut off when late ends; unsent reports whether this happened.
+// to a server is cut off when late ends; the result unsent reports whether this happened.
 func (f consumers) close(late context.Context) (unsent bool, err error) {
 	defer f.sayWaiting()()
 	for _, one := range f.all {
@@ -203,7 +199,6 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused returns an error if the search index permanently refused pages of this crawl.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -214,8 +209,7 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns the context for a consumer: late if the consumer sends to a server, and a context
-// that never ends if it writes on this machine.
+// work returns late for a consumer that sends to a server, otherwise a context that never ends.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)
@@ -223,7 +217,6 @@ func (one consumer) work(late context.Context) context.Context {
 	return late
 }
 
-// cutOff reports whether err means that a consumer could not finish sending before late ended.
 func (one consumer) cutOff(late context.Context, err error) bool {
 	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
 }
@@ -241,10 +234,10 @@ func (f consumers) sayWaiting() (stop func()) {
 	return func() { said.Stop() }
 }
 
-// The method while calls do to run the crawl, and lets the consumers follow it. If a consumer
-// fails, while cancels the context passed to do, and returns the consumer's error. Consumers that
-// send to a server are cancelled when late ends.
-func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
+// run calls do, which runs the crawl, while the consumers follow it. If a consumer fails, run
+// cancels the context passed to do, and returns the consumer's error. Consumers that send to a
+// server are cancelled when late ends.
+func (f consumers) run(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	group, doing := errgroup.WithContext(following)
@@ -266,16 +259,15 @@ func (f consumers) while(ctx, late context.Context, do func(context.Context) err
 	return err
 }
 
-// A urlLog writes a log line for each URL whose result was stored: its HTTP status, its verdict and
-// the duration of the request. It implements [feed.Consumer].
+// A urlLog writes a log line for each URL whose result has been stored: its HTTP status, its
+// verdict and the duration of the request. It implements [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
 	cursor store.Cursor
-	took   sync.Map // key: URL; value: duration of its last request, removed when the URL is logged
+	took   sync.Map // URL → duration of its last request; removed when the URL is logged
 }
 
-// newURLLog returns a log of the URLs whose results are stored from now on.
 func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -284,7 +276,6 @@ func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, 
 	return &urlLog{log: log, s: s, cursor: end}, nil
 }
 
-// CatchUp logs the URLs that were stored since the last call.
 func (l *urlLog) CatchUp(ctx context.Context) error {
 	for page, err := range l.s.Changes(ctx, l.cursor, store.WantRecord) {
 		if err != nil {
@@ -296,19 +287,17 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Close logs the URLs that were stored since the last call to CatchUp.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
-// answered remembers the duration of the request for a page's URL, until the URL is logged.
+// answered remembers the duration of a page's request until its URL is logged.
 func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 
-// add writes the log line for the record of a URL.
 func (l *urlLog) add(r *store.Record) {
 	attrs := []any{"url", r.URL, "state", NameOf(r.End()), "status", r.Status, "bytes", r.Size}
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}
-	if took, ok := l.took.LoadAndDelete(r.URL); ok { // there is no duration if nothing was fetched, for example because robots.txt forbids the URL
+	if took, ok := l.took.LoadAndDelete(r.URL); ok { // nothing may have been fetched, for example because robots.txt disallows the URL
 		attrs = append(attrs, "ms", math.Round(float64(took.(time.Duration))/1e5)/10)
 	}
 	if r.Problem != "" {

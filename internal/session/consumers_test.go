@@ -34,7 +34,7 @@ func TestSlowConsumer(t *testing.T) {
 		slow := &slowConsumer{}
 		began := time.Now()
 		var crawled time.Duration
-		err := one(slow, "").while(t.Context(), t.Context(), func(context.Context) error {
+		err := one(slow, "").run(t.Context(), t.Context(), func(context.Context) error {
 			time.Sleep(10 * time.Second) // the duration of the crawl
 			crawled = time.Since(began)
 			return nil
@@ -49,7 +49,7 @@ func TestSlowConsumer(t *testing.T) {
 func TestConsumerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("nobody reads")
-		err := one(&slowConsumer{err: gone}, "").while(t.Context(), t.Context(), func(ctx context.Context) error {
+		err := one(&slowConsumer{err: gone}, "").run(t.Context(), t.Context(), func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		})
@@ -75,7 +75,7 @@ func TestDeadServer(t *testing.T) {
 		late, cancel := lateContext(run, grace)
 		defer cancel()
 		var stopped time.Time
-		err := following.while(run, late, func(context.Context) error {
+		err := following.run(run, late, func(context.Context) error {
 			time.Sleep(time.Hour) // the duration of the crawl
 			stopped = time.Now()
 			stop()

@@ -9,10 +9,8 @@ import (
 	"skink/store"
 )
 
-// cookiesName is the name under which a store keeps the cookies that hosts set, for later runs.
 const cookiesName = "cookies"
 
-// keptCookies returns the cookies of the last run that kept them.
 func keptCookies(ctx context.Context, s store.Reader) (all []crawler.KeptCookie, err error) {
 	text, err := s.Meta(ctx, cookiesName)
 	if err != nil || len(text) == 0 {
@@ -24,7 +22,6 @@ func keptCookies(ctx context.Context, s store.Reader) (all []crawler.KeptCookie,
 	return all, nil
 }
 
-// keepCookies stores the cookies that hosts set during a crawl.
 func keepCookies(ctx context.Context, s store.Store, all []crawler.KeptCookie) error {
 	text, err := json.Marshal(all)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"skink/store"
 )
 
-// A NamedState is a state of URLs with the name that users see, such as "given-up".
+// A NamedState is a URL state with the name that users see, such as "given-up".
 type NamedState struct {
 	Name  string
 	State frontier.State
-	Later bool // whether the name is "postponed"; postponed URLs share State with blocked URLs
+	Later bool // the name is "postponed"; postponed URLs share State with blocked URLs
 	Note  string
 }
 
@@ -50,8 +50,8 @@ func NameOf(state frontier.State) string {
 // URLs are pending again, because their records remain.
 func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
 
-// CountPostponed returns the exact number of postponed URLs. It reads all pending URLs if some that
-// were blocked or postponed may be pending again.
+// CountPostponed returns the exact number of postponed URLs. It reads all pending URLs if blocked
+// or postponed URLs may be pending again.
 func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
 	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
 		return LikelyPostponed(n, t), nil
@@ -83,8 +83,8 @@ func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 	return min(max(postponed, 0), n.Blocked), nil
 }
 
-// CountsByName returns the number of URLs in each state, by the state's name. The argument
-// postponed is the number of postponed URLs, which n.Blocked includes.
+// CountsByName returns the number of URLs in each state, by name. The argument postponed is the
+// number of postponed URLs, which n.Blocked includes.
 func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
@@ -92,18 +92,17 @@ func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	}
 }
 
-// An EndRow is a row of the table of URLs by state: a state, its number of URLs and a note.
+// An EndRow is a row of the table of URLs by state.
 type EndRow struct {
 	Name string
 	N    int64
 	Note string
 }
 
-// EndRows returns a row for each state of a store's URLs. The second result is the sum of the rows'
-// numbers.
+// EndRows returns a row for each state, and the total number of URLs.
 func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
 	byName := CountsByName(n, postponed)
-	pending := n.Pending // pending URLs that may have a record from an earlier visit
+	pending := n.Pending // may include URLs that have a record from an earlier visit
 	for _, s := range States {
 		row := EndRow{s.Name, byName[s.Name], s.Note}
 		records := row.N
@@ -132,7 +131,7 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		if again > 0 {
 			row.Note += fmt.Sprintf(", %s of %s waiting for a revisit", report.Grouped(again), report.Grouped(records))
 		}
-		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // records of files that skink dedup wrote have no URL in the frontier
+		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // files that skink dedup recorded have no URL in the frontier
 			row.Note += fmt.Sprintf(", %s of these read from files", report.Grouped(files))
 		}
 		rows, all = append(rows, row), all+row.N
@@ -140,7 +139,7 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 	return rows, all
 }
 
-// Total returns the sum of the counts.
+// Total returns the sum of the given counts.
 func Total(byKind map[string]int64) (n int64) {
 	for _, count := range byKind {
 		n += count

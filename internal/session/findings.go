@@ -9,9 +9,9 @@ import (
 	"skink/report/audit"
 )
 
-// endCrawl finishes a crawl whose URLs were all visited: it keeps the findings, and then records
-// that all URLs to visit again have been visited. If the process is killed in the meantime, the
-// next run calls endCrawl again.
+// endCrawl finishes a crawl that has visited all its URLs: it stores the findings, and then records
+// that all URLs to visit again have been visited. If the process is killed in between, the next run
+// calls endCrawl again.
 func (r *run) endCrawl(ctx context.Context) error {
 	if err := r.keepFindings(ctx); err != nil {
 		return err
@@ -19,12 +19,12 @@ func (r *run) endCrawl(ctx context.Context) error {
 	return writeRound(context.WithoutCancel(ctx), r.store, round{})
 }
 
-// auditMemory is the memory that an audit needs for each URL, in bytes; see package audit.
+// auditMemory is the number of bytes of memory that an audit needs for each URL; see package audit.
 const auditMemory = 1300
 
-// If the options ask for it, keepFindings audits the store and stores the findings as those of the
-// last crawl. It does nothing if they are already stored and the store has not changed since. The
-// crawl must have ended, so that its memory is free.
+// keepFindings audits the store, if the options ask for it, and stores the findings as those of the
+// last crawl. It does nothing if the store has not changed since they were last stored. The crawl
+// must have ended, so that its memory is free.
 func (r *run) keepFindings(ctx context.Context) error {
 	if !r.opt.Audit {
 		return nil

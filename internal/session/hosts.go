@@ -16,22 +16,19 @@ import (
 // MostHosts is the maximum number of hosts shown in each list of hosts.
 const MostHosts = 10
 
-// slowest returns the hosts that take longest to respond, slowest first, at most MostHosts.
 func slowest(all []crawler.HostState) []crawler.HostState {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
 	return list[:min(len(list), MostHosts)]
 }
 
-// leftAlone returns the hosts to which the crawl currently sends no requests, longest wait first,
-// at most MostHosts. The second result is the number of all of these hosts.
+// leftAlone also returns the total number of hosts to which the crawl currently sends no requests.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
 	return list[:min(len(list), MostHosts)], len(list)
 }
 
-// whyAlone returns the reason why a host currently gets no requests.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":
@@ -47,8 +44,6 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	}
 }
 
-// hostsText returns a text for users: the slowest hosts, and the hosts to which the crawl currently
-// sends no requests.
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -61,12 +56,11 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	for _, h := range alone {
 		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
 	}
-	w.Flush() // a write to a builder never fails
+	w.Flush() // writes to a strings.Builder never fail
 	return b.String()
 }
 
-// logHosts logs the slowest hosts, and the hosts to which the crawl currently sends no requests,
-// one record each.
+// logHosts writes one log record per host.
 func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
 	for _, h := range slowest(all) {
 		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)

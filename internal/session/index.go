@@ -15,33 +15,30 @@ import (
 )
 
 // These environment variables hold the credentials for a search index (Elasticsearch or
-// OpenSearch). They are not flags, because other users of the machine could see them on a command
-// line.
+// OpenSearch). They are not flags, because other users of the machine can see command lines.
 const (
 	EnvUser     = "SKINK_INDEX_USER"
 	EnvPassword = "SKINK_INDEX_PASSWORD"
 	EnvKey      = "SKINK_INDEX_API_KEY"
 )
 
-// namedRefused is the maximum number of refused pages that are printed. A longer list would not
-// help the user.
 const namedRefused = 20
 
-// NewIndex returns a Bulk that sends pages to the search index at url. It writes a line to the
-// writer say for each of the first pages that the index refuses.
-func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
+// NewIndex returns a Bulk that sends pages to the search index at url. It writes a line to out for
+// each of the first namedRefused pages that the index refuses.
+func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, keep func(context.Context, store.Cursor) error, out io.Writer) (*feed.Bulk, error) {
 	named := 0
 	b, err := feed.NewBulk(s, feed.BulkOptions{
 		URL: url, Header: header, Options: opt, Keep: keep,
 		Delayed: func(why error, tries int, waits time.Duration) {
-			fmt.Fprintf(say, "skink: the index cannot be reached: %s; skink tries again, up to %d times in about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
+			fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink tries again, up to %d times in about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
 		},
 		Refused: func(id, why string) {
 			switch named++; {
 			case named <= namedRefused:
-				fmt.Fprintf(say, "skink: the search index refused the document %s: %s\n", id, harmless.Error(errors.New(why)))
+				fmt.Fprintf(out, "skink: the search index refused the document %s: %s\n", id, harmless.Error(errors.New(why)))
 			case named == namedRefused+1:
-				fmt.Fprintln(say, "skink: further refused documents are only counted")
+				fmt.Fprintln(out, "skink: further refused documents are only counted")
 			}
 		},
 	})
@@ -60,14 +57,13 @@ func WhoIsIt(err error) error {
 	return fmt.Errorf("%w: set %s and %s, or %s", err, EnvUser, EnvPassword, EnvKey)
 }
 
-// An indexFeed sends the pages of a running crawl to an index.
 type indexFeed struct{ *feed.Bulk }
 
 func (f indexFeed) CatchUp(ctx context.Context) error { return WhoIsIt(f.Bulk.CatchUp(ctx)) }
 func (f indexFeed) Close(ctx context.Context) error   { return WhoIsIt(f.Bulk.Close(ctx)) }
 
-// RefusedError returns the error for a command whose search index permanently refused this number
-// of pages, or nil if refused is 0.
+// RefusedError returns the error for a command if a search index has permanently refused the given
+// number of pages, or nil for 0.
 func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil

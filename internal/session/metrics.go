@@ -16,13 +16,12 @@ import (
 // A meter serves the metrics of a crawl. It starts before the crawl, so that an address in use is
 // reported before anything is fetched.
 type meter struct {
-	server *monitor.Server // nil means that no metrics are served
+	server *monitor.Server // nil if no metrics are served
 	view   *atomic.Pointer[running]
-	page   *atomic.Int64 // time at which the last page was fetched, in Unix nanoseconds
+	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
 }
 
-// openMonitor starts the server for metrics if opt.Metrics names an address. Otherwise it returns a
-// meter that does nothing.
+// openMonitor returns a meter that does nothing if opt.Metrics is not set.
 func openMonitor(opt *Options, out Output) (o meter, err error) {
 	if opt.Metrics == "" {
 		return o, nil
@@ -37,7 +36,6 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	return o, nil
 }
 
-// observe counts a fetch in the metrics and records its duration.
 func (o meter) observe(p *crawler.Page) {
 	if o.server == nil {
 		return
@@ -48,7 +46,7 @@ func (o meter) observe(p *crawler.Page) {
 	}
 }
 
-// timed returns a store whose calls are timed in the metrics. Without metrics, it returns s.
+// Without metrics, timed returns s.
 func (o meter) timed(s *NamedStore) *NamedStore {
 	if o.server == nil {
 		return s
@@ -58,7 +56,6 @@ func (o meter) timed(s *NamedStore) *NamedStore {
 	return &with
 }
 
-// show makes the server report the numbers of the running crawl v.
 func (o meter) show(v *running) {
 	if o.server != nil {
 		o.view.Store(v)
@@ -78,7 +75,7 @@ func (o meter) numbers() monitor.Numbers {
 		return monitor.Numbers{}
 	}
 	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // 0 if counting fails: the crawl will report the error
+	counts, _ := v.store.Counts(context.Background()) // zero if counting fails, because the crawl will report the error
 	size, free := v.store.disk()
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
@@ -92,7 +89,7 @@ func (o meter) numbers() monitor.Numbers {
 }
 
 // hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" gets
-// requests, "waiting" asked for a pause, "failing" does not respond, "spent" has reached
+// requests, "waiting" has asked for a pause, "failing" does not respond, "spent" has reached
 // --max-host-pages or --max-host-bytes, and "suspended" gets no more requests in this run.
 func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	states := map[string]int64{"active": 0, "waiting": 0, "failing": 0, "spent": 0, "suspended": 0}
@@ -114,7 +111,6 @@ func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	return states
 }
 
-// A timedStore times those calls to a store that a crawl makes for each page or each host.
 type timedStore struct {
 	store.Store
 	server *monitor.Server

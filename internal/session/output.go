@@ -8,12 +8,12 @@ import (
 
 // An Output receives the messages of a run, its progress, and the feed of pages if it is printed.
 type Output struct {
-	Out     io.Writer       // receives the feed if Options.Feed is "-"
-	Err     io.Writer       // receives messages and progress as text
-	Log     *slog.Logger    // receives messages and progress as log records instead of Err; nil means that Err is used
+	Out     io.Writer       // for the feed, if Options.Feed is "-"
+	Err     io.Writer       // for messages and progress as text
+	Log     *slog.Logger    // for messages and progress as log records; if nil, Err is used
 	Quiet   bool            // print errors only
-	Screen  io.Writer       // the terminal for a status line, which may contain escape sequences; nil means that Err is not a terminal
-	Columns func() int      // width of the terminal Screen, in characters
+	Screen  io.Writer       // terminal for the status line, which may contain escape sequences; nil if Err is not a terminal
+	Columns func() int      // width of Screen in characters
 	Asked   <-chan struct{} // receives a value each time the user asks for the state of the hosts; may be nil
 }
 
@@ -28,7 +28,6 @@ func (o Output) Say(format string, args ...any) {
 	}
 }
 
-// finish prints how a run ended.
 func (o Output) finish(sum Summary) {
 	switch {
 	case o.Quiet:

@@ -21,24 +21,22 @@ import (
 	"skink/store"
 )
 
-// A plan holds the seeds and URLs that a run will fetch, and the options with which it fetches
-// them.
 type plan struct {
-	seeds Seeds           // seeds of this run and of earlier runs
+	seeds Seeds           // of this run and of earlier runs
 	lost  []lostFolder    // folders among the seeds that no longer exist
-	crawl crawler.Options // options of the run, including the options that follow from the seeds
-	again selection       // URLs to visit again
+	crawl crawler.Options // includes the options that follow from the seeds
+	again selection
 }
 
 // plan adds the seeds of this run to those in the store, and derives the options of the crawl from
-// them. It writes nothing, so a command that fails before its crawl leaves no seeds in the store.
+// them. It writes nothing, so a command that fails before the crawl leaves no seeds in the store.
 func (r *run) plan(ctx context.Context) (p plan, err error) {
 	given := r.opt.Seeds
 	if p.seeds, err = ReadSeeds(ctx, r.store); err != nil {
 		return p, fmt.Errorf("%s: %w", r.store.Name, err)
 	}
 	lost, folders := p.seeds.relocate(given.Folders)
-	if len(folders) == len(given.Folders) && !r.opt.Add { // none of the given folders is the new location of a folder from an earlier run
+	if len(folders) == len(given.Folders) && !r.opt.Add { // none of the given folders replaces one from an earlier run
 		if err := r.checkOthers(ctx, p.seeds, given); err != nil {
 			return p, err
 		}
@@ -79,15 +77,15 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	p.crawl = o
 	p.again = selection{
-		store: r.store, of: &r.opt.Again, named: named, admits: o.Admits, depth: max(1, o.MaxDepth),
+		store: r.store, options: &r.opt.Again, named: named, admits: o.Admits, depth: max(1, o.MaxDepth),
 		postponed: !r.opt.Learn || !r.opt.Budget,
 	}
 	p.again.round, err = openRound(ctx, r.store, &r.opt.Again)
 	return p, err
 }
 
-// checkOthers refuses seeds if none of them is in the store and the store holds a finished crawl.
-// Otherwise a user who forgot about the store would get two sites in one report.
+// checkOthers refuses seeds if the store contains a finished crawl and none of them. Otherwise, a
+// user who has forgotten about the store would get two sites in one report.
 func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	counts, err := r.store.Counts(ctx)
 	if err != nil {
@@ -105,8 +103,8 @@ func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 }
 
 // anythingLeft reports whether the crawl has anything to do: a pending URL, a new seed, URLs to
-// visit again, or postponed URLs to fetch. Otherwise firstDue is the time at which the first page
-// is due for another visit, or zero.
+// visit again, or postponed URLs to fetch. If not, firstDue is the earliest time at which a page is
+// due for another visit, or zero.
 func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue time.Time, err error) {
 	counts, err := r.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
@@ -114,7 +112,7 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	}
 	for _, i := range p.seeds.Items() {
 		state, err := r.store.State(ctx, i.URL)
-		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed in the meantime
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed meanwhile
 			return true, firstDue, err
 		}
 	}
@@ -130,8 +128,6 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	return r.opt.Learn && tally.Later > 0 && !r.opt.Again.wanted(), firstDue, err
 }
 
-// nothingLeft ends a run that has nothing to fetch: it writes the seeds and tells the user why
-// nothing is fetched.
 func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error {
 	tally, err := r.store.Tally(ctx)
 	if err != nil {
@@ -143,7 +139,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if err := r.completeFeed(ctx); err != nil {
 		return err
 	}
-	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that moved
+	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that has moved
 		return err
 	}
 	if err := r.endCrawl(ctx); err != nil { // an earlier run may have been killed after its last visit
@@ -167,11 +163,9 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	return nil
 }
 
-// withStore returns a skink command line for this run's store; see [WithStore].
 func (r *run) withStore(command string) string { return WithStore(command, r.store.Name) }
 
-// WithStore returns a skink command line with the flag --store for the store called name, unless that
-// is the default store.
+// WithStore adds the flag --store to a skink command line, unless name is the default store.
 func WithStore(command, name string) string {
 	if name == DefaultStore {
 		return command
@@ -194,8 +188,8 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 }
 
 // begin writes the seeds to the store, and puts the URLs to visit again into the frontier. It
-// returns the counts of the frontier, and the number of URLs that were put back. It must be called
-// when the crawl is ready to run.
+// returns the frontier's counts and the number of URLs put back. Call it when the crawl is ready to
+// run.
 func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
 	if err := plant(ctx, r.store, p.seeds); err != nil {
 		return counts, 0, err
@@ -207,7 +201,6 @@ func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back i
 	return counts, back, err
 }
 
-// plant writes the seeds to the store and to its frontier.
 func plant(ctx context.Context, s store.Store, all Seeds) error {
 	if err := all.write(ctx, s); err != nil {
 		return fmt.Errorf("write seeds: %w", err)
@@ -218,7 +211,7 @@ func plant(ctx context.Context, s store.Store, all Seeds) error {
 	return nil
 }
 
-// A moves records the new URL if a seed redirects to another address of its site, such as from http
+// A moves records the new URL when a seed redirects to another URL of its site, such as from http
 // to https.
 type moves struct {
 	store    store.Store
@@ -227,8 +220,8 @@ type moves struct {
 	mu       sync.Mutex
 }
 
-// moved records a redirect from a seed to another URL. The host of that URL gets the position of
-// the seed's host in the order of hosts by which leaders are chosen.
+// moved records a redirect from a seed to another URL. The host of that URL takes the place of the
+// seed's host in the order of hosts; see package precedence.
 func (m *moves) moved(ctx context.Context, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -241,8 +234,8 @@ func (m *moves) moved(ctx context.Context, from, to string) error {
 	return m.seeds.write(ctx, m.store)
 }
 
-// orderHosts adds the hosts of seeds to the store's order of hosts. A page on an earlier host
-// becomes the leader of its duplicates.
+// orderHosts adds the hosts of seeds to the store's order of hosts. Pages on earlier hosts are
+// preferred as leaders of their duplicates.
 func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*precedence.Order, error) {
 	order, err := precedence.Add(ctx, s, prefer, hosts)
 	if errors.Is(err, precedence.ErrPrefer) {
@@ -258,8 +251,7 @@ func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*pr
 	return order, nil
 }
 
-// preferFlags returns the regular expressions as --prefer flags for a command line, each after a
-// space.
+// Each flag is preceded by a space.
 func preferFlags(prefer []string) (flags string) {
 	for _, expression := range prefer {
 		flags += " --prefer " + harmless.Quoted(expression)
@@ -267,7 +259,6 @@ func preferFlags(prefer []string) (flags string) {
 	return flags
 }
 
-// namesContact reports whether a user agent contains a URL or an email address.
 func namesContact(agent string) bool {
 	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }

@@ -12,14 +12,12 @@ import (
 	"skink/report"
 )
 
-// These are the intervals at which progress is reported: statusEvery on a terminal, and logEvery in
-// a log.
+// Progress is reported every statusEvery on a terminal, and every logEvery in a log.
 const (
 	statusEvery = 200 * time.Millisecond
 	logEvery    = 10 * time.Second
 )
 
-// A moment is the state of a running crawl for progress reports.
 type moment struct {
 	pages, added, unique, exact, near, failed, givenUp, pending int64
 	hosts                                                       int
@@ -33,7 +31,6 @@ func (m moment) line() string {
 		report.Grouped(m.pages), m.rate(), report.Grouped(m.unique), report.Grouped(m.exact), report.Grouped(m.near), report.Grouped(m.failed), report.Grouped(m.givenUp), report.Grouped(m.pending), report.Grouped(m.hosts))
 }
 
-// A running gives access to the numbers of a running crawl.
 type running struct {
 	store    *NamedStore
 	pipeline *ingest.Pipeline
@@ -41,23 +38,22 @@ type running struct {
 	started  time.Time
 }
 
-// now returns the current numbers of the crawl. A number that cannot be read is 0: the crawl itself
-// will report the error.
+// now returns the crawl's current statistics. A number that cannot be read is 0, because the crawl
+// itself will report the error.
 func (v *running) now() moment {
 	all, added := v.pipeline.Tally(), v.pipeline.Added()
 	counts, _ := v.store.Counts(context.Background())
 	return moment{all.Pages(), added.Pages(), all.Unique, all.Exact, all.Near, counts.Failed, counts.GivenUp, counts.Pending, v.crawl.Waiting(), time.Since(v.started)}
 }
 
-// progress shows a running crawl to the user.
 type progress struct {
-	opt *Options
-	out Output
-	of  *running
+	opt     *Options
+	out     Output
+	running *running
 }
 
-// watch shows the progress of the crawl until stop is called. If Output.Quiet is set, it shows only
-// the state of the hosts, and only when the user asks for it.
+// watch shows the progress of the crawl until stop is called. With Output.Quiet, it shows only the
+// state of the hosts, when the user asks for it.
 func watch(ctx context.Context, p progress) (stop func()) {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -71,10 +67,9 @@ func watch(ctx context.Context, p progress) (stop func()) {
 	return func() { close(done); wait.Wait() }
 }
 
-// clearLine erases the status line.
+// clearLine erases the status line of a terminal.
 const clearLine = "\r\x1b[K"
 
-// statusLine updates the status line, and erases it at the end.
 func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
@@ -91,19 +86,19 @@ func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
 			stopping = "finishing requests in flight  "
 		case <-p.out.Asked:
 			fmt.Fprint(p.out.Screen, clearLine)
-			fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
+			fmt.Fprint(p.out.Err, hostsText(p.running.crawl.Hosts(), time.Now()))
 		case <-pace:
 			p.sayPace(clearLine)
 		case <-tick.C:
 		}
-		line := stopping + p.of.now().line()
+		line := stopping + p.running.now().line()
 		fmt.Fprint(p.out.Screen, clearLine)
 		fmt.Fprint(p.out.Err, line[:min(len(line), max(p.out.Columns()-1, 20))])
 	}
 }
 
-// logLines writes a line about the crawl at intervals, and the state of the hosts when the user asks
-// for it. The lines have the format of the other messages of the run: text, or log records.
+// logLines writes a line about the crawl every logEvery, and the state of the hosts when the user
+// asks for it. The lines have the format of the run's other messages: text or log records.
 func (p progress) logLines(done <-chan struct{}) {
 	log := p.out.Log
 	tick := time.NewTicker(logEvery)
@@ -115,19 +110,18 @@ func (p progress) logLines(done <-chan struct{}) {
 			return
 		case <-p.out.Asked:
 			if log != nil {
-				logHosts(log, p.of.crawl.Hosts(), time.Now())
+				logHosts(log, p.running.crawl.Hosts(), time.Now())
 			} else {
-				fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
+				fmt.Fprint(p.out.Err, hostsText(p.running.crawl.Hosts(), time.Now()))
 			}
 		case <-pace:
 			p.sayPace("")
 		case <-tick.C:
-			p.out.progress(p.of.now(), time.Now())
+			p.out.progress(p.running.now(), time.Now())
 		}
 	}
 }
 
-// progress prints the state of the crawl at a time: as text, or as a log record.
 func (o Output) progress(m moment, at time.Time) {
 	switch {
 	case o.Quiet:
@@ -139,10 +133,9 @@ func (o Output) progress(m moment, at time.Time) {
 	}
 }
 
-// sayPace explains to new users why the crawl is slow, if it is slow. It first writes the string
-// erase, which clears the status line.
+// sayPace first writes erase, which clears the status line.
 func (p progress) sayPace(erase string) {
-	if text := p.opt.paceText(p.of.now(), p.of.crawl.Hosts()); text != "" {
+	if text := p.opt.paceText(p.running.now(), p.running.crawl.Hosts()); text != "" {
 		if erase != "" {
 			fmt.Fprint(p.out.Screen, erase)
 		}
@@ -150,12 +143,12 @@ func (p progress) sayPace(erase string) {
 	}
 }
 
-// paceAfter is the time that a crawl must run before its rate is meaningful.
+// paceAfter is how long a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
-// paceText returns a text for a crawl that is slow because it waits between requests to a host. The
-// text explains this, because new users might think that one page per second is the program's
-// limit. paceText returns "" if the crawl is slow for another reason, or if the user set the delay.
+// paceText explains to new users that a crawl is slow because it waits between requests to a host.
+// They might think that one page per second is the program's limit. It returns "" if the crawl is
+// slow for another reason, or if the user set the delay.
 func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	delay := o.Crawl.Delay
 	if o.DelayChosen || delay == 0 || m.pending == 0 {

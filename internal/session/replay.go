@@ -18,25 +18,24 @@ import (
 )
 
 // A replay judges pages from web archives instead of fetching them, in the order of the archives. A
-// crawl writes an archive in the order in which it stores pages, so the verdicts are the same as in
+// crawl archives pages in the order in which it stores them, so the verdicts are the same as in
 // that crawl.
 type replay struct {
 	options  crawler.Options
 	out      Output
 	store    *NamedStore
 	pipeline *ingest.Pipeline
-	ways     map[string]way // redirects read so far, by the URL of the page to which they lead
-	lost     int            // number of records that could not be read
-	passed   report.Passed  // skipped records, counted by reason
+	ways     map[string]way // redirects read so far, by target
+	lost     int            // records that could not be read
+	passed   report.Passed  // skipped records by reason
 }
 
-// A way describes the redirects that led a crawl to a page.
 type way struct {
 	via  string
 	hops int
 }
 
-// Replay judges the pages of web archives and writes them to a store. It fetches nothing.
+// Replay judges the pages of web archives and writes them to a store. It does not fetch anything.
 func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files []corpus.Archive) error {
 	rule, set, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
@@ -80,10 +79,9 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	return nil
 }
 
-// errStop stops the reading of a file when the caller needs no more pages.
+// errStop stops reading a file when the caller wants no more pages.
 var errStop = errors.New("stop")
 
-// pages yields the pages of the archive files, one file after another.
 func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
 		for _, f := range files {
@@ -99,7 +97,7 @@ func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*i
 	}
 }
 
-// pagesOf yields the pages of an archive file. The error is errStop if yield returned false.
+// pagesOf returns errStop if yield returned false.
 func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*ingest.Replayed, error) bool) error {
 	f, err := file.Open()
 	if err != nil {
@@ -116,13 +114,13 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	}
 	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
 		r.lead(p)
-		p.Item.Due = p.FetchedAt // so that a second response from the same URL counts as another visit
+		p.Item.Due = p.FetchedAt // so that a second response for the same URL counts as another visit
 		leads, err := crawler.LeadsOf(p, &r.options)
 		if err != nil {
 			return err
 		}
 		discover := func(ctx context.Context) error {
-			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that were added to it
+			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that have been added to it
 			return err
 		}
 		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is not later than the stored visit") }}, nil) {
@@ -132,8 +130,8 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	})
 }
 
-// lead records in a page the redirects that led to it. If the page itself is a redirect, lead
-// remembers it for the page at its target.
+// lead sets the redirects that led to a page. If the page itself is a redirect, lead remembers it
+// for its target.
 func (r *replay) lead(p *crawler.Page) {
 	if came, ok := r.ways[p.Item.URL]; ok {
 		p.Item.Via, p.Item.Hops = came.via, came.hops
@@ -148,8 +146,8 @@ func (r *replay) lead(p *crawler.Page) {
 	r.ways[p.Location] = from
 }
 
-// placed returns a writer that adds the location of a page's response in the archive to the record
-// of the page, and then commits the page.
+// placed returns a writer that adds the location of a page's response in the archive to the page's
+// record, and then commits the page.
 func (r *replay) placed(at store.Archived) ingest.EntryWriter {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at

@@ -11,11 +11,10 @@ import (
 // The true rate of change of a page is unknown; the best estimate is its past rate. Therefore, the
 // interval to the next visit is half of the average time between changes, which finds at least half
 // of the changes within that time. But the interval is never shorter than the time for which the
-// page has been unchanged. If a page has never changed, it is visited when it has been unchanged
-// for as long again: its interval doubles. Cho and Garcia-Molina ("Estimating frequency of change",
-// 2003) estimate the rate of a Poisson process with the same two numbers, and correct for changes
-// between two visits. At most [store.MostVisits] changes are remembered, so the interval adapts
-// when a page begins to change less often.
+// page has been unchanged. If a page has never changed, its interval doubles with each visit. Cho
+// and Garcia-Molina ("Estimating frequency of change", 2003) estimate the rate of a Poisson process
+// with the same two numbers, and correct for changes between two visits. At most [store.MostVisits]
+// changes are remembered, so the interval adapts when a page begins to change less often.
 //
 // A page that is a duplicate of another is half as important: its interval is doubled, and it is
 // never due before the page that it duplicates. A page that could not be fetched is retried sooner
@@ -27,33 +26,32 @@ import (
 // seven in the morning. A new value of a counter or a date counts as a change, although it is not
 // news.
 
-// A Schedule determines the time between two visits to a page.
+// A Schedule determines the time between visits to a page.
 type Schedule struct {
 	First time.Duration // time from the first visit to the second
-	Least time.Duration // the shortest time, for a page that changes all the time
-	Most  time.Duration // the longest time, for a page that never changes or is gone
+	Least time.Duration // minimum time, for a page that changes all the time
+	Most  time.Duration // maximum time, for a page that never changes or is gone
 }
 
-// DefaultSchedule returns a schedule that suits most sites. The second visit to a page is a day
-// after the first. Later intervals are between an hour and 30 days.
+// DefaultSchedule returns a schedule that suits most sites: the second visit to a page is a day
+// after the first, and later intervals are between an hour and 30 days.
 func DefaultSchedule() Schedule {
 	const day = 24 * time.Hour
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
 }
 
 // Due returns the time of the next visit to a page. If the page is a duplicate, leader is the
-// record of its leader. The argument leader is nil if there is none or its record is not known.
+// record of its leader, or nil if that is unknown.
 func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {
 		if first := s.Due(leader, nil); due.Before(first) {
-			return first.Add(1) // one nanosecond later, so that the leader comes first if both are fetched in one run
+			return first.Add(1) // a nanosecond later, so that the leader comes first if both are fetched in one run
 		}
 	}
 	return due
 }
 
-// interval returns the time from a page's last visit to the next.
 func (s Schedule) interval(r *store.Record) time.Duration {
 	switch {
 	case r.Kind == store.Sitemap:
@@ -68,7 +66,7 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 	return s.usual(r)
 }
 
-// usual returns the interval for a page that is not a duplicate and could be fetched.
+// usual is for a page that could be fetched and is not a duplicate.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
 	changes, since := changesOf(r)
@@ -79,7 +77,7 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf returns the number of changes to a page's text that its record shows, and the time of
+// changesOf returns the number of changes to a page's text according to its record, and the time of
 // the earliest visit after which the text changed.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash

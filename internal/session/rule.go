@@ -13,16 +13,16 @@ import (
 	"skink/store"
 )
 
-// Wanted holds the settings for judging and storing pages. A new store gets these settings. A store
-// that has settings keeps its own.
+// Wanted holds the settings for judging and storing pages. A new store gets these settings; an
+// existing store keeps its own.
 type Wanted struct {
 	store.Settings
-	Insist []string // flags of skink crawl that the user set; the settings of an existing store must match them
+	Insist []string // flags of skink crawl that the user set, which the settings of an existing store must match
 }
 
-// Agree returns the rule and the settings of a store. If the store is new, it gets the wanted
-// settings. Otherwise Agree fails if the store's settings differ from those that the user chose,
-// which wanted.Insist names.
+// Agree returns the rule and the settings of a store. A new store gets the wanted settings. For an
+// existing store, Agree fails if its settings differ from those that the user chose
+// (wanted.Insist).
 func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedup.Rule, store.Settings, error) {
 	want := wanted.Settings
 	rule, err := RuleOf(want)
@@ -35,7 +35,7 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 	}
 	if has == nil {
 		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
-			return Agree(ctx, s, name, wanted) // another worker wrote the settings of the new store at the same time
+			return Agree(ctx, s, name, wanted) // another worker has just written the settings of the new store
 		}
 		return rule, want, err
 	}
@@ -46,8 +46,8 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 	return rule, *has, err
 }
 
-// Fits returns an error if a store's settings differ from those that the user chose, which w.Insist
-// names. It also fails if another version of the extractor made the store's texts.
+// Fits returns an error if a store's settings differ from those that the user chose (w.Insist), or
+// if another version of the extractor made the store's texts.
 func (w Wanted) Fits(has store.Settings, name string) error {
 	for _, f := range []struct {
 		flag      string
@@ -80,7 +80,6 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 	return nil
 }
 
-// ruleName returns the value of --rule for the setting Contained.
 func ruleName(contained float64) string {
 	if contained > 0 {
 		return "containment"
@@ -95,15 +94,14 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// These are the values of the flag --on-duplicate, which selects what the store keeps of a
-// duplicate page.
+// Values of the flag --on-duplicate, which selects what the store keeps of a duplicate.
 const (
-	Tag  = "tag"  // keep the text and the record of a duplicate
-	Skip = "skip" // keep only the record of a duplicate
+	Tag  = "tag"  // keep both text and record
+	Skip = "skip" // keep only the record
 )
 
-// OnDuplicate returns the value of --on-duplicate for a store that does or does not skip the texts
-// of duplicates.
+// OnDuplicate returns the value of --on-duplicate for a store that skips or keeps the texts of
+// duplicates.
 func OnDuplicate(skipTexts bool) string {
 	if skipTexts {
 		return Skip
@@ -112,8 +110,8 @@ func OnDuplicate(skipTexts bool) string {
 }
 
 // DocumentsOf returns a reader of PDF and other documents for a crawl into a store with these
-// settings. It returns nil if the settings exclude documents. The argument budget is the memory of
-// the whole process, in bytes.
+// settings. It returns nil if the settings exclude documents. The argument budget is the memory
+// budget of the whole process, in bytes.
 func DocumentsOf(set store.Settings, budget int64) *document.Reader {
 	if set.Documents == 0 {
 		return nil
@@ -156,7 +154,7 @@ func ShinglingOf(set store.Settings) dedup.Shingling {
 }
 
 // readable returns an error if another version of the program computed the values in a store,
-// because they cannot be compared with those of this version.
+// because this version's values cannot be compared with them.
 func readable(has store.Settings, name string) error {
 	for _, v := range []struct {
 		what    string

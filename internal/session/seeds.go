@@ -14,17 +14,17 @@ import (
 	"skink/store"
 )
 
-// Seeds are the URLs and folders at which a crawl starts. The store keeps them, so that a user can
+// Seeds are the URLs and folders at which a crawl starts. The store keeps them, so that users can
 // resume the crawl without naming them again.
 type Seeds struct {
-	URLs    []string `json:"urls,omitempty"`    // canonical URLs that the user named
-	Moved   []string `json:"moved,omitempty"`   // URLs to which seeds redirected within their site: they count as seeds, but the user did not name them
-	Folders []string `json:"folders,omitempty"` // absolute paths, in the order in which the user named them
+	URLs    []string `json:"urls,omitempty"`    // canonical URLs named by the user
+	Moved   []string `json:"moved,omitempty"`   // targets of redirects from seeds within their site; they count as seeds, but the user did not name them
+	Folders []string `json:"folders,omitempty"` // absolute paths, in the order given by the user
 }
 
 const seedsName = "seeds"
 
-// ReadSeeds returns the seeds that a store keeps.
+// ReadSeeds returns the seeds stored in s.
 func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 	b, err := s.Meta(ctx, seedsName)
 	if err != nil || b == nil {
@@ -36,8 +36,8 @@ func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 	return all, nil
 }
 
-// write adds the seeds to those in the store, and sets the receiver to all of them. Other workers
-// may add seeds at the same time.
+// write adds the seeds to those in the store, and sets all to the result. Other workers may add
+// seeds at the same time.
 func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	for {
 		old, err := s.Meta(ctx, seedsName)
@@ -50,7 +50,7 @@ func (all *Seeds) write(ctx context.Context, s store.Store) error {
 				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 			}
 		}
-		all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // folders are not added: the user may have moved some of them
+		all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // do not add folders: the user may have moved some of them
 		b, err := json.Marshal(all)
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	}
 }
 
-// Add appends the seeds in other that are not in all yet.
+// Add appends the seeds in other that are not yet in all.
 func (all *Seeds) Add(other Seeds) {
 	for _, u := range other.URLs {
 		if !slices.Contains(all.URLs, u) {
@@ -80,13 +80,12 @@ func (all *Seeds) Add(other Seeds) {
 	}
 }
 
-// sharesWith reports whether all and other have a seed in common.
 func (all *Seeds) sharesWith(other Seeds) bool {
 	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 
-// Name returns a short text for the seeds: the first seed, and the number of other seeds.
+// Name returns a short name for the seeds: the first seed, and the number of others.
 func (all *Seeds) Name() string {
 	items := all.Items()
 	switch len(items) {
@@ -110,18 +109,17 @@ func (all *Seeds) Items() []frontier.Item {
 	return items
 }
 
-// Special returns the hosts that the crawl may contact although their addresses are private,
-// because the user named them as seeds. URLs to which a seed redirected do not count.
+// Special returns the hosts that the crawl may contact even if their addresses are private, because
+// the user named them as seeds. Targets of redirects do not count.
 func (all *Seeds) Special() []string { return wire.SpecialHosts(all.URLs...) }
 
 // A lostFolder is a folder of an earlier crawl that no longer exists at its path.
 type lostFolder struct {
 	folder.Site
 	err   error
-	found string // another folder that now has this folder's host name; "" means that there is none
+	found string // another folder that now has this folder's host name; "" means none
 }
 
-// lost returns the folders among the seeds that cannot be opened.
 func (all *Seeds) lost() (lost []lostFolder) {
 	for _, f := range folder.Sites(all.Folders) {
 		root, err := os.OpenRoot(f.Dir)
@@ -129,15 +127,15 @@ func (all *Seeds) lost() (lost []lostFolder) {
 			lost = append(lost, lostFolder{Site: f, err: err})
 			continue
 		}
-		root.Close() // the folder was opened only to check that it can be opened
+		root.Close() // opened only as a check
 	}
 	return lost
 }
 
-// relocate replaces each folder that cannot be opened with a given folder of the same name. It
-// ignores the number that was added to a name to distinguish folders with equal names. Such a
-// folder is most likely the old one at a new location. relocate returns the folders that are still
-// missing, and the given folders that replaced none.
+// relocate replaces each folder that cannot be opened with a given folder of the same name. Such a
+// folder is most likely the old one at a new location. Numbers that were added to distinguish equal
+// names are ignored. relocate returns the folders that are still missing, and the given folders
+// that replaced none.
 func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {
@@ -155,7 +153,6 @@ func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) 
 	return lost, others
 }
 
-// pendingLost returns the paths of those missing folders that have pending URLs.
 func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs []string, err error) {
 	if len(lost) == 0 {
 		return nil, nil
@@ -172,7 +169,7 @@ func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs [
 	return dirs, nil
 }
 
-// hosts returns the hosts of the URLs and folders that the user named, in the order of Seeds.
+// hosts returns the hosts in the order of Seeds.
 func (all *Seeds) hosts() (hosts []string) {
 	for _, u := range all.URLs {
 		hosts = append(hosts, frontier.HostOf(u))

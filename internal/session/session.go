@@ -24,19 +24,19 @@ import (
 	"skink/store"
 )
 
-// A run holds the values that all steps of one run of a crawl use. The values do not change.
+// A run holds the values that all steps of a run use. They do not change.
 type run struct {
 	opt      *Options
 	store    *NamedStore
 	out      Output
 	rule     dedup.Rule
-	settings store.Settings // the store's settings, which may differ from the wanted ones
+	settings store.Settings // may differ from the wanted ones
 	began    time.Time
 }
 
 // Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. If the
-// run was interrupted, Run returns no error, and the summary records the interruption. If the run
-// fetched nothing, Run returns an error with the reason, even if no step failed.
+// run is interrupted, Run returns no error, and the summary records the interruption. If the run
+// fetches nothing, Run returns an error with the reason, even if no step failed.
 func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
 	began := time.Now()
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
@@ -85,7 +85,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	return sum, r.hint(err)
 }
 
-// hint adds the command that continues the crawl to an error of the store that stopped it.
+// hint adds the command that continues the crawl to a store error that stopped it.
 func (r *run) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
 		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.resume(Ending{}))
@@ -93,23 +93,19 @@ func (r *run) hint(err error) error {
 	return err
 }
 
-// An outcome is the result of the crawl itself, before it is summarized.
 type outcome struct {
-	*running       // nil means that the crawl did not begin
-	stop     error // errMaxTime or context.Canceled; nil means that the crawl ended because it could fetch nothing more
-	unsent   bool  // some pages were not sent to the search index
-	refused  error // set if the search index refused pages
+	*running       // nil if the crawl did not begin
+	stop     error // errMaxTime or context.Canceled; nil if there was nothing left to fetch
+	unsent   bool  // some pages have not been sent to the search index
+	refused  error // set if the search index has refused pages
 }
 
-// errMaxTime means that the crawl has run for Options.MaxTime.
 var errMaxTime = errors.New("reached --max-time")
 
-// isStop reports whether a crawl ended because it was stopped.
 func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
 }
 
-// crawl opens the consumers and the pipeline, and crawls.
 func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *keeping, present *presence) (end outcome, err error) {
 	following, err := r.openConsumers(ctx)
 	if err != nil {
@@ -191,7 +187,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 }
 
 // first returns err, or later if err is nil. Both arguments are evaluated before the call, so a
-// close function that is called in the second argument runs even if err is set.
+// close function called in the second one runs even if err is set.
 func first(err, later error) error {
 	if err != nil {
 		return err
@@ -213,11 +209,11 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	defer watch(ctx, progress{r.opt, r.out, v})()
 	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
 	defer cancelLate()
-	err = following.while(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
+	err = following.run(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
 	err = first(err, endView())
 	v.crawl.Close()
 	if err != nil && !errors.Is(err, errMaxTime) {
-		stopRun() // this starts the grace period, unless it has begun already
+		stopRun() // starts the grace period, unless it has already begun
 	}
 	closeErr := v.pipeline.Close()
 	unsent, followErr := following.close(late)
@@ -225,7 +221,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 		err = first(err, context.Canceled)
 	}
 	if err == nil || isStop(err) {
-		err = first(errors.Join(closeErr, followErr), err) // a failure after the stop matters more: pages in flight were perhaps not stored
+		err = first(errors.Join(closeErr, followErr), err) // an error after the stop matters more: pages in flight may not have been stored
 	}
 	if err != nil && !isStop(err) {
 		return end, err
@@ -234,8 +230,8 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	return end, nil
 }
 
-// runFor runs the crawl, and stops it after the given time unless this is 0. It returns errMaxTime
-// if that time has passed.
+// runFor runs the crawl for at most the given time; 0 means no limit. It returns errMaxTime if the
+// time has passed.
 func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error {
 	if most == 0 {
 		return crawl.Run(ctx)
@@ -243,13 +239,12 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := crawl.Run(timed)
-	if errors.Is(err, context.DeadlineExceeded) { // later errors of pages that were still being fetched are ignored
+	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors of pages that were still being fetched
 		return errMaxTime
 	}
 	return err
 }
 
-// summarize counts the results of a run, and prints the summary.
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
 	stopped := ctx
 	ctx = context.WithoutCancel(ctx)
@@ -266,7 +261,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if sum.URLs, err = r.store.Counts(ctx); err != nil {
 		return sum, err
 	}
-	if sum.All, err = r.store.Tally(ctx); err != nil { // other workers may have added records
+	if sum.All, err = r.store.Tally(ctx); err != nil { // other workers may also have added records
 		return sum, err
 	}
 	if sum.End.Lost, err = pendingLost(ctx, r.store, p.lost); err != nil {
@@ -301,7 +296,6 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	return sum, end.refused
 }
 
-// endOf returns the reason why a crawl ended although URLs are pending.
 func (r *run) endOf(end outcome) Ending {
 	o := &r.opt.Crawl
 	switch {
@@ -323,14 +317,12 @@ func (r *run) endOf(end outcome) Ending {
 	return e
 }
 
-// keptFiles is the number of open files that are reserved for everything except network
-// connections.
 const keptFiles = 128
 
-// affordable returns how many of the requested connections may be used at the same time if the
-// process may open this number of files; 0 files means no limit. Each connection is an open file,
-// and the same number of idle connections may be kept open. If the system refused to open another
-// file, the crawl would treat the host as down.
+// affordable returns how many of the requested connections can be used at once if the process may
+// open the given number of files; 0 means no limit. Each connection is an open file, and the same
+// number of idle connections may be kept open. If the system refused another file, the crawl would
+// treat the host as down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -338,8 +330,8 @@ func affordable(connections int, files int64) int {
 	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
 }
 
-// spent returns the numbers of pages and bytes that earlier runs fetched from each host, if the
-// options limit them. Otherwise, it returns nil without reading the records of the store.
+// spent returns the number of pages and bytes that earlier runs fetched from each host. If the
+// options do not limit them, it returns nil without reading the store.
 func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]crawler.Spent, error) {
 	if !o.HasHostBudgets() {
 		return nil, nil
@@ -365,8 +357,8 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 	return all, nil
 }
 
-// noteAlone records in the store the hosts to which the crawl stopped sending requests. The
-// pipeline may already have recorded some of these hosts.
+// noteAlone records in the store the hosts to which the crawl has stopped sending requests. The
+// pipeline may already have recorded some of them.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil
@@ -380,9 +372,9 @@ func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) erro
 	})
 }
 
-// book returns the book in which the crawl records the patterns that it learns about sites. It
-// returns nil if the options exclude learning. Folders on this machine are exempt, because reading
-// their files does not burden a server.
+// book returns the book in which the crawl records what it learns about URL patterns, or nil if the
+// options disable learning. Local folders are exempt, because reading their files does not burden a
+// server.
 func (r *run) book(folders []folder.Site) *learn.Book {
 	if !r.opt.Learn {
 		return nil

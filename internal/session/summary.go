@@ -16,39 +16,39 @@ import (
 	"skink/store"
 )
 
-// A Summary holds the results of a run, and the numbers of its store at the end.
+// A Summary holds the results of a run, and statistics of its store at the end.
 type Summary struct {
 	Began      bool          // the seeds were written to the store
-	Added, All store.Tally   // records that this run added, and records in the store
-	Visits     ingest.Visits // results of this run's visits to URLs that were visited before
+	Added, All store.Tally   // records added by this run, and all records in the store
+	Visits     ingest.Visits // this run's visits to URLs that had been visited before, by result
 	URLs       frontier.Counts
-	Later      int64 // number of postponed URLs, which are counted as blocked in URLs
+	Later      int64 // postponed URLs, which the field URLs counts as blocked
 	Rule       dedup.Rule
 	Renders    bool // a browser renders the pages
 	Took       time.Duration
 	Store      string
-	Bytes      int64  // size of the store; 0 means that it is not known
-	Feed       string // target to which the feed was written; "" means that there is no feed, or the feed lacks pages
+	Bytes      int64  // size of the store; 0 means unknown
+	Feed       string // target of the feed; "" if there is no feed, or if it lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
 	Postponed  []report.Postponed
-	Only       string // reason why the crawl found only one page; "" means that the crawl found no page or several
+	Only       string // why the crawl found only one page; "" if it found none or several
 	End        Ending
-	Again      string // command that continues the crawl; "" means that there is nothing to continue
+	Again      string // command that continues the crawl; "" if there is nothing to continue
 }
 
 // An Ending records why a crawl ended although URLs are pending. The zero value means that all of
-// these URLs are on hosts that do not respond.
+// them are on hosts that do not respond.
 type Ending struct {
 	Interrupted bool
-	Limit       string   // the limit that the crawl reached, as its flag; "" means none
-	Spent       int      // number of hosts from which the crawl fetched as much as the options allow
-	Lost        []string // paths of missing folders that have pending URLs
+	Limit       string   // flag of the limit that the crawl reached; "" means none
+	Spent       int      // number of hosts from which the crawl has fetched as much as the options allow
+	Lost        []string // missing folders with pending URLs
 }
 
-// Over reports whether a crawl ended because it could fetch no more URLs, rather than because it
-// was interrupted or reached a limit.
+// Over reports whether a crawl ended because nothing was left to fetch, rather than because it was
+// interrupted or reached a limit.
 func (e Ending) Over() bool { return !e.Interrupted && e.Limit == "" }
 
 func (s Summary) String() string {
@@ -63,7 +63,6 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages writes the number of judged pages, in total and by verdict.
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
@@ -105,7 +104,6 @@ func (s Summary) pages(b *strings.Builder) {
 	}
 }
 
-// needScripts returns the verb and object for a sentence about n pages that need scripts.
 func needScripts(n int64) string {
 	if n == 1 {
 		return " needs scripts"
@@ -113,7 +111,6 @@ func needScripts(n int64) string {
 	return " need scripts"
 }
 
-// visitsText returns a text with the number of visits to known URLs, by result.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
@@ -124,7 +121,6 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends writes the number of URLs in each state, except states without URLs.
 func (s Summary) ends(b *strings.Builder) {
 	rows, all := EndRows(s.URLs, s.Later, s.All)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
@@ -135,11 +131,8 @@ func (s Summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is the maximum number of patterns of postponed URLs that a summary or a status
-// lists.
 const patternsShown = 5
 
-// patterns writes which URLs were postponed, why, and the command that fetches them.
 func (s Summary) patterns(b *strings.Builder) {
 	if len(s.Postponed) == 0 {
 		return
@@ -165,8 +158,6 @@ func PrintPostponed(w io.Writer, all []report.Postponed) {
 	}
 }
 
-// saved writes the number of duplicates, the size of the store on disk, and the name of the feed
-// file.
 func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
@@ -177,7 +168,7 @@ func (s Summary) saved(b *strings.Builder) {
 		}
 		if s.Bytes > 0 {
 			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.Store, report.Bytes(s.Bytes), report.Bytes(s.Bytes/t.Pages()))
-		} else { // the store is on a server
+		} else { // the store is on a server, so its size is unknown
 			fmt.Fprintf(b, "saved in %s\n", s.Store)
 		}
 	}
@@ -189,7 +180,6 @@ func (s Summary) saved(b *strings.Builder) {
 	}
 }
 
-// slowed writes the hosts that asked for a longer delay between requests than the crawl used.
 func (s Summary) slowed(b *strings.Builder) {
 	const most = 5
 	if len(s.Demanding) == 0 {
@@ -205,7 +195,6 @@ func (s Summary) slowed(b *strings.Builder) {
 	fmt.Fprintf(b, "these hosts asked for a longer delay than --max-delay: %s\n", strings.Join(names, ", "))
 }
 
-// leftAlone writes the hosts to which the crawl stopped sending requests, and why.
 func (s Summary) leftAlone(b *strings.Builder) {
 	for _, h := range s.Alone[:min(len(s.Alone), MostHosts)] {
 		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)
@@ -238,8 +227,6 @@ func (s Summary) next(b *strings.Builder) {
 	}
 }
 
-// done writes why the crawl found only one page, if it did, and the commands that are useful after
-// a finished crawl.
 func (s Summary) done(b *strings.Builder) {
 	if s.Only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.Only)
@@ -252,7 +239,6 @@ func (s Summary) done(b *strings.Builder) {
 	}
 }
 
-// attrs returns the summary as attributes for a log.
 func (s Summary) attrs() []any {
 	a, t := s.Added, s.All
 	stopped := s.End.Limit

@@ -15,8 +15,8 @@ import (
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl,
-// as Ctrl-C does.
+// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
+// like Ctrl-C.
 func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
@@ -32,21 +32,20 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// ours is the type of a store that this process itself has open. It tells a view that the store is
-// not read from another process.
+// ours marks a store that this process itself has open, so that a view knows that it is not read
+// from another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
 
-// A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // memory for pages, in bytes
+	memory int64 // for pages, in bytes
 	stop   func()
 
 	mu       sync.Mutex
 	stopping bool          // guarded by mu
-	sized    time.Time     // guarded by mu: when size, free and left were computed
+	sized    time.Time     // guarded by mu: when size, free and left were last computed
 	size     int64         // guarded by mu
 	free     int64         // guarded by mu
 	left     time.Duration // guarded by mu
@@ -67,7 +66,7 @@ func (s *shownCrawl) Stop() {
 	s.stop()
 }
 
-// Now returns the current numbers of the crawl for a view. A number that cannot be read is omitted,
+// Now returns the crawl's current statistics for a view. It omits those that cannot be read,
 // because the crawl itself will report the error.
 func (s *shownCrawl) Now() view.Moment {
 	now := time.Now()
@@ -90,13 +89,12 @@ func (s *shownCrawl) Now() view.Moment {
 	return m
 }
 
-// sizedEvery is the interval at which a view measures the files of the store and lists the hosts,
-// because both are slow.
+// sizedEvery is the interval at which a view measures the store and lists the hosts. Both are slow.
 const sizedEvery = 10 * time.Second
 
-// timeLeft estimates the time for fetching all pending URLs. It is the longer of two times: for all
-// URLs at the crawl's current rate, and for the URLs of the slowest host at that host's rate.
-// timeLeft returns 0 if a rate is not known yet.
+// timeLeft estimates the time until all pending URLs are fetched: the longer of the times for all
+// URLs at the crawl's current rate, and for the URLs of the slowest host at that host's rate. It
+// returns 0 if a rate is not known yet.
 func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()
@@ -117,7 +115,6 @@ func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState
 	return left
 }
 
-// saved returns the reasons why URLs were not fetched, each with the number of URLs.
 func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	add := func(why string, n int64) {
 		if n > 0 {
@@ -129,7 +126,6 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	return all
 }
 
-// hostNow returns the state of a host for a view.
 func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 	n := view.HostNow{Name: h.Name, State: view.Done, Requests: h.Requests, Took: h.Took, Rest: h.Rest}
 	switch {
@@ -143,7 +139,6 @@ func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 	return n
 }
 
-// endsOf returns the numbers of a store's URLs by state.
 func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []view.End) {
 	rows, _ := EndRows(counts, postponed, tally)
 	for _, r := range rows {
@@ -152,7 +147,7 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 	return ends
 }
 
-// MomentOf returns the numbers of a store for a view if no crawl is running in this process.
+// MomentOf returns the statistics of a store for a view that shows no running crawl.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err
@@ -166,8 +161,6 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	return m, err
 }
 
-// processMemory returns the number of bytes of memory that the Go runtime has obtained from the
-// system and not returned.
 func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

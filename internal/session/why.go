@@ -13,8 +13,7 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne returns the reason why a finished crawl found only one page, or "" if it found more or
-// is not finished.
+// whyOnlyOne returns "" if the crawl found more than one page, or is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
@@ -48,11 +47,9 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-// mostRedirects is the maximum number of redirects that redirectCircle reads.
 const mostRedirects = 10_000
 
-// redirectCircle returns a text that lists redirects which lead back to their start, or "" if there
-// are none.
+// redirectCircle returns "" if there is no such circle.
 func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	to := map[string]string{}
 	var froms []string
@@ -77,12 +74,11 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	return "", nil
 }
 
-// fetchedNothing reports whether the store contains neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched returns an error that explains why a crawl has no page. If there are several
-// reasons, the error names the first of this list: a problem with a URL, a redirect out of the
-// scope, a redirect loop, a missing folder, a suspended host.
+// nothingFetched returns an error that explains why a crawl has no page. Of several reasons, the
+// error names the first in this list: a problem with a URL, a redirect out of scope, a redirect
+// loop, a missing folder, a suspended host.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
@@ -129,8 +125,8 @@ func problemText(r *store.Record) string {
 	return text + AdviceOn(r.Problem)
 }
 
-// AdviceOn returns the name of the flag that avoids a problem, as the end of an error message. It
-// returns "" if there is no such flag.
+// AdviceOn returns advice on the flag that avoids a problem, as the end of an error message, or ""
+// if there is no such flag.
 func AdviceOn(problem string) string {
 	if problem == string(crawler.ProblemPrivate) {
 		return "; allow such hosts with --allow-private"
@@ -139,7 +135,7 @@ func AdviceOn(problem string) string {
 }
 
 // ago returns the time of a URL's last visit as the end of a message, or "" if that visit was in
-// this run.
+// the current run.
 func ago(of *store.Record, began time.Time) string {
 	if at := of.Visited(); at.Before(began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"

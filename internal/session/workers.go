@@ -17,32 +17,30 @@ import (
 
 // # Active workers
 //
-// Workers that share a store write their state to the store every few seconds. One value of the
-// store contains a line for each worker. The lines are only for display, and nothing else depends
-// on them: the frontier records which worker has claimed which host. Times come from the clock of
-// the store's server, because the clocks of the workers' machines may differ.
+// Workers that share a store write their state to it every few seconds. One value in the store
+// contains a line for each worker. The lines are only for display: the frontier records which
+// worker has claimed which host. Times come from the clock of the store's server, because the
+// clocks of the workers' machines may differ.
 
 // A WorkerState is the state that a worker reports.
 type WorkerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
-	Hosts     int       `json:"hosts"`      // number of hosts that the worker has claimed
-	InFlight  int       `json:"in_flight"`  // number of URLs that are being fetched or judged
-	Pages     int64     `json:"pages"`      // number of pages that the worker has judged since its start
-	PerSecond float64   `json:"per_second"` // number of pages per second since the worker last wrote its state
+	Hosts     int       `json:"hosts"`      // claimed hosts
+	InFlight  int       `json:"in_flight"`  // URLs that are being fetched or judged
+	Pages     int64     `json:"pages"`      // pages judged since the worker started
+	PerSecond float64   `json:"per_second"` // pages per second since the last report
 }
 
-// workersName is the key under which a store keeps the states of its workers.
 const workersName = "workers"
 
 const (
 	beatEvery   = 2 * time.Second
 	aliveFor    = 3 * beatEvery    // a worker that has not written its state for this long counts as dead
 	forgetAfter = 10 * time.Minute // a worker that has not written its state for this long is not listed
-	ClaimsLast  = 30 * time.Second // after this time without renewal, other workers may claim the hosts of a worker
+	ClaimsLast  = 30 * time.Second // without renewal for this long, other workers may claim a worker's hosts
 )
 
-// readWorkers reads the states of all workers.
 func readWorkers(ctx context.Context, s store.MetaReader) (all map[string]WorkerState, text []byte, err error) {
 	if text, err = s.Meta(ctx, workersName); err != nil {
 		return nil, nil, err
@@ -59,7 +57,7 @@ func readWorkers(ctx context.Context, s store.MetaReader) (all map[string]Worker
 }
 
 // changeWorkers reads the states of all workers from the store, calls change on them, and writes
-// the result. If another worker wrote in the meantime, it tries again.
+// the result. It retries if another worker has written in the meantime.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	for {
 		all, old, err := readWorkers(ctx, m)
@@ -79,14 +77,13 @@ func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]Wor
 	}
 }
 
-// A presence keeps the state of this worker in the store up to date.
 type presence struct {
 	meta   store.Meta
-	shared bool // if false, nothing is written, because this process is the only worker
+	shared bool // false if this process is the only worker; then nothing is written
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
-	stop   context.CancelFunc // ends the goroutine that runs tell
+	stop   context.CancelFunc
 	ended  sync.WaitGroup
 }
 
@@ -111,8 +108,8 @@ func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 	return p, nil
 }
 
-// tell writes the state of this worker every few seconds, until leave is called. It ignores errors,
-// because the crawl itself will report a failure of the store.
+// tell writes the state of this worker every beatEvery until leave is called. It ignores errors,
+// because the crawl itself will report a store failure.
 func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	if !p.shared {
 		return
@@ -127,14 +124,14 @@ func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				p.say(ctx)
+				p.write(ctx)
 			}
 		}
 	})
 }
 
-// say writes the state of this worker once, and removes the states of workers that died long ago.
-func (p *presence) say(ctx context.Context) error {
+// write also removes the states of workers that died long ago.
+func (p *presence) write(ctx context.Context) error {
 	last := p.state
 	p.state.Seen = TimeAt(ctx, p.meta)
 	p.report(&p.state)
@@ -146,8 +143,8 @@ func (p *presence) say(ctx context.Context) error {
 	})
 }
 
-// TimeAt returns the time by the clock of a store's server. For a store in a folder it returns the
-// time of this machine.
+// TimeAt returns the time by the clock of a store's server. For a store in a folder, it returns the
+// local time.
 func TimeAt(ctx context.Context, s any) time.Time {
 	if servers, ok := beneath(s).(interface {
 		Now(context.Context) (time.Time, error)
@@ -159,7 +156,6 @@ func TimeAt(ctx context.Context, s any) time.Time {
 	return time.Now()
 }
 
-// beneath returns the innermost store, without the stores that wrap it.
 func beneath(s any) any {
 	switch s := s.(type) {
 	case *NamedStore:
@@ -170,7 +166,6 @@ func beneath(s any) any {
 	return s
 }
 
-// leave removes the state of this worker from the store.
 func (p *presence) leave(ctx context.Context) error {
 	p.stop()
 	p.ended.Wait()
@@ -190,7 +185,7 @@ type WorkerStatus struct {
 	Dead bool `json:"dead,omitempty"` // the worker has not written its state for aliveFor
 }
 
-// WorkersAt returns the workers of a store and their states at the time now, sorted by name.
+// WorkersAt returns the states of a store's workers at the time now, sorted by name.
 func WorkersAt(ctx context.Context, s store.Reader, now time.Time) ([]WorkerStatus, error) {
 	all, _, err := readWorkers(ctx, s)
 	if err != nil {

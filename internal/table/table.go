@@ -1,9 +1,9 @@
 // Package table reads and writes Parquet files row by row in bounded memory. Use [Open] to read a
 // file, and [NewWriter] to write one. A [Schema] keeps the order of its columns.
 //
-// The package can read the names of columns and, at the top level, their values as strings or
-// numbers. All other data of a row, including lists and groups, can only be copied unchanged to a
-// file with the same schema.
+// The package can read column names and, at the top level, values as strings or numbers. All other
+// data of a row, such as lists and groups, can only be copied unchanged to a file with the same
+// schema.
 package table
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// Magic is the beginning of every Parquet file.
+// Magic is the first four bytes of every Parquet file.
 const Magic = "PAR1"
 
 // A ColumnType is the type of the values in a column.
@@ -28,12 +28,12 @@ const (
 	Integer
 	Float
 	Boolean
-	Time // time in UTC, with microsecond precision
+	Time // in UTC, with microsecond precision
 	List // a list of strings
 )
 
-// A Column is a column of a schema. A value may be missing in any column; a missing list is the
-// same as an empty one.
+// A Column is a column of a schema. Any column may lack values; a missing list is the same as an
+// empty one.
 type Column struct {
 	Name string
 	Type ColumnType
@@ -53,7 +53,7 @@ func (c Column) node() parquet.Node {
 // A Schema holds the columns of a file, in order.
 type Schema struct {
 	of    *parquet.Schema
-	added int // number of columns at the end that Extend added
+	added int // number of trailing columns that Extend added
 }
 
 // NewSchema returns a schema with the given columns.
@@ -116,8 +116,8 @@ func (r *Row) Size() (n int) {
 func (r *Row) Schema() *Schema { return r.schema }
 
 // Value returns the value of a row in a top-level column: a string, an int64, a float64 or a bool.
-// It returns nil for a missing value, and a value of another type for a column of another type,
-// such as a list. The result ok reports whether the column exists.
+// It returns nil for a missing value, and a value of another type for other columns, such as lists.
+// The result ok reports whether the column exists.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
 	if !ok && slices.Contains(r.schema.Names(), name) {
@@ -158,13 +158,13 @@ func plain(v parquet.Value) any {
 	return v
 }
 
-// A Reader reads a file.
+// A Reader reads a Parquet file.
 type Reader struct {
 	file   *parquet.File
 	schema *Schema
 }
 
-// Open opens a file of size bytes. It reads the file's index, which is at its end.
+// Open opens a file of size bytes. It reads the index at the end of the file.
 func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -176,7 +176,6 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 // Schema returns the schema of the file.
 func (r *Reader) Schema() *Schema { return r.schema }
 
-// rowsAtOnce is the number of rows read in one step.
 const rowsAtOnce = 64
 
 // Rows yields the rows in order. It stops after an error.
@@ -213,7 +212,7 @@ func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more 
 	}
 }
 
-// readRows reads rows into buffer. It turns a panic of the library, which some damaged files cause,
+// readRows reads rows into buffer. Some damaged files make the library panic; it turns the panic
 // into an error.
 func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	defer func() {
@@ -228,7 +227,7 @@ func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 // until it is complete.
 const groupBytes = 32 << 20
 
-// A Writer writes a file compressed with zstd. The file is complete only after Close.
+// A Writer writes a Parquet file compressed with zstd. The file is complete only after Close.
 type Writer struct {
 	schema *Schema
 	to     *parquet.GenericWriter[any]
@@ -240,9 +239,9 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 	return &Writer{schema: s, to: parquet.NewGenericWriter[any](w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
-// Copy writes a row of another file. The schema of that file must be the schema of the writer, or
-// the schema from which Extend made it. The argument added contains the values for the columns that
-// Extend added; nil means that the value is missing.
+// Copy writes a row of another file. The writer's schema must be the schema of that file, or an
+// extension of it made by Extend. The argument added contains the values of the columns that Extend
+// added; nil means a missing value.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added
@@ -252,9 +251,9 @@ func (w *Writer) Copy(r *Row, added ...any) error {
 	return w.write(row)
 }
 
-// Write writes a value for each column of a schema that NewSchema made. A nil value means that the
-// value is missing. Other values have the type of their column: string, int, float64, bool,
-// time.Time or []string.
+// Write writes a row with a value for each column of a schema made by NewSchema. A nil value is a
+// missing value. Other values have the type of their column: string, int, float64, bool, time.Time
+// or []string.
 func (w *Writer) Write(values []any) error {
 	row := make(parquet.Row, 0, len(values))
 	for i, v := range values {
@@ -270,8 +269,7 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns v as a value for the optional column with the given index. If v is nil, the value
-// is missing.
+// A nil v is a missing value.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {

@@ -23,7 +23,6 @@ import (
 	"skink/dedup"
 )
 
-// A page is a line of the export.
 type page struct {
 	URL         string            `json:"url"`
 	Text        string            `json:"text"`
@@ -50,14 +49,13 @@ func main() {
 	}
 }
 
-// A result holds the counts of a comparison.
 type result struct {
 	pages              int
-	pairs, found       int     // number of similar pairs across hosts, and number of these pairs in which a page is not unique
+	pairs, found       int     // number of similar pairs across hosts, and of those pairs in which a page is not unique
 	within, foundInOne int     // the same numbers for pairs on one host
-	near, right        int     // number of pages with the verdict near, and number of these whose resemblance to the leader is at least the similarity
+	near, right        int     // number of pages with the verdict near, and of those whose resemblance to the leader is at least the similarity
 	lost               int     // number of duplicates whose leader is not in the export
-	worst              float64 // greatest difference between the resemblance in a verdict and the exact resemblance
+	worst              float64 // maximum difference between the resemblance in a verdict and the exact resemblance
 }
 
 func (r result) String() string {
@@ -110,8 +108,8 @@ func read(r io.Reader, shingle int) ([]*page, error) {
 	}
 }
 
-// comparePairs counts the similar pairs. To compare a page with all earlier pages, it counts for
-// each earlier page the shingles that both have.
+// comparePairs counts the similar pairs. It counts the shingles that each page shares with each
+// earlier page.
 func (res *result) comparePairs(pages []*page, similarity float64) {
 	holders := map[uint64][]int32{}
 	shared := make([]int32, len(pages))
@@ -151,7 +149,6 @@ func (res *result) pair(p, q *page) {
 	}
 }
 
-// checkVerdicts compares each duplicate with its leader.
 func (res *result) checkVerdicts(pages []*page, similarity float64) {
 	byURL := map[string]*page{}
 	for _, p := range pages {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Without -articles and -site, the tool generates pages. They combine templates of ten kinds, which
-// have the menus, teasers, comments and footers of real sites, with articles of random words. In a
+// Without -articles and -site, the tool generates pages. They combine articles of random words with
+// templates of ten kinds, which have the menus, teasers, comments and footers of real sites. In a
 // template, TITLE and BODY are placeholders for the title and the text of the article.
 //
 //go:embed templates
@@ -23,14 +23,14 @@ const madeArticleCount = 60
 func madeArticles(seed uint64) (pages []*page) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
-		panic(err) // the only possible error is a bad pattern
+		panic(err) // Glob fails only for a bad pattern
 	}
 	for i := range madeArticleCount {
 		w := writer{rand.New(rand.NewPCG(seed, uint64(i)))}
 		body, text := w.article(60 + w.IntN(700))
 		source, err := fs.ReadFile(templateFiles, names[i%len(names)])
 		if err != nil {
-			panic(err) // the file was just listed
+			panic(err) // the file has just been listed
 		}
 		fill := strings.NewReplacer("TITLE", w.title(), "BODY", body)
 		if p := newPage(fmt.Sprintf("made-%d", i), []byte(fill.Replace(string(source))), text); p != nil {
@@ -60,8 +60,8 @@ func madeSite(seed uint64) (texts []string) {
 	return texts
 }
 
-// A writer makes random sentences. The words have so many combinations that a sentence hardly ever
-// occurs twice.
+// A writer makes random sentences. There are so many combinations of words that a sentence hardly
+// ever occurs twice.
 type writer struct{ *rand.Rand }
 
 var (
@@ -105,8 +105,8 @@ func (w writer) title() string {
 	return fmt.Sprintf("A %s %s %s the %s", w.of(qualities), w.of(things), w.of(doings), w.of(things))
 }
 
-// article returns an article of about the given number of words, as HTML and as plain text. Between
-// its paragraphs are other elements, such as headings and lists.
+// article returns an article of about the given number of words, as HTML and as plain text. Other
+// elements, such as headings and lists, separate its paragraphs.
 func (w writer) article(words int) (body, text string) {
 	var b, plain strings.Builder
 	add := func(before, s, after string) {

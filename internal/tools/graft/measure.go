@@ -13,7 +13,7 @@ import (
 // A graft is the article of one page put into the template of another page.
 type graft struct {
 	article, template *page
-	extracted         extracted // text that the extractor returned for the resulting page
+	extracted         extracted // text extracted from the resulting page
 	resemblance       float64   // resemblance of that text to the text extracted from the article's own page, 0 to 1
 }
 
@@ -35,9 +35,9 @@ func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []gr
 	return grafts
 }
 
-// steps returns n different random numbers between 1 and of-1.
-func steps(of, n int, random *rand.Rand) []int {
-	all := random.Perm(max(of-1, 0))
+// steps returns n different random numbers between 1 and pages-1.
+func steps(pages, n int, random *rand.Rand) []int {
+	all := random.Perm(max(pages-1, 0))
 	for i := range all {
 		all[i]++
 	}
@@ -51,8 +51,8 @@ func resemblances(grafts []graft) (all []float64) {
 	return all
 }
 
-// strangers returns, for each template, the resemblances between the texts extracted from it with
-// different articles, including its own. They should be low, because the articles differ.
+// strangers returns the resemblances between texts extracted from the same template with different
+// articles, including its own. They should be low, because the articles differ.
 func strangers(grafts []graft) (all []float64) {
 	in := map[*page][]dedup.Set{}
 	var templates []*page
@@ -73,7 +73,6 @@ func strangers(grafts []graft) (all []float64) {
 	return all
 }
 
-// different returns the resemblances of n pairs of different texts.
 func different(texts []string, n int, random *rand.Rand) (all []float64) {
 	sets := make([]dedup.Set, 0, len(texts))
 	seen := map[dedup.Hash]bool{}
@@ -98,7 +97,7 @@ func different(texts []string, n int, random *rand.Rand) (all []float64) {
 	return all
 }
 
-// share returns the share of the values in all that are at least bound, 0 to 1.
+// share returns the fraction of the values in all that are at least bound.
 func share(all []float64, bound float64) float64 {
 	n := 0
 	for _, x := range all {
@@ -126,15 +125,15 @@ func unlikeness(all []float64) string {
 }
 
 // A fault is the reason why the text of a graft does not resemble that of its article, and the page
-// that causes this.
+// to blame.
 type fault struct {
 	page *page
 	why  string
 }
 
 // fault returns the main reason why the text of the graft differs from that of its article. Either
-// text of the article was lost, or text of a template was extracted with the article. The decision
-// depends on the shingles that occur in only one of the two texts.
+// text of the article was lost, or text of a template was extracted with it. The shingles that
+// occur in only one of the two texts decide.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)
@@ -154,7 +153,6 @@ func (g graft) fault() fault {
 	return worst
 }
 
-// minus returns the elements of a that are not in b.
 func minus(a, b dedup.Set) (only dedup.Set) {
 	for _, s := range a {
 		if _, ok := slices.BinarySearch(b, s); !ok {
@@ -166,15 +164,13 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// blamed is a page that causes bad grafts: grafts whose resemblance to their articles is less than
-// 0.8.
+// blamed describes a page that causes bad grafts, whose resemblance to their articles is below 0.8.
 type blamed struct {
 	fault
-	grafts []graft // the bad grafts, the one with the lowest resemblance first
+	grafts []graft // the bad grafts, lowest resemblance first
 }
 
-// blame groups the grafts with a resemblance below 0.8 by their faults. The fault with the most
-// grafts comes first.
+// The most frequent fault comes first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {
@@ -197,8 +193,6 @@ func blame(grafts []graft) (all []blamed) {
 	return all
 }
 
-// reasons returns, for each reason, a line with the number of bad grafts and the number of pages
-// that cause them.
 func reasons(all []blamed) (lines []string) {
 	grafts, pages := map[string]int{}, map[string]int{}
 	for _, b := range all {
@@ -213,8 +207,6 @@ func reasons(all []blamed) (lines []string) {
 	return lines
 }
 
-// story describes the worst graft of b: its resemblance, and the lines in which the two texts
-// differ.
 func (b blamed) story() string {
 	var w strings.Builder
 	g := b.grafts[0]
@@ -227,7 +219,6 @@ func (b blamed) story() string {
 	return w.String()
 }
 
-// writeLines writes the first lines of text that other does not have, each after sign.
 func writeLines(b *strings.Builder, sign, text, other string) {
 	const shown, wide = 12, 110
 	has := map[string]bool{}

@@ -11,32 +11,30 @@ import (
 	"skink/extract"
 )
 
-// shingle is the number of words in a shingle, for all figures.
 const shingle = dedup.DefaultShingle
 
-// A page is an HTML page with an article in a box of its own.
+// A page is an HTML page whose article has an element of its own, the box.
 type page struct {
 	name string
 	root *html.Node
-	body *html.Node // the box: the element that contains the article
+	body *html.Node // the box
 
-	twice bool // the article is also outside the box, so it would remain on the page when the box gets another article
+	twice bool // the article also occurs outside the box, so it would stay on the page when the box gets another article
 
 	own  extracted // text extracted from the unchanged page
-	text dedup.Set // shingles of the article as a person annotated it
+	text dedup.Set // shingles of the article as annotated by a person
 }
 
-// extracted is a text that the extractor returned.
 type extracted struct {
 	text string
-	how  string // the Root field of the extracted document: how the text was found
+	how  string // Root field of the extracted document: how the text was found
 	set  dedup.Set
 }
 
 func take(root *html.Node) extracted {
 	var b bytes.Buffer
 	if err := html.Render(&b, root); err != nil {
-		panic(err) // cannot fail: the writer is a buffer and the tree is from the parser
+		panic(err) // the writer is a buffer, and the tree comes from the parser
 	}
 	return takeHTML(b.Bytes())
 }
@@ -57,11 +55,11 @@ func setOf(text string, k int) dedup.Set {
 
 // A box must contain most of the article, and not much else.
 const (
-	most    = .95 // minimum share of the article's shingles on the page that must be in the box
-	present = .9  // minimum share of the article's shingles that must be on the page
-	pure    = .6  // minimum share of the box's shingles that must be from the article
-	again   = .5  // minimum share of the article's shingles outside the box for the article to count as repeated there
-	probe   = 4   // number of words in a shingle for finding the article; it is small, so that a link inside the article changes few shingles
+	most    = .95 // minimum fraction of the article's shingles on the page that must be in the box
+	present = .9  // minimum fraction of the article's shingles that must be on the page
+	pure    = .6  // minimum fraction of the box's shingles that must be from the article
+	again   = .5  // minimum fraction of the article's shingles outside the box for it to count as repeated there
+	probe   = 4   // number of words per shingle for finding the article; small, so that a link in the article changes few shingles
 )
 
 // newPage parses source, and finds the box of the article: the element that contains most of the
@@ -112,7 +110,6 @@ func find(n *html.Node, a atom.Atom) *html.Node {
 	return nil
 }
 
-// words returns all visible text below n.
 func words(n *html.Node) string {
 	var b strings.Builder
 	addWords(&b, n)
@@ -139,16 +136,15 @@ func addWords(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// inline contains the elements that do not separate words.
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.Abbr: true, atom.B: true, atom.Cite: true, atom.Code: true, atom.Em: true, atom.Font: true,
 	atom.I: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Small: true, atom.Span: true, atom.Strong: true,
 	atom.Sub: true, atom.Sup: true, atom.U: true,
 }
 
-// in returns the text that the extractor finds for p's article in the template of q. By default the
-// content of p is put into q's box, whose tag and attributes belong to the template. With ownBox,
-// p's box replaces q's.
+// in returns the text that the extractor finds for p's article in the template of q. By default,
+// the content of p's box is put into q's box, whose tag and attributes belong to the template. With
+// ownBox, p's box replaces q's.
 func (p *page) in(q *page, ownBox bool) extracted {
 	if ownBox {
 		box := clone(p.body)
@@ -170,7 +166,6 @@ func (p *page) in(q *page, ownBox bool) extracted {
 	return t
 }
 
-// empty removes all children of n from it, and returns them.
 func empty(n *html.Node) (children []*html.Node) {
 	for n.FirstChild != nil {
 		children = append(children, n.FirstChild)

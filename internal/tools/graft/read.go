@@ -14,8 +14,8 @@ import (
 	"skink/dedup"
 )
 
-// readArticles reads the pages of a benchmark whose article is in a box. The second result is the
-// number of other pages. Articles that are too short to be compared are skipped.
+// readArticles reads the pages of a benchmark whose article is in a box, and returns the number of
+// other pages. It skips articles that are too short to be compared.
 func readArticles(dir string) (pages []*page, left int, err error) {
 	truth, err := readTruth(dir)
 	if err != nil {
@@ -39,8 +39,7 @@ func readArticles(dir string) (pages []*page, left int, err error) {
 	return pages, left, nil
 }
 
-// readTruth returns the text of each article by its page's name, from either of the two forms in
-// the command's documentation.
+// readTruth reads both forms in the command's documentation.
 func readTruth(dir string) (map[string]string, error) {
 	articles := map[string]string{}
 	var one map[string]struct {
@@ -89,7 +88,6 @@ func readJSON(name string, v any) error {
 	return nil
 }
 
-// readSite returns the texts of a site's pages.
 func readSite(dir string) (texts []string, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".html") || !d.Type().IsRegular() {

@@ -4,11 +4,11 @@
 //
 // From each article of at least 150 words the tool makes eight pairs: the article and a changed
 // form of it. The changes are random, with a fixed seed. Five forms are labelled as duplicates,
-// because a reader would call both texts the same article: with the menu and the footer of a site,
-// with eight words replaced, with a paragraph added, with the paragraphs in another order, and with
-// one word in forty spelled differently. Three forms are labelled as different: an excerpt of a
-// quarter of the article, another article that quotes a third of it, and a rewrite in which every
-// third word is replaced.
+// because a reader would consider both texts the same article: with the menu and the footer of a
+// site, with eight words replaced, with a paragraph added, with the paragraphs in another order,
+// and with one word in forty spelled differently. Three forms are labelled as different: an excerpt
+// of a quarter of the article, another article that quotes a third of it, and a rewrite in which
+// every third word is replaced.
 //
 // Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds the
 // user of the crawl considers duplicates. Real labels are better.
@@ -27,7 +27,6 @@ import (
 	"skink/extract"
 )
 
-// A pair is a line of the input of skink tune.
 type pair struct {
 	A         string `json:"a_text"`
 	B         string `json:"b_text"`
@@ -65,7 +64,6 @@ func run(dir string, w io.Writer) error {
 	return nil
 }
 
-// An article is a list of paragraphs, each a list of words.
 type article [][]string
 
 func join(a article) string {
@@ -83,7 +81,7 @@ func (a article) words() (n int) {
 	return n
 }
 
-// read returns one article for each text in a folder. It skips articles with the title of an
+// read returns one article for each text in a folder. It skips articles with the same title as an
 // earlier one.
 func read(dir string) (all []article, err error) {
 	titles := map[string]bool{}
@@ -97,7 +95,7 @@ func read(dir string) (all []article, err error) {
 		}
 		doc, err := extract.Parse(body, "text/html")
 		if err != nil {
-			return nil // the file has no text
+			return nil
 		}
 		var a article
 		for line := range strings.Lines(doc.Text) {
@@ -112,7 +110,7 @@ func read(dir string) (all []article, err error) {
 	return all, err
 }
 
-// A kind is a way to make a pair from an article and, for some kinds, another article.
+// A kind is a way to make a pair from an article and, for some kinds, a second article.
 type kind struct {
 	name      string
 	duplicate bool
@@ -177,7 +175,7 @@ func clone(a article) article {
 	return b
 }
 
-// replaced returns a copy of the article in which about one word in n is changed.
+// replaced returns a copy of an article with about one word in n changed.
 func replaced(rng *rand.Rand, a article, n int, change func(string) string) article {
 	b := clone(a)
 	for _, p := range b {
