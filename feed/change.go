@@ -14,7 +14,7 @@ import (
 // program that applies the lines by id, in their order, to its earlier copy of the feed gets the
 // content of a new feed.
 //
-// In a feed of unique pages, a page is also gone when it has become a duplicate. It is also new
+// In a feed of unique pages, a page is also gone when it has become a duplicate. A page is also new
 // when it has become unique because its leader is gone. A feed may report as gone a page that its
 // reader never saw, if the page appeared and disappeared since the reader last asked. No change is
 // ever left out.

@@ -9,8 +9,7 @@ import (
 type Consumer interface {
 	// CatchUp processes the changes since the last call.
 	CatchUp(ctx context.Context) error
-	// Close processes the remaining changes and ends the consumer. The caller must close the store
-	// afterwards, not before.
+	// Close processes the remaining changes and ends the consumer. Call it before closing the store.
 	Close(ctx context.Context) error
 }
 

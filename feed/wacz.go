@@ -18,9 +18,9 @@ import (
 
 // # WACZ
 //
-// A WACZ file is a web archive in one file. It contains the archived responses of a crawl with an
-// index of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page
-// show it in a browser.
+// A WACZ file is a web archive in one file. It contains the archived responses of a crawl, an index
+// of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page show
+// it in a browser.
 
 // WACZ configures [WriteWACZ], in addition to the Options.
 type WACZ struct {

@@ -51,8 +51,8 @@ const (
 	// of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
 	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
-	// probably has links that go round in circles. The parser's time grows with the square of this
-	// number: 4,000 slashes would take 12 ms.
+	// probably has circular links. The parser's time grows with the square of this number: 4,000
+	// slashes would take 12 ms.
 	maxSlashes = 512
 )
 

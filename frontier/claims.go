@@ -37,8 +37,7 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy sets c.expires to the time until, unless c.expires is earlier, because a claim may expire
-// at that time.
+// endsBy lowers c.expires to until, unless it is already earlier.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until
@@ -79,8 +78,8 @@ func (c *Claims) End(host string) {
 	}
 }
 
-// Expire ends the claims that have expired at the time now, and returns their hosts. It looks at
-// the claims only if one of them may have expired since the last call.
+// Expire ends the claims that have expired by now, and returns their hosts. It looks at the claims
+// only if one of them may have expired since the last call.
 func (c *Claims) Expire(now time.Time) (hosts []string) {
 	if c.expires.IsZero() || now.Before(c.expires) {
 		return nil
@@ -97,7 +96,7 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 	return hosts
 }
 
-// Others returns the number of hosts that workers other than the named one have claimed.
+// Others returns the number of hosts claimed by workers other than the named one.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
 // Share records that worker asked for hosts at the time now, and returns the fields Share and

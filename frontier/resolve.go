@@ -15,9 +15,9 @@ type Base struct {
 	origin string // scheme, host and port of page: "https://example.com:8080"
 	path   string // path of page, without its query
 	dir    string // path up to and including its last slash
-	shown  string // origin as it is passed to the parser; see hideHost
+	shown  string // origin as passed to the parser; see hideHost
 
-	parse func() (*whatwg.Url, error) // parses page, once, when a link first needs it
+	parse func() (*whatwg.Url, error) // parses page once, when a link first needs it
 }
 
 // NewBase returns the base of the page at pageURL. The argument baseHref is the href of its first
@@ -79,7 +79,7 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
-// Absolute resolves a URL, and keeps its fragment. It returns a URL unchanged if it cannot be
+// Absolute resolves a URL and keeps its fragment. It returns href unchanged if href cannot be
 // resolved or is not an http URL.
 func (b *Base) Absolute(href string) string {
 	ref, fragment, found := strings.Cut(href, "#")

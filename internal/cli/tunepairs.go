@@ -17,8 +17,8 @@ import (
 	"skink/report"
 )
 
-// A labelled is one line of the input file, in JSON: two pages, each as a path or a text, and
-// whether they are duplicates.
+// A labelled is one line of the input file: two pages, each as a path or a text, and whether they
+// are duplicates.
 type labelled struct {
 	APath     *string `json:"a_path"`
 	AText     *string `json:"a_text"`
@@ -27,7 +27,6 @@ type labelled struct {
 	Duplicate *bool   `json:"duplicate"`
 }
 
-// A labelledPair is two pages with their texts, and whether a person labelled them as duplicates.
 type labelledPair struct {
 	A, B      *extract.Document
 	Duplicate bool
@@ -39,8 +38,7 @@ const (
 	maxPairLine = 64 << 20 // maximum size of a line in bytes
 )
 
-// readLabelled reads the labelled pairs in the file called name. It calls the function found after
-// each pair.
+// readLabelled reads the labelled pairs in the named file. It calls found after each pair.
 func readLabelled(con Console, name string, found func()) ([]labelledPair, error) {
 	in, dir, shown := con.In, ".", name
 	if name == "-" {
@@ -155,7 +153,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
 }
 
-// pagesOf returns the pages of pairs as numbers. Pages with the same text have the same number.
+// pagesOf numbers the pages of pairs. Pages with the same text have the same number.
 func pagesOf(pairs []labelledPair) []dedup.Pages {
 	numbers := map[string]int{}
 	number := func(d *extract.Document) int {

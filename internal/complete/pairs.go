@@ -11,14 +11,13 @@ import (
 
 // A Pair is two similar pages.
 type Pair struct {
-	A           string  `json:"a"` // URL of one page
-	B           string  `json:"b"` // URL of the other page, greater than A
+	A           string  `json:"a"`
+	B           string  `json:"b"` // greater than A
 	Resemblance float64 `json:"resemblance"`
 }
 
 // Pairs returns all pairs of pages whose resemblance is at or above the rule's similarity, each
-// with its exact resemblance, in the order of their URLs. Pages that are too short by the rule have
-// no pairs.
+// with its exact resemblance, sorted by URL. Pages that are too short by the rule have no pairs.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, Options{Rule: rule})
 	if err != nil {
