@@ -83,7 +83,6 @@ type Bulk struct {
 	delayed bool // whether the last attempt got no usable response
 }
 
-// An item is one action of a bulk: to index a document or to delete it.
 type item struct {
 	id     string
 	lines  []byte // the action line and, unless it is a deletion, the document line, each with its newline
@@ -206,7 +205,6 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 // ErrNotAllowed means that the server does not let this user write to the index.
 var ErrNotAllowed = errors.New("not allowed")
 
-// errTooLarge means that the server does not accept a bulk of this size.
 var errTooLarge = errors.New("the request is too large for the server")
 
 // send sends items. It retries those with a temporary failure, and halves a bulk that is too large.

@@ -80,7 +80,6 @@ func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFor
 	return links, nil
 }
 
-// linkWriter returns two functions: one writes a link, the other finishes the file.
 func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, end func() error) {
 	switch format {
 	case LinksParquet:

@@ -63,7 +63,6 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	return pages, warc.WriteWACZ(w, p)
 }
 
-// archivesOf returns the sorted names of the archive files that contain the pages of a store.
 func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	named := map[string]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {

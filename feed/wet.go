@@ -15,10 +15,8 @@ import (
 // metadata record, which refers to the first, contains all other fields of the page's [Document],
 // such as the verdict, as JSON.
 
-// A textArchive writes documents as WET.
 type textArchive struct {
-	to *warc.Writer
-	// whether the record at the beginning of the archive has been written
+	to    *warc.Writer
 	begun bool
 }
 

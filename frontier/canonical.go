@@ -175,8 +175,6 @@ func decodeUnreserved(s string) string {
 	return string(out)
 }
 
-// unescape decodes the escape %XX at the start of s. The result ok is false if s does not start
-// with one.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
@@ -210,7 +208,6 @@ func stripBlanks(s string) string {
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 }
 
-// trimBlanks removes ASCII control characters and spaces at both ends of s.
 func trimBlanks(s string) string {
 	for s != "" && s[0] <= ' ' {
 		s = s[1:]

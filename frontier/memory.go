@@ -173,7 +173,6 @@ func (f *Memory) expire(now time.Time) {
 	}
 }
 
-// holder returns the host that c claims, or [ErrLost] if the claim has ended.
 func (f *Memory) holder(c Claim) (*memoryHost, error) {
 	f.expire(time.Now())
 	if err := f.claims.Check(c); err != nil {

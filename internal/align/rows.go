@@ -208,7 +208,6 @@ func Differences(rows []Row, n int) (all []Difference) {
 	return all
 }
 
-// unlike returns the pieces of blocks that are missing from the other text.
 func unlike(blocks []Block) (texts []string) {
 	for _, b := range blocks {
 		for _, p := range b {

@@ -138,7 +138,6 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	return f, unlock, nil
 }
 
-// listName is the key in the store for the list of workers that have archive files.
 const listName = "archives"
 
 // archivists returns the names of the workers that have archive files, and the list as stored.

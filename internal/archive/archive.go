@@ -197,7 +197,6 @@ func (a *Archive) next(ctx context.Context) error {
 	return a.following(ctx)
 }
 
-// full reports whether the open file has reached its maximum size or number of responses.
 func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mostEntries }
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
@@ -214,8 +213,6 @@ func (a *Archive) Keep(raw *wire.Raw) {
 	a.fail(err)
 }
 
-// append writes the records of a response to the open file, or to the next one if that file is
-// full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
 		if err := a.next(context.Background()); err != nil { // a context that cannot be cancelled, because next writes very little to the store

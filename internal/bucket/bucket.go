@@ -194,7 +194,6 @@ func (u *upload) abort() error {
 	return fmt.Errorf("the parts that were sent could not be removed from the server: %w", err)
 }
 
-// explain adds the failed operation, and advice for the user, to an error from the server.
 func (u *upload) explain(err error) error {
 	if err == nil {
 		return nil

@@ -144,8 +144,6 @@ func grid(i int) string {
 	return "grid"
 }
 
-// legend draws the names of the lines in one row above the plot area, and the names of the other
-// shapes in a second row.
 func (c Chart) legend(put func(string, ...any)) {
 	at, row := left, 80
 	name := func(text, shape string, args ...any) {

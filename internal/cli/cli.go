@@ -60,7 +60,6 @@ type command struct {
 	setup func(flags *pflag.FlagSet) runFunc
 }
 
-// A runFunc runs a command after its flags have been parsed. The argument args excludes the flags.
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {

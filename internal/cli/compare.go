@@ -195,8 +195,6 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printProfile prints the score that p, the method of a published duplicate detector, gives two
-// pages.
 func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
 	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
 	if f.json {
@@ -262,7 +260,6 @@ type side struct {
 	canon dedup.Text
 }
 
-// A passage is a run of words in both pages.
 type passage struct {
 	A     int    `json:"a"` // index of the passage's first word in page A, from 0
 	B     int    `json:"b"` // index of the passage's first word in page B

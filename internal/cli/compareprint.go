@@ -40,7 +40,6 @@ func languageName(lang string) string {
 	return "language " + harmless.Line(lang)
 }
 
-// A row is a line in the printed table of measures.
 type row struct{ Name, Value, About string }
 
 func (c *sideBySide) rows() []row {

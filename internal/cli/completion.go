@@ -58,7 +58,6 @@ type suggestion struct {
 	folders bool
 }
 
-// suggestions contains the completions for one command: its flags and its arguments.
 type suggestions struct {
 	command
 	flags []flagSuggestion
@@ -237,7 +236,6 @@ func (c suggestion) bash() string {
 	return ":"
 }
 
-// bashWords returns a bash string literal with each word on its own line.
 func bashWords(words []string) string { return "$'" + strings.Join(words, `\n`) + "'" }
 
 func writeZsh(w io.Writer, all []suggestions) {

@@ -125,8 +125,8 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// applyFlag sets a flag of a command to its value in a configuration file. If the file lists
-// several values, applyFlag sets the flag once for each of them.
+// applyFlag sets a flag to its value in a configuration file, or, if there are several values, once
+// to each of them.
 func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	flag := flags.Lookup(f.Name)
 	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {

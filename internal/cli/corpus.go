@@ -52,7 +52,6 @@ type reading struct {
 // user, because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
-// missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
 	fmt.Fprintf(r.to, "skink: %s\n", harmless.Error(err))
 	r.unread++
@@ -137,7 +136,6 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	return f
 }
 
-// given reports whether the flags ask for a file of records.
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
 
 // toStdout reports whether the flags send records to standard output. The report is then not

@@ -84,7 +84,6 @@ type crawlFlags struct {
 	quiet            bool
 }
 
-// noLimit is the hint for a negative limit.
 const noLimit = "0 or more; 0 means no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -386,7 +385,6 @@ func checkAgent(agent string) error {
 	return nil
 }
 
-// printable reports whether a text consists of printable ASCII characters.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }

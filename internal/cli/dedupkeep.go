@@ -21,7 +21,6 @@ import (
 	"skink/store/badger"
 )
 
-// keepFlags are the flags that decide which of several similar texts is kept.
 type keepFlags struct {
 	keep    string
 	against string
@@ -39,8 +38,6 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	return f
 }
 
-// longest reports whether --keep asks for the longest text of each cluster. All texts are then
-// compared with each other.
 func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {

@@ -95,7 +95,6 @@ func (f *corpusOutFlags) writeShards(files map[string]string, fill func(*shards)
 	return os.Rename(dir, f.dir)
 }
 
-// take writes a kept record to the output of its input.
 func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
 	if r.Line == 0 { // the input is a single text, so its output is a copy
 		if !kept {

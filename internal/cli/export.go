@@ -171,7 +171,6 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// options checks the flags and returns the options of the export.
 func (f *exportFlags) options() (feed.Options, error) {
 	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Links: f.links, Private: f.private}
 	if f.format != formatWACZ && f.format != formatLinks {
@@ -243,7 +242,6 @@ func (f *exportFlags) checkWACZ() error {
 	return nil
 }
 
-// toWACZ writes the web archive of the store s, made with crawl --warc, as a WACZ file.
 func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	dir := f.archive
 	if dir == "" {

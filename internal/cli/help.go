@@ -136,7 +136,6 @@ func valueName(f *pflag.Flag) string {
 	return name
 }
 
-// flagText returns the description of a flag in the help, with its default value.
 func flagText(f *pflag.Flag) string {
 	name, text := pflag.UnquoteUsage(f)
 	if strings.HasPrefix(f.Usage, "`") {
@@ -149,7 +148,6 @@ func flagText(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default %s)", text, strings.Trim(f.DefValue, "[]"))
 }
 
-// printManual prints the overview shown by skink help: the commands, the topics and the exit codes.
 func printManual(w io.Writer) {
 	fmt.Fprint(w, "skink crawls web sites and finds duplicate and near-duplicate pages.\n\nCommands:\n\n")
 	for _, c := range commands() {
@@ -178,7 +176,6 @@ var exitCodes = []struct {
 	{exitUnheard, "the program that reads the output has ended"},
 }
 
-// A topic is a page of the manual, printed by skink help NAME.
 type topic struct{ name, title string }
 
 // topics returns the topics of the manual: one for each file in docs, and the generated ones.
@@ -196,7 +193,6 @@ func topics() (all []topic) {
 // the terms in package store.
 const glossary = "glossary"
 
-// schema is the topic that describes the fields of exported pages.
 const schema = "schema"
 
 type glossaryPart struct {
@@ -219,7 +215,6 @@ func printGlossary(w io.Writer) {
 	fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")
 }
 
-// termLines returns one line for each term: its name and its meaning, in two columns.
 func termLines(terms []store.Term) string {
 	width := 12
 	for _, t := range terms {
@@ -236,7 +231,6 @@ func termLines(terms []store.Term) string {
 // because terminals cannot show them.
 var picture = regexp.MustCompile(`(?m)^!\[.*\]\(.*\)\n\n?`)
 
-// help prints the manual, the help of a command, or a topic.
 func help(w io.Writer, args []string) error {
 	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	if len(words) == 0 {

@@ -28,7 +28,6 @@ func credentials() (http.Header, error) {
 	return nil, nil
 }
 
-// toIndex sends the selected pages to the Elasticsearch or OpenSearch index at the URL of --to.
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	var keep func(context.Context, store.Cursor) error
 	if f.since.cursor != "" {

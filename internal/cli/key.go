@@ -100,7 +100,6 @@ func readKeyFile(name string) (signature.Key, error) {
 	return key, nil
 }
 
-// signFlags are the flags for signing requests with HTTP message signatures.
 type signFlags struct{ key, agent string }
 
 func addSignFlags(flags *pflag.FlagSet) *signFlags {

@@ -40,7 +40,6 @@ func (f *learnFlags) given() string {
 	return ""
 }
 
-// printLearned prints the patterns that crawls have learned about a host, with their evidence.
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
 	if !asJSON {
 		l, err := report.LearnedOf(ctx, s, host)

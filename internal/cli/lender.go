@@ -25,8 +25,6 @@ type lender struct {
 	done    bool  // guarded by mu: whether the lender is closed
 }
 
-// A loan is an open store with the number of its current readers, and the time at which the last
-// reader finished.
 type loan struct {
 	*readStore
 	users  int

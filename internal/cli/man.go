@@ -34,7 +34,6 @@ This command writes the pages to a folder in which the command man looks for the
 	}
 }
 
-// writeManPages writes skink.1 and a page for each command to a folder.
 func writeManPages(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("write man pages: %w", err)

@@ -91,8 +91,6 @@ func withoutPassword(name string) string {
 	return name
 }
 
-// loss returns the damage found when the store was opened. It is empty for a store on a database
-// server.
 func (s *writeStore) loss() badger.Loss {
 	if s.folder == nil {
 		return badger.Loss{}
@@ -182,8 +180,6 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError adds a suggestion for the user to err, the error from opening the store in dir. The
-// argument toRead says whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -204,7 +200,6 @@ func openError(dir string, err error, toRead bool) error {
 	return err
 }
 
-// warn prints a line about the damage found when a store was opened, if there was any.
 func warn(to io.Writer, l badger.Loss) {
 	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)

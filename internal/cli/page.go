@@ -70,7 +70,6 @@ func pageOf(ctx context.Context, documents *document.Reader, options extract.Opt
 	return doc, err
 }
 
-// fetchPage fetches a URL, and returns the body of the response and its media type.
 func fetchPage(ctx context.Context, private *privateHosts, name string) (body []byte, kind string, err error) {
 	var all session.Seeds
 	if err := addSeed(&all, name); err != nil {

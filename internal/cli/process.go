@@ -95,8 +95,6 @@ func (l listener) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// output returns the streams for the messages of a crawl. If json is true, messages are written as
-// lines of JSON.
 func (con Console) output(json, quiet bool) session.Output {
 	out := session.Output{Out: con.Out, Err: con.Err, Quiet: quiet, Columns: con.Columns}
 	if con.Terminal {

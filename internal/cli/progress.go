@@ -15,7 +15,6 @@ const statusEvery = 200 * time.Millisecond
 // it.
 const clearLine = "\r\x1b[K"
 
-// A judging is the progress of skink dedup, for its status line.
 type judging struct {
 	read, size int64 // bytes read so far and in total, before decompression; size is -1 if unknown
 	found      store.Tally

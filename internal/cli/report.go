@@ -108,10 +108,8 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// aboutAll is the value of --about that prints all findings of an audit.
 const aboutAll = "audit"
 
-// conditions parses the values of --fail-on and checks the value of --about.
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
@@ -272,7 +270,6 @@ func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	return f
 }
 
-// given reports whether --format or --top was given on the command line.
 func (f *formFlags) given() bool { return typed(f.flags, "format") || typed(f.flags, "top") }
 
 func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
@@ -359,7 +356,6 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	return *set, nil
 }
 
-// ofWhole returns a source for a report with the verdicts of w.
 func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
 
 type wholeReport struct {

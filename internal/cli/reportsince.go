@@ -35,7 +35,6 @@ func parseSinceCrawl(text string) (sinceCrawl, error) {
 	return sinceCrawl{text, time.Now().Add(-age)}, nil
 }
 
-// read reads the findings of the crawl from a store. The argument storeName is for messages.
 func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, storeName string) (*audit.Past, error) {
 	found := h.Before()
 	if !c.at.IsZero() {

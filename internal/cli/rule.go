@@ -36,18 +36,15 @@ const (
 	defaultContainment = 0.95
 )
 
-// addOnDuplicateFlag adds --on-duplicate.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	r.onDuplicate = session.Tag
 	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
 }
 
-// addLinksFlag adds --links, which does not change verdicts.
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 }
 
-// addDocumentsFlag adds --documents with the default on.
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = onOff(on)
 	flags.Var(&r.documents, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
@@ -78,8 +75,6 @@ func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
 }
 
-// keeps returns the kind of Markdown that the store keeps for each page: none, or Markdown with or
-// without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:
@@ -100,7 +95,6 @@ func (r *ruleFlags) check() error {
 	return nil
 }
 
-// settings returns the settings for a new store.
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
 	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip

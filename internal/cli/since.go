@@ -19,8 +19,6 @@ import (
 	"skink/store"
 )
 
-// sinceFlags are the flags that limit an export to the changes since a time or since an earlier
-// export.
 type sinceFlags struct {
 	since  string
 	cursor string // name of the file with the position after the last export; "" means none
@@ -38,7 +36,6 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-// heed checks the flags, and sets the position in opt from which changes are exported.
 func (f *sinceFlags) heed(opt *feed.Options) error {
 	switch {
 	case !f.given():

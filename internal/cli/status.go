@@ -304,15 +304,12 @@ func (u urlStatus) why() string {
 	return strings.Join(why, "; ")
 }
 
-// writeLine writes v as one line of JSON.
 func writeLine(out io.Writer, v any) error {
 	enc := json.NewEncoder(harmless.JSON(out))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// printWorkers prints the workers that share a store as text. It shows the ages of their last
-// messages at the time now.
 func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil

@@ -97,7 +97,6 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	return f.list(ctx, con, append(args, ".")[0])
 }
 
-// A storeInfo is the description of a store printed by skink store list and skink store info.
 type storeInfo struct {
 	Store    string           `json:"store"`
 	Kind     string           `json:"kind"`            // "folder" or "server"
@@ -181,7 +180,6 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 	return w.Flush()
 }
 
-// line returns the store as columns of text. The argument err is the error from reading it.
 func (in storeInfo) line(err error) string {
 	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
 	if err != nil {
@@ -318,7 +316,6 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	return nil
 }
 
-// dropError adds a suggestion for the user to the error from removing a store.
 func dropError(name string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrInUse):

@@ -16,7 +16,6 @@ import (
 	"skink/store/postgres"
 )
 
-// tellEvery is the interval between progress messages of a copy.
 const tellEvery = 10 * time.Second
 
 // copyStore copies the named store to a new store. On failure, it removes the incomplete copy.

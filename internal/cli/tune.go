@@ -151,7 +151,6 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	return result.print(con.Out)
 }
 
-// tune reads the labelled pairs in the named file, and tries all ways on them.
 func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneProgress) (*tuning, error) {
 	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, name, func() { p.read.Add(1) }) })
 	if err != nil {
@@ -233,7 +232,6 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// ways returns all selected combinations of form, shingling and measure.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
 		for _, s := range f.shinglings() {

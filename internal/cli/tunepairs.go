@@ -86,7 +86,6 @@ func readLabelled(con Console, name string, found func()) ([]labelledPair, error
 	return pairs, enough(shown, pairs)
 }
 
-// enough returns an error if there are too few pairs to compare thresholds.
 func enough(name string, pairs []labelledPair) error {
 	duplicates := 0
 	for _, p := range pairs {

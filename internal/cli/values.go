@@ -279,8 +279,6 @@ func (l *list) Replace(all []string) error {
 }
 func (l *list) GetSlice() []string { return *l }
 
-// expressions is the value of a flag that accepts regular expressions, and may be given several
-// times.
 type expressions struct {
 	list
 	compiled []*regexp.Regexp
@@ -322,7 +320,6 @@ func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	return p
 }
 
-// allow permits the crawl with the options o to connect to p.
 func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }

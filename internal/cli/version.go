@@ -40,7 +40,6 @@ This command prints the version for a bug report:
 	},
 }
 
-// readBuild returns the version of the program, and other information stored by the Go linker.
 func readBuild() monitor.Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -16,7 +16,6 @@ import (
 	"skink/view"
 )
 
-// viewAddress is the default address on which skink view listens.
 const viewAddress = "127.0.0.1:8465"
 
 var viewCommand = command{

@@ -60,7 +60,6 @@ type Alike struct {
 	order        []int32 // indexes of taken.Pairs(), in ascending order of resemblance
 }
 
-// A likeText is a text shared by one or more pages.
 type likeText struct {
 	id    dedup.Hash // ID of the first page with the text, in order of precedence
 	url   string     // URL of that page

@@ -44,7 +44,6 @@ type kind struct {
 	leader int
 }
 
-// A titled is the key of the pages of one host with the same title.
 type titled struct {
 	host  string
 	title dedup.Hash

@@ -45,8 +45,6 @@ type textPair struct {
 	Resemblance float64
 }
 
-// similar returns the pairs of different texts whose resemblance is at or above the rule's
-// similarity.
 func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	c, err := newMatcher(ctx, w, w.rule.Similarity)
 	if err != nil {

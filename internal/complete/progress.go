@@ -15,8 +15,8 @@ const (
 	tellEvery      = 256 // number of parts of a step between two reports
 )
 
-// next begins the next step, which has n parts, and returns a function that reports the progress.
-// Its argument is the number of parts done so far, which must not decrease.
+// next begins the next step, which has n parts. It returns a function that reports progress,
+// given the number of parts done so far. That number must not decrease.
 func (p *progress) next(n int) func(done int) {
 	p.steps++
 	step, due := p.steps, 0

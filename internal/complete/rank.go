@@ -88,7 +88,6 @@ func (j joined) join(a, b dedup.Hash) {
 // a corpus that should keep as much text as possible.
 type ranking struct{ longest bool }
 
-// compare returns a negative number if a ranks before b, and a positive number if it ranks after b.
 func (r ranking) compare(a, b *ranked) int {
 	switch {
 	case !r.longest:
@@ -100,7 +99,6 @@ func (r ranking) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
 }
 
-// why returns the name of the criterion by which a ranks before b.
 func (r ranking) why(a, b *ranked) string {
 	switch {
 	case !r.longest || a.NoIndex != b.NoIndex:

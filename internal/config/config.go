@@ -176,7 +176,6 @@ type parser struct {
 	dir   string // folder to which paths in the file are relative
 }
 
-// errorf returns an error that names the line of a key.
 func (p *parser) errorf(path []string, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", p.file.Name, p.lines[pathOf(path...)], fmt.Errorf(format, args...))
 }
@@ -281,7 +280,6 @@ func (p *parser) flag(path []string, value any) (Flag, error) {
 	return f, nil
 }
 
-// scalar returns a string, number or Boolean as text.
 func scalar(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case string:

@@ -57,7 +57,6 @@ func (p *parser) hosts(path []string, value any) error {
 	return nil
 }
 
-// validPattern reports whether a pattern can match a host.
 func validPattern(pattern string) bool {
 	name := strings.TrimPrefix(pattern, "*.")
 	return pattern == "*" || name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("*/@?#", r) })
@@ -172,7 +171,6 @@ func (p *parser) texts(path []string, value any) (all []string, err error) {
 	return all, nil
 }
 
-// hostFlag sets a key of a host's section that is also a flag.
 func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	f, err := p.flag(path, value)
 	if err != nil {
