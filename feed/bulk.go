@@ -60,7 +60,7 @@ type BulkOptions struct {
 
 const (
 	bulkBytes  = 5 << 20
-	leastBytes = 64 << 10 // the limit on the size of bulks is never reduced below this number of bytes, so that one large document does not cause all others to be sent alone
+	leastBytes = 64 << 10 // lower bound in bytes for the limit on the size of bulks, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
 	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take about two minutes
 	bulkDocs   = 1000     // maximum number of documents in a bulk, however small they are
@@ -75,7 +75,7 @@ type Bulk struct {
 	// position in the changes of s up to which documents were sent
 	cursor store.Cursor
 
-	items []item // items waiting to be sent
+	items []item
 	bytes int
 
 	sent, deleted, refused int

@@ -102,7 +102,7 @@ type Options struct {
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // cursor at which to begin; "" means the first page
+	After store.Cursor // position after which to begin; "" means at the first page
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 

@@ -89,8 +89,8 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	return names, nil
 }
 
-// beginnings yields the pages for the list of pages in the WACZ file, and adds their number to
-// count.
+// beginnings yields the entries of the list of pages in the WACZ file, and adds their number to
+// *count.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
 	return func(yield func(warc.StartPage, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {

@@ -285,8 +285,8 @@ func otherScheme(rawURL, scheme string) error {
 	return fmt.Errorf("%s: %w but %s; if that is a host, put https:// in front of it", quote(rawURL), ErrScheme, scheme)
 }
 
-// invalid returns [ErrInvalid] with the reason from err, an error of the parser. It leaves out the
-// URL that the parser's error repeats.
+// invalid returns [ErrInvalid] with the reason from err, a parser error, but without the URL that
+// err repeats.
 func invalid(rawURL string, err error) error {
 	why := string(whatwgerrors.Type(err))
 	if why == "" {

@@ -11,7 +11,7 @@ import (
 // available again the URLs that the worker took. The zero value has no claims. Only one goroutine
 // at a time may use it.
 type Claims struct {
-	token   uint64               // token of the latest claim
+	token   uint64
 	held    map[string]*holder   // valid claims by host
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // time at which each worker last asked for hosts
@@ -37,7 +37,7 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy lowers c.expires to until, unless it is already earlier.
+// endsBy sets c.expires to until if that is earlier, or if c.expires is zero.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until

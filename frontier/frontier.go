@@ -51,7 +51,7 @@ type Item struct {
 
 	Kind     ItemKind
 	Priority int       // from -128 to 127, usually 0; within a host, URLs with lower numbers are fetched sooner
-	Due      time.Time // the URL must not be fetched before this time; zero means no limit; for a revisit, this is the time at which the revisit was requested
+	Due      time.Time // the URL must not be fetched before this time; zero means at once; for a revisit, this is the time at which the revisit was requested
 	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }
@@ -143,7 +143,7 @@ func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, S
 
 // Trouble describes the failed requests to a host since the last request that succeeded.
 type Trouble struct {
-	Answered bool      // the host has answered a request in this crawl
+	Answered bool      // whether the host has responded to a request in this crawl
 	Fails    int       // number of failures in a row; failures of requests that were in flight at the same time count as one
 	Since    time.Time // time at which the first of these requests failed
 	Last     time.Time // time at which the last of these requests failed

@@ -93,7 +93,7 @@ func withPlainPath(u string, end int) (string, bool) {
 }
 
 // hostLen returns the length in bytes of the host and port at the start of s, which end at "/" or
-// "?" or with s.
+// "?" or at the end of s.
 func hostLen(s string) int {
 	for i := range len(s) {
 		if s[i] == '/' || s[i] == '?' {
@@ -103,7 +103,7 @@ func hostLen(s string) int {
 	return len(s)
 }
 
-// plainHost reports whether a host is plain: the full parser would certainly return it unchanged.
+// plainHost reports whether a host is plain, so that the full parser would return it unchanged.
 func plainHost(host string) bool {
 	const mostDNS = 253
 	if len(host) > mostDNS {
@@ -133,13 +133,13 @@ func plainHost(host string) bool {
 	return err == nil
 }
 
-// plainPort reports whether a port is plain: the full parser would certainly return it unchanged.
+// plainPort reports whether a port is plain, so that the full parser would return it unchanged.
 func plainPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && port[0] >= '1' && port[0] <= '9' && n != 80 && n != 443
 }
 
-// plainPath reports whether s is plain: the full parser would certainly return it unchanged. s is a
+// plainPath reports whether s is plain, so that the full parser would return it unchanged. s is a
 // path with or without a query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)

@@ -216,8 +216,8 @@ func (b *Base) local(ref string) string {
 	return ref
 }
 
-// resolvePlain resolves a link without the full parser, if the essay in plain.go allows it. If ok
-// is false, the full parser must be used, which also finds errors.
+// resolvePlain resolves a plain link without the full parser; see plain.go. If ok is false, the
+// full parser must be used, which also finds errors.
 func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	href = withoutFragment(href)
 	switch {
@@ -259,8 +259,8 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
-// folder to which they lead, and the rest of href. It leaves such segments further inside to the
-// full parser.
+// folder to which they lead, and the rest of href. The full parser must remove such segments
+// further inside.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir
 	for {

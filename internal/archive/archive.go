@@ -29,7 +29,7 @@ import (
 
 // Options configures how an archive is written. The zero value uses the defaults.
 type Options struct {
-	Size   int64       // maximum size of a file in bytes, checked before each response; 0 means [DefaultSize]
+	Size   int64       // size in bytes at which a file is closed and the next one begins; 0 means [DefaultSize]
 	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
@@ -226,7 +226,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds a response that was just written to the index entries, and moves a.at to its end.
+// wrote adds a response that was just written to the index entries, and moves a.at past it.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()

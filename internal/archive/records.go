@@ -51,8 +51,8 @@ type packed struct {
 
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of a response and of its request. The argument kind is one such as
-// [corpus.IsPage], and detail explains it or is "".
+// answer returns the records of a response and of its request. The argument kind is the kind of
+// response, such as [corpus.IsPage], and detail explains it or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)

@@ -160,8 +160,8 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	return p, nil
 }
 
-// mayBeStored adds a hint to err, the error from reading the named page: skink compare --store
-// reads pages of a crawl. It does so if name is a URL and the default folder contains a store.
+// mayBeStored adds the hint that skink compare --store reads pages of a crawl to err, the error
+// from reading the named page. It does so if name is a URL and the default folder contains a store.
 func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err
@@ -241,7 +241,7 @@ type sideBySide struct {
 	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
 	Passages      []passage         `json:"passages"`           // runs of words in both pages, longest first
 
-	leftSays string // sentence about the difference of the left-out texts, printed if the verdict is doubtful
+	leftSays string // sentence about the difference between the left-out texts, printed if the verdict is doubtful
 	scheme   dedup.Scheme
 	rule     dedup.Rule
 }

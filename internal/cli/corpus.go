@@ -43,8 +43,8 @@ func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int           // number of files and folders that could not be read, except those named on the command line
-	bad    int           // number of unreadable records
+	unread int // number of files and folders that could not be read, except those named on the command line
+	bad    int
 	passed report.Passed // skipped files, and skipped records of web archives, by reason
 }
 

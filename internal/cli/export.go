@@ -85,11 +85,11 @@ type exportFlags struct {
 	to       string // URL of the index to send the feed to; "" means none
 	mapping  bool
 	markdown bool
-	strip    bool          // whether to remove from each text the blocks that its host repeats
-	links    extract.Links // form of links in Markdown
-	fields   []string      // optional fields to write
-	chunks   bool          // whether to write passages instead of pages
-	most     int           // maximum number of words in a passage
+	strip    bool // whether to remove from each text the blocks that its host repeats
+	links    extract.Links
+	fields   []string
+	chunks   bool // whether to write passages instead of pages
+	most     int  // maximum number of words in a passage
 	flags    *pflag.FlagSet
 	archive  string // folder of the web archive to export; "" means the folder recorded in the store
 }

@@ -19,8 +19,8 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 }
 
 // nearest returns the name that word probably misspells. If there is none, it returns the shortest
-// name in which a part between dashes begins with word, such as max-pages for the word pages, or
-// "".
+// name in which a part between dashes begins with word, such as max-pages for pages. Otherwise it
+// returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1

@@ -21,7 +21,7 @@ type lender struct {
 	mu      sync.Mutex
 	current *loan // guarded by mu: the open store; nil means that the store is closed
 	free    bool  // guarded by mu: whether a timer that calls giveFree is running
-	warned  bool  // guarded by mu: whether messages about opening the store have been printed, which are not repeated
+	warned  bool  // guarded by mu: whether messages about opening the store have been printed; they are not repeated
 	done    bool  // guarded by mu: whether the lender is closed
 }
 

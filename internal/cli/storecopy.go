@@ -68,7 +68,7 @@ type newCopy struct {
 	store  store.Store
 	name   string       // name of the folder or schema
 	finish func() error // renames a folder to its final name
-	remove func() error // removes the store
+	remove func() error
 }
 
 func makeCopy(ctx context.Context, name string) (n newCopy, err error) {

@@ -193,7 +193,8 @@ func (p *tuneProgress) line() string {
 	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
 }
 
-// comparingLine returns the status line after n of all pairs have been compared in the time took.
+// comparingLine returns the status line after n of all pairs have been compared, which took the
+// given time.
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {

@@ -33,7 +33,7 @@ import (
 // are mistaken for a template.
 
 const (
-	ownWords     = dedup.DefaultShingle  // minimum number of words in a page, but not in the other page, for it to count as different
+	ownWords     = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
 	mostOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
 )
 

@@ -11,8 +11,8 @@ import (
 
 // A Pair is two similar pages.
 type Pair struct {
-	A           string  `json:"a"`
-	B           string  `json:"b"` // greater than A
+	A           string  `json:"a"` // URL of one page
+	B           string  `json:"b"` // URL of the other page; greater than A
 	Resemblance float64 `json:"resemblance"`
 }
 

@@ -16,7 +16,7 @@ type ranked struct {
 	id    dedup.Hash
 	place int // position in the order in which the pages were stored, from 0
 	words int
-	hash  dedup.Hash // hash of the page's text
+	hash  dedup.Hash
 	title dedup.Hash
 	lang  string
 
@@ -29,7 +29,7 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	return ranked{
 		Standing: precedence.Of(r, order), place: place, id: r.ID, words: r.Words,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
-		lang: unique.Make(r.Lang).Value(), // the pages share a few different strings
+		lang: unique.Make(r.Lang).Value(), // there are few different strings, so the pages share them
 	}
 }
 

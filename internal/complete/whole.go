@@ -68,7 +68,7 @@ type Whole struct {
 // A text represents all pages with the same words.
 type text struct {
 	pages   []ranked // pages with the text, in order of precedence
-	short   bool     // whether the text is too short to be compared by the rule
+	short   bool     // whether the text is too short for the rule to compare it
 	shorter bool     // whether the text is compared without the blocks that are repeated on many pages of a host
 	bare    bool     // whether the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
 }
@@ -104,7 +104,7 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 		return nil, err
 	}
 	w.places = found.At(similarity)
-	if w.alike != nil { // found contains containments
+	if w.alike != nil { // found has containments instead of resemblances
 		w.contained = make([]float64, len(w.texts))
 		for i := range w.places {
 			if p := &w.places[i]; p.Leader != i {
