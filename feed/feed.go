@@ -106,7 +106,7 @@ type Options struct {
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
-	Changes bool      // whether each line has the field change, and pages that are gone have lines too
+	Changes bool      // whether lines have the field change, and pages that are gone get lines too
 	Since   time.Time // only changes after this time are written; the zero value means all changes
 }
 

@@ -127,9 +127,9 @@ func short(id dedup.Hash) (v uint64) {
 	return v
 }
 
-// each calls do for each passage, in page order. The function do must not keep its argument, but
-// may keep the argument's strings.
-func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error {
+// each calls visit for each passage, in page order. The function visit must not keep its argument,
+// but may keep the argument's strings.
+func (e *passageExport) each(ctx context.Context, visit func(*Passage) error) error {
 	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -149,7 +149,7 @@ func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error
 				ID: part.ID, URL: at(d.URL, part.Fragment), PageID: d.ID, Title: d.Title, Lang: d.Lang, Headings: part.Path,
 				Position: i, Words: len(part.Words), Hash: dedup.HashOf([]byte(part.Text)), Text: part.Text,
 			}
-			if err := do(p); err != nil {
+			if err := visit(p); err != nil {
 				return err
 			}
 		}

@@ -206,7 +206,7 @@ type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }
 
-// A PerState is the number of URLs in each state, indexed by State.
+// A PerState contains the number of URLs in each state, indexed by State.
 type PerState [Outside + 1]int64
 
 // Counts returns the numbers as a [Counts].

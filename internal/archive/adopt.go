@@ -59,11 +59,11 @@ func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen
 }
 
 // Adopt closes a file in dir that a killed process left open. It returns the number of pages of the
-// store whose responses are missing from the file. Adopt passes the URLs of these pages to again,
-// which queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. The
+// store whose responses are missing from the file. Adopt passes the URLs of these pages to requeue,
+// which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead. The
 // result closed is false if there was nothing to close, because the file was empty or another
 // process has closed it.
-func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
+func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("close the file %s in %s: %w", l.Name+opening, dir, err)
@@ -88,10 +88,10 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requ
 	t := &tail{s, f, l.Name}
 	end, gone, err := t.end(ctx, all)
 	if err == nil && len(gone) > 0 {
-		if again == nil {
+		if requeue == nil {
 			return false, len(gone), ErrLacking
 		}
-		err = fetchAgain(ctx, again, gone)
+		err = fetchAgain(ctx, requeue, gone)
 	}
 	if err != nil {
 		return false, len(gone), err

@@ -29,7 +29,7 @@ const (
 	exitUnheard = 141 // the reader of the output, such as head in a pipe, has closed it; 141 is what a shell reports for a process killed by SIGPIPE
 )
 
-// A Console contains the standard streams of a process, and which of them are terminals.
+// A Console contains the standard streams of a process, and records which of them are terminals.
 type Console struct {
 	In         io.Reader
 	Out, Err   io.Writer

@@ -160,8 +160,8 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	return p, nil
 }
 
-// mayBeStored adds the hint that skink compare --store reads pages of a crawl to err, the error
-// from reading the named page. It does so if name is a URL and the default folder contains a store.
+// mayBeStored adds a hint to err, the error from reading the named page, if name is a URL and the
+// default folder contains a store. The hint is that skink compare --store reads pages of a crawl.
 func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err

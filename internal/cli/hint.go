@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// didYouMean returns "did you mean NAME?" with the name that is most similar to word, or otherwise
+// didYouMean returns "did you mean NAME?" with the name that is most similar to word, or fallback
 // if no name is similar. The argument dashes, which is "--" for flags, is put before the name.
-func didYouMean(word string, names []string, dashes, otherwise string) string {
+func didYouMean(word string, names []string, dashes, fallback string) string {
 	if name := nearest(word, names); name != "" {
 		return "did you mean " + dashes + name + "?"
 	}
-	return otherwise
+	return fallback
 }
 
 // nearest returns the name that word probably misspells. If there is none, it returns the shortest

@@ -176,7 +176,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	return audit.Read(ctx, s, opt)
 }
 
-// nearlyList is the list of pages that are almost duplicates. To make it, an audit compares all
+// nearlyList names the list of pages that are almost duplicates. To make it, an audit compares all
 // pages with each other, which takes a few seconds per ten thousand pages. So for a store with more
 // than nearlyUnasked pages, an audit makes the list only on request.
 const (

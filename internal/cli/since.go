@@ -62,7 +62,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 		opt.Since = at
 		return nil
 	}
-	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // digits only are a cursor, and anything else is an age
+	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // a string of digits is a cursor, and anything else is an age
 		age, err := parseAge(from)
 		if err != nil {
 			return usagef("--since %q: must be a time (2026-11-24 or 2026-11-24T09:30:00Z), an age (36h or 7d), a cursor that an export printed, or the word start", from)
@@ -84,9 +84,9 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the cursor after is later than the last change of the store s. It then
-// belongs to another store, or the store was replaced by an older copy, and the export would miss
-// pages.
+// check returns an error if the cursor after is later than the last change of the store s. Such a
+// cursor belongs to another store, or the store was replaced by an older copy, and the export would
+// miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
 		return nil

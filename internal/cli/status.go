@@ -93,7 +93,7 @@ type status struct {
 	Other    int64                  `json:"other"`              // number of fetched files without text, such as pictures
 	Problems map[string]int64       `json:"problems,omitempty"` // number of URLs that failed or were given up, by kind of problem
 	GivenUp  map[string]int64       `json:"given_up,omitempty"`
-	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, in descending order of their number
+	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, in descending order of the number of these URLs
 	Workers  []session.WorkerStatus `json:"workers,omitempty"`
 
 	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, in descending order of the number of URLs

@@ -110,8 +110,9 @@ type storeInfo struct {
 	Settings *store.Settings  `json:"settings,omitempty"` // nil means that the store has no settings yet
 }
 
-// infoOf describes the named store, and writes warnings about it to messages. If the store cannot be read, the
-// error is also recorded in the result, so that one damaged store does not abort a listing.
+// infoOf describes the named store, and writes warnings about it to messages. If the store cannot
+// be read, the error is also recorded in the result, so that one damaged store does not abort a
+// listing.
 func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
 	if isShared(name) {
