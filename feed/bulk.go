@@ -339,7 +339,6 @@ type outcome struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// settle reads the outcome of each item from a response, and returns the items to send again.
 func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	var r reply
 	if err := json.Unmarshal(response, &r); err != nil || len(r.Items) != len(items) {

@@ -12,7 +12,7 @@ import (
 // at a time may use it.
 type Claims struct {
 	token   uint64
-	held    map[string]*holder   // valid claims by host
+	held    map[string]*holder
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // time at which each worker last asked for hosts
 	expires time.Time            // no claim expires before this time

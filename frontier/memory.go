@@ -133,7 +133,6 @@ func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	}
 }
 
-// push inserts u into h.waiting by priority, depth and seq.
 func (h *memoryHost) push(u *memoryURL) {
 	u.taken = false
 	h.waiting = insert(h.waiting, u, func(a, b *memoryURL) int {

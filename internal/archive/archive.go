@@ -148,7 +148,6 @@ func (a *Archive) write(b []byte) error {
 	return err
 }
 
-// free releases the lock of the open or just closed file, if any.
 func (a *Archive) free() {
 	if a.unlock != nil {
 		a.unlock()

@@ -117,8 +117,6 @@ func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	}
 }
 
-// isSettled reports whether the record at offset in the open file is the response for a committed
-// page.
 func (t *tail) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
 	if !rec.Header.Has(corpus.PageField) && rec.Type() != warc.Metadata {
 		return false, nil

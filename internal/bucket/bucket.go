@@ -112,11 +112,11 @@ func (o *Object) Write(ctx context.Context, write func(io.Writer) error) (n int6
 type upload struct {
 	*Object
 	ctx    context.Context
-	part   bytes.Buffer         // bytes not sent yet
-	id     string               // ID of the multipart upload; "" means that none has been started
-	parts  []minio.CompletePart // parts received by the server
-	sent   int64                // number of bytes passed to Write
-	failed error                // first error of Write
+	part   bytes.Buffer // bytes not sent yet
+	id     string       // ID of the multipart upload; "" means that none has been started
+	parts  []minio.CompletePart
+	sent   int64 // number of bytes passed to Write
+	failed error
 }
 
 func (u *upload) Write(p []byte) (int, error) {

@@ -76,7 +76,6 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	return nil
 }
 
-// help returns a suggestion to append to the error of a bad record.
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
@@ -142,7 +141,6 @@ func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates !=
 // printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
-// names returns the output files named by the flags, without standard output.
 func (f *corpusOutFlags) names() (all []flagged) {
 	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
 		if one.name != "" && one.name != "-" {
@@ -152,7 +150,6 @@ func (f *corpusOutFlags) names() (all []flagged) {
 	return all
 }
 
-// A flagged is a file name with its flag, such as "--out", for error messages.
 type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {

@@ -25,7 +25,7 @@ type shards struct {
 	annotate bool              // whether to add the verdict to each record
 	files    map[string]string // path of each input's output below dir, by input name
 
-	input  string   // name of the current input
+	input  string
 	file   *os.File // output of the current input; nil if no output is open
 	writer *corpus.Writer
 }

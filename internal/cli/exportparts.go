@@ -54,7 +54,6 @@ func (f *exportFlags) checkLinks() error {
 	return nil
 }
 
-// linkFormat derives the format from the name of the output file.
 func (f *exportFlags) linkFormat() feed.LinkFormat {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.out.out, ".gz"), ".zst")
 	switch {

@@ -47,8 +47,6 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 
 func (c command) usageLine() string { return strings.TrimSpace("skink " + c.name + " " + c.args) }
 
-// printHelp prints what the command does, and its most used flags, or, if all is true, the details
-// and all flags.
 func (c command) printHelp(w io.Writer, all bool) {
 	flags, _ := c.newFlags()
 	fmt.Fprintf(w, "%s\n\n%s\n", c.usageLine(), strings.TrimSpace(c.long))

@@ -108,7 +108,6 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	return fmt.Errorf("%s is after the last change of %s, which is at %s: it belongs to another store, or the store was restored; to export all pages again, try %s", what, storeName, end, anew)
 }
 
-// A followed is a store that records the position of the last change read from it.
 type followed struct {
 	store.Reader
 	last store.Cursor
@@ -145,8 +144,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// mostCursor is the maximum size of a cursor file in bytes. A larger file does not contain a
-// cursor.
+// mostCursor is the maximum size of a cursor file in bytes.
 const mostCursor = 1 << 10
 
 // read returns the content of the file of --cursor, or "" if the file does not exist. It returns an

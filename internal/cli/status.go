@@ -89,7 +89,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 
 type status struct {
 	URLs     map[string]int64       `json:"urls"`
-	Pages    int64                  `json:"pages"`              // number of pages fetched
+	Pages    int64                  `json:"pages"`
 	Other    int64                  `json:"other"`              // number of fetched files without text, such as pictures
 	Problems map[string]int64       `json:"problems,omitempty"` // number of URLs that failed or were given up, by kind of problem
 	GivenUp  map[string]int64       `json:"given_up,omitempty"`

@@ -35,10 +35,9 @@ type labelledPair struct {
 const (
 	leastPairs  = 10       // with fewer pairs, the confidence intervals would be too wide to be useful
 	leastLabels = 2        // minimum number of pairs with each label, because cross-validation leaves out each pair in turn
-	maxPairLine = 64 << 20 // maximum size of a line in bytes
+	maxPairLine = 64 << 20 // in bytes
 )
 
-// readLabelled reads the labelled pairs in the named file. It calls found after each pair.
 func readLabelled(con Console, name string, found func()) ([]labelledPair, error) {
 	in, dir, shown := con.In, ".", name
 	if name == "-" {

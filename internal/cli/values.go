@@ -219,7 +219,6 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// A choice is the value of a flag that accepts one of several words.
 type choice[T ~string] struct {
 	to *T
 	of []T

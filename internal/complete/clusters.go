@@ -95,7 +95,6 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// pagesAtOnce is the number of pages read in one call to the store.
 const pagesAtOnce = 256
 
 // ledByThese yields, for each leader in turn, the other pages of its cluster.

@@ -37,7 +37,6 @@ type excerpts struct {
 	canon   dedup.Text
 }
 
-// findContained is like find, for the rule containment.
 func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	w.progress.all = containedSteps
 	x := &excerpts{w: w, runs: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}

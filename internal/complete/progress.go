@@ -5,8 +5,8 @@ package complete
 // and the texts without it are counted, joined and clustered again.
 type progress struct {
 	tell  func(share float64) // called with the completed share, from 0 to 1; may be nil
-	all   int                 // number of steps
-	steps int                 // number of steps begun
+	all   int
+	steps int
 }
 
 const (

@@ -115,7 +115,6 @@ func (f *File) Copy() []byte {
 	return []byte(strings.TrimRight(text, "\n") + "\n" + relativeTo + strconv.Quote(dir) + "\n")
 }
 
-// folderOf returns the folder to which the paths in a file are relative.
 func folderOf(name string, text []byte) string {
 	if at := strings.LastIndex(string(text), relativeTo); at >= 0 {
 		quoted := strings.TrimSpace(string(text[at+len(relativeTo):]))
