@@ -188,8 +188,8 @@ func (b *Bulk) gather(i item) {
 	b.bytes += len(i.lines)
 }
 
-// flush sends the waiting items, retrying until the server has accepted or refused all of them.
-// Then it stores after as the cursor.
+// flush sends the waiting items, retries until the server has accepted or refused all of them,
+// and then stores the given cursor.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
 	if err == nil && b.opt.Keep != nil {

@@ -30,9 +30,9 @@ func (c choice) was(v *store.Visit) bool {
 	return v.Fed()
 }
 
-// changeOf returns the change of a page by the last commit of r, in a feed with choice c: new,
-// changed or gone. If since is not zero, all commits after since count as one change. It returns ""
-// if the page neither is nor was in the feed.
+// changeOf returns how the last commit of r changed the page in a feed with choice c: new, changed
+// or gone. If since is not zero, all commits after since count as one change. It returns "" if the
+// page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
 		for i := range r.Earlier {

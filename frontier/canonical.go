@@ -43,8 +43,8 @@ import (
 // come from a site that generates ever longer links.
 const MaxURL = 8000
 
-// These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
-// bytes, and some of these would take a long time to parse.
+// Two more limits on URLs, because one page can have a thousand links of 8,000 bytes, and some of
+// them would take a long time to parse.
 const (
 	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
 	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square

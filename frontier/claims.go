@@ -7,9 +7,9 @@ import (
 )
 
 // Claims records which worker has claimed which host, and until when. It is for frontiers that keep
-// claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must make
-// available again the URLs that the worker took. The zero value has no claims. Only one goroutine
-// at a time may use it.
+// claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must
+// requeue the URLs that the worker took. The zero value has no claims. Only one goroutine at a time
+// may use it.
 type Claims struct {
 	token   uint64
 	held    map[string]*holder

@@ -17,7 +17,7 @@
 // Only one worker at a time can claim a host, so that many workers together are as polite as one.
 // The worker takes URLs of the host, and returns the host with the information that the next worker
 // needs to be as polite. A claim ends when its host is returned, or when it is not renewed in time,
-// because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
+// because the worker has died or is too slow. Later writes by that worker fail with [ErrLost], and
 // other workers may take its unfinished URLs.
 //
 // The scheduler decides when a host may get its next request; see package crawler. The scheduler's
@@ -251,10 +251,10 @@ type Frontier interface {
 	// given item, behind the other URLs with the same priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim. The host's URLs that were taken and are not finished are queued again,
-	// at their old positions. The next worker that claims the host gets rest. A persistent frontier
-	// stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the run
-	// ends.
+	// Return ends a claim. The host's URLs that were taken and are not finished are queued again, at
+	// their old positions. The next worker that claims the host gets the given Rest. A persistent
+	// frontier stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the
+	// run ends.
 	Return(ctx context.Context, c Claim, rest Rest) error
 }
 

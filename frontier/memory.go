@@ -12,7 +12,7 @@ import (
 )
 
 // A Memory is a frontier in memory, for crawls that need not be resumed. It keeps every URL that
-// was discovered, in some 200 bytes each.
+// was discovered, in about 200 bytes each.
 type Memory struct {
 	mu     sync.Mutex // guards all other fields
 	urls   map[string]*memoryURL

@@ -58,8 +58,8 @@ func classifyBytes() (t [256]uint8) {
 }
 
 // canonicalPlain returns the canonical form of u if u is plain: u itself, with the path "/" added
-// if u has none. u must have no blanks around it and no fragment. ok is false if u is not plain,
-// and then the full parser must be used.
+// if u has none. u must have no blanks around it and no fragment. The second result is false if u
+// is not plain; then the full parser must be used.
 func canonicalPlain(u string) (string, bool) {
 	rest, found := strings.CutPrefix(u, "https://")
 	if !found {
@@ -81,7 +81,7 @@ func withoutFragment(s string) string {
 }
 
 // withPlainPath returns the canonical form of u, whose first end bytes, up to the path or query,
-// are already canonical. ok is false if the rest is not plain.
+// are already canonical. The second result is false if the rest is not plain.
 func withPlainPath(u string, end int) (string, bool) {
 	if len(u) >= maxPlain || !plainPath(u[end:]) {
 		return "", false

@@ -13,7 +13,7 @@ import (
 // hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
 // standIn replaces it until the rest of the URL has been parsed.
 
-// standIn is the host name that replaces a host which the library would refuse. RFC 6761, section
+// standIn is the host name that replaces a host that the library would refuse. RFC 6761, section
 // 6.4, guarantees that no real host has this name.
 const standIn = "ascii.invalid"
 

@@ -56,8 +56,8 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz once it is closed. Then
-// its index, NAME.cdxj, is in the same folder.
+// A file is called NAME.warc.gz.open while it is written. Once it is closed, it is called
+// NAME.warc.gz, and its index NAME.cdxj is in the same folder.
 type Archive struct {
 	dir   string
 	store RecordStore

@@ -168,7 +168,8 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page and the pages that resemble it, but too little to be near-duplicates of it.
+// A LikeGroup is a page with the pages that resemble it, but not enough to be near-duplicates of
+// it.
 type LikeGroup struct {
 	Leader  dedup.Hash
 	Members []LikeMember

@@ -37,8 +37,8 @@ const (
 	mostOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
 )
 
-// A kind is the key of a set of pages that may be copies of each other: pages of one host with one
-// title, in one cluster.
+// A kind is the key of a set of pages that may be copies of each other: pages of the same host with
+// the same title, in the same cluster.
 type kind struct {
 	titled
 	leader int

@@ -81,7 +81,7 @@ func (h stateHash) add(page *store.Change, order *precedence.Order) {
 func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
 // keptWith returns the similarities at which clusters are found for the cache: the requested ones,
-// those of EachTwentieth, and that of the rule. They are sorted, without repetitions. If the rule is
+// those of EachTwentieth, and that of the rule. They are sorted, without duplicates. If the rule is
 // containment, there are only the requested ones.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	if rule.Contained > 0 {
@@ -109,7 +109,7 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 }
 
 // recall returns the cached comparison. It returns nil if there is none, if the pages of the store
-// have changed since it was cached, or if it lacks the clusters at one of the given similarities.
+// have changed since it was cached, or if it lacks the clusters at any of the given similarities.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {
