@@ -155,7 +155,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port without a host means 127.0.0.1")
 	flags.Var(&f.view, "view", "`ADDR` show the running crawl to a browser at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
-	flags.Lookup("max-time").DefValue = "0" // shows "0" in the help, as for the other limits, instead of "0s"
+	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
 	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
 	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its answer and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
