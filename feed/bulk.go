@@ -19,20 +19,20 @@ import (
 
 // # Elasticsearch and OpenSearch
 //
-// Both products accept documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then
-// its document. Both respond with a status for each item, in the same order. The status of the
-// whole response may be 200 although every item was refused, so this code looks at each item. An
-// item with a temporary failure (409, 429, 5xx) is sent again after a while. An item with a
-// permanent failure (400) is counted, reported and left out. A bulk that is too large (413) is sent
-// in halves. A response that names another document, or has no status, is an error, because it does
-// not show whether the document was accepted. The client libraries of the two products look only at
-// the status of the whole response, or refuse the other product's server. So this code implements
-// the protocol itself.
+// Both products accept documents in bulk requests: POST INDEX/_bulk with lines of JSON, each
+// document preceded by an action. Both respond with a status for each item, in the same order. The
+// status of the whole response may be 200 although every item was refused, so this code looks at
+// each item. An item with a temporary failure (409, 429, 5xx) is sent again after a while. An item
+// with a permanent failure (400) is counted, reported and skipped. A bulk that is too large (413)
+// is split in half. A response that names another document, or has no status, is an error, because
+// it does not show whether the document was accepted. The client libraries of the two products look
+// only at the status of the whole response, or refuse the other product's server. So this code
+// implements the protocol itself.
 //
-// A redirect is not followed, because it would take the documents and the credentials to a server
+// A redirect is not followed, because it would send the documents and the credentials to a server
 // that the user did not name.
 //
-// The ID of a document is that of its page, so a document that is sent twice is in the index once.
+// The ID of a document is that of its page, so a document that is sent twice is indexed only once.
 // Thus a bulk whose result is unknown, such as after a broken connection or a crash, can be sent
 // again. The document of a page is deleted when the page is gone, asks not to be indexed, or has
 // become a duplicate. Deleting a document that does not exist (404) is not an error.
@@ -45,26 +45,26 @@ type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
 	Client *http.Client  // nil means a client with a timeout of one minute
-	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, which the manuals of both products recommend as a starting point
-	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0 means half a second
+	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, the starting point that both manuals recommend
+	Wait   time.Duration // pause before the first retry of a bulk; doubles with each further retry; 0 means half a second
 
-	Options                                                     // selects the pages that are sent, and the cursor or time after which they changed; Format is ignored
+	Options                                                     // selects the pages to send, and the cursor or time after which they changed; Format is ignored
 	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil means that it is not stored
-	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil means that it is not called
+	Refused func(id, why string)                                // called for each document that the server refuses permanently; may be nil
 
-	// Delayed is called before the second attempt for a bulk, if the first one got no usable response.
-	// The argument tries is the number of further attempts, and waits is the sum of the pauses before
+	// Delayed is called before the first retry of a bulk, if the first attempt got no usable response.
+	// The argument tries is the maximum number of retries, and waits is the sum of the pauses before
 	// them. Delayed may be nil.
 	Delayed func(why error, tries int, waits time.Duration)
 }
 
 const (
 	bulkBytes  = 5 << 20
-	leastBytes = 64 << 10 // minimum size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
+	leastBytes = 64 << 10 // lower bound in bytes for the limit on the size of bulks, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
-	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take some two minutes
+	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take about two minutes
 	bulkDocs   = 1000     // maximum number of documents in a bulk, however small they are
-	mostReply  = 64 << 20 // maximum number of bytes of a response that are read
+	mostReply  = 64 << 20 // maximum number of bytes read from a response
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
@@ -72,10 +72,10 @@ type Bulk struct {
 	s    store.Reader
 	opt  BulkOptions
 	bulk string // URL to which bulks are posted
-	// The cursor is the position in the changes of s up to which documents were sent.
+	// position in the changes of s up to which documents were sent
 	cursor store.Cursor
 
-	items []item // items that wait to be sent
+	items []item
 	bytes int
 
 	sent, deleted, refused int
@@ -83,10 +83,9 @@ type Bulk struct {
 	delayed bool // whether the last attempt got no usable response
 }
 
-// An item is one action of a bulk: to index a document or to delete it.
 type item struct {
 	id     string
-	lines  []byte // the action and, unless it is a deletion, the document; each line with its line end
+	lines  []byte // the action line and, unless it is a deletion, the document line, each with its newline
 	delete bool
 }
 
@@ -160,11 +159,10 @@ func (b *Bulk) CatchUp(ctx context.Context) error {
 	return b.flush(ctx, after)
 }
 
-// Close sends the last changes.
+// Close sends the remaining changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
-// take adds the action for a changed page to the bulk. It adds none if the page neither is nor was
-// in the index.
+// take adds the action for a changed page to the bulk, if the page is or was in the index.
 func (b *Bulk) take(page *store.Content) error {
 	opt := b.opt.Options
 	opt.Changes = true
@@ -177,7 +175,7 @@ func (b *Bulk) take(page *store.Content) error {
 		b.gather(item{id: id, lines: fmt.Appendf(nil, "{\"delete\":{\"_id\":%q}}\n", id), delete: true})
 		return nil
 	}
-	d.Change = "" // the field is not part of the documents in an index
+	d.Change = "" // documents in an index do not have this field
 	lines, err := appendLine(fmt.Appendf(nil, "{\"index\":{\"_id\":%q}}\n", id), d)
 	if err == nil {
 		b.gather(item{id: id, lines: lines})
@@ -190,8 +188,8 @@ func (b *Bulk) gather(i item) {
 	b.bytes += len(i.lines)
 }
 
-// flush sends the waiting items, retrying until the server has accepted or refused all of them.
-// Then it stores after as the cursor.
+// flush sends the waiting items, retries until the server has accepted or refused all of them,
+// and then stores the given cursor.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
 	if err == nil && b.opt.Keep != nil {
@@ -207,7 +205,6 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 // ErrNotAllowed means that the server does not let this user write to the index.
 var ErrNotAllowed = errors.New("not allowed")
 
-// errTooLarge means that the server does not accept a bulk of this size.
 var errTooLarge = errors.New("the request is too large for the server")
 
 // send sends items. It retries those with a temporary failure, and halves a bulk that is too large.
@@ -218,7 +215,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		switch {
 		case errors.Is(err, errTooLarge) && len(items) > 1:
 			half := len(items) / 2
-			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // the server would also refuse the next bulk of this size
+			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // the server would refuse the next bulk of this size too
 			if err := b.send(ctx, items[:half]); err != nil {
 				return err
 			}
@@ -271,8 +268,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // post sends items with one request. It returns the items to send again, and the minimum pause
-// before that. If err is not nil, busy contains all items, or none if another attempt would fail in
-// the same way.
+// before sending them. If err is not nil, busy contains all items, or none if another attempt would
+// fail in the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil
@@ -295,7 +292,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		if isForGood(err) {
+		if isPermanent(err) {
 			return nil, 0, err
 		}
 		return items, 0, err
@@ -325,36 +322,33 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	return nil, 0, err
 }
 
-// isForGood reports whether another attempt would fail with the same error, because the server's
+// isPermanent reports whether any retry would fail with the same error, because the server's
 // certificate is not trusted or the server does not speak TLS.
-func isForGood(err error) bool {
+func isPermanent(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// A reply is the server's response to a bulk.
 type reply struct {
 	Items []map[string]outcome `json:"items"` // each maps the name of an action to its outcome
 }
 
-// An outcome is the result that the server reports for one item.
 type outcome struct {
 	ID     string          `json:"_id"`
 	Status int             `json:"status"`
 	Error  json.RawMessage `json:"error"`
 }
 
-// settle reads the outcome of each item from a response, and returns the items to send again.
-func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
+func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	var r reply
-	if err := json.Unmarshal(answer, &r); err != nil || len(r.Items) != len(items) {
-		return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: %s", excerpt(answer))
+	if err := json.Unmarshal(response, &r); err != nil || len(r.Items) != len(items) {
+		return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: %s", excerpt(response))
 	}
 	outcomes := make([]outcome, len(items))
 	for n, i := range items {
 		got, ok := r.Items[n][i.action()]
 		if !ok || got.ID != i.id || got.Status < 100 {
-			return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: item %d of its answer is not about document %s, or has no status: %s", n+1, i.id, excerpt(answer))
+			return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: item %d of its answer is not about document %s, or has no status: %s", n+1, i.id, excerpt(response))
 		}
 		outcomes[n] = got
 	}
@@ -373,8 +367,8 @@ func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	return busy, nil
 }
 
-// mayChange reports whether the server may accept the same item later. It may if the server was
-// busy or had a failure, or if another client changed the document at the same time.
+// mayChange reports whether the server may accept the same item later: it was busy or had a
+// failure, or another client changed the document at the same time.
 func (o outcome) mayChange() bool {
 	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }
@@ -399,10 +393,10 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, most)
 }
 
-// excerpt returns the beginning of a server's response, on one line of valid UTF-8.
-func excerpt(said []byte) string {
+// excerpt returns the beginning of a response body, on one line of valid UTF-8.
+func excerpt(body []byte) string {
 	const most = 300
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "\uFFFD")), " ")
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "\uFFFD")), " ")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}

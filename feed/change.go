@@ -14,7 +14,7 @@ import (
 // program that applies the lines by id, in their order, to its earlier copy of the feed gets the
 // content of a new feed.
 //
-// In a feed of unique pages, a page is also gone when it has become a duplicate. It is also new
+// In a feed of unique pages, a page is also gone when it has become a duplicate. A page is also new
 // when it has become unique because its leader is gone. A feed may report as gone a page that its
 // reader never saw, if the page appeared and disappeared since the reader last asked. No change is
 // ever left out.
@@ -30,9 +30,9 @@ func (c choice) was(v *store.Visit) bool {
 	return v.Fed()
 }
 
-// changeOf returns the change of a page by the last commit of r, in a feed with choice c: new,
-// changed or gone. If since is not zero, all commits after since count as one change. It returns ""
-// if the page neither is nor was in the feed.
+// changeOf returns how the last commit of r changed the page in a feed with choice c: new, changed
+// or gone. If since is not zero, all commits after since count as one change. It returns "" if the
+// page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
 		for i := range r.Earlier {

@@ -32,7 +32,7 @@ import (
 type Include string
 
 const (
-	Unique Include = "unique" // unique and thin pages without noindex, as a search index needs them
+	Unique Include = "unique" // unique and thin pages without noindex: those that belong in a search index
 	All    Include = "all"    // every page with a verdict, including noindex pages
 )
 
@@ -45,17 +45,16 @@ func ParseInclude(name string) (Include, error) {
 	return "", fmt.Errorf("unknown choice of pages %q: must be unique or all", name)
 }
 
-// A choice selects the pages of a feed.
+// A choice selects the pages of a feed. [Options] describes the fields.
 type choice struct {
-	Include  Include // selects pages by their verdicts; default: Unique
-	MinWords int     // pages with fewer words are left out
-	NoThin   bool    // pages with the verdict thin are left out
+	Include  Include
+	MinWords int
+	NoThin   bool
 
-	NoSignals []string // pages with any of these content signals are left out, such as "ai-train=no"
-	Private   bool     // pages that were fetched with credentials of the user are written too
+	NoSignals []string
+	Private   bool
 }
 
-// holds reports whether the page of r is in a feed with choice c.
 func (c choice) holds(r *store.Record) bool {
 	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) || r.Private && !c.Private {
 		return false
@@ -66,7 +65,7 @@ func (c choice) holds(r *store.Record) bool {
 	return r.Fed()
 }
 
-// barred reports whether the content signals of a page, separated by ", ", contain one of
+// barred reports whether the content signals of a page, separated by ", ", contain any of
 // c.NoSignals.
 func (c choice) barred(signals string) bool {
 	if signals == "" || len(c.NoSignals) == 0 {
@@ -88,26 +87,26 @@ const (
 type Options struct {
 	Include  Include       // selects pages by their verdicts; default: Unique
 	MinWords int           // pages with fewer words are left out
-	NoThin   bool          // pages with the verdict thin are left out
+	NoThin   bool          // whether pages with the verdict thin are left out
 	Format   Format        // format of the output; default: JSONLines
 	Packed   bool          // whether each record is compressed as a separate gzip member; used only for WET
-	Markdown bool          // the field markdown is written, if the store keeps it
+	Markdown bool          // whether the field markdown is written, if the store has it
 	Links    extract.Links // parts of each link that are kept in the field markdown; "" means all
-	Fields   []Field       // fields that are written on request only
+	Fields   []Field       // optional fields to write
 
-	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
+	NoSignals []string // pages are left out if the robots.txt of their host states any of these content signals, such as "ai-train=no"
 
-	Private bool // pages that were requested with a password, cookies or headers of the user are written too
+	Private bool // whether pages that were requested with the user's password, cookies or headers are written too
 
 	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // cursor after which to begin; "" means to begin at the first page
+	After store.Cursor // position after which to begin; "" means at the first page
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
-	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
+	Changes bool      // whether lines have the field change, and pages that are gone get lines too
 	Since   time.Time // only changes after this time are written; the zero value means all changes
 }
 
@@ -161,7 +160,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	return pages, nil
 }
 
-// document returns the document to write for a page, or nil if the page is not in the feed.
+// document returns the document for a page, or nil if the page is not in the feed.
 func (opt *Options) document(page *store.Content) (*Document, error) {
 	d, err := opt.documentOf(page)
 	if d != nil && !opt.Markdown {
@@ -179,8 +178,8 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	return d, err
 }
 
-// documentOf returns the document to write for a page with all fields, or nil if the page is not in
-// the feed.
+// documentOf returns the document for a page with all fields, or nil if the page is not in the
+// feed.
 func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
@@ -216,9 +215,8 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 	}, func(int) error { return nil }
 }
 
-const bufferSize = 256 << 10 // large enough for one system call to write a few dozen pages
+const bufferSize = 256 << 10 // large enough to write a few dozen pages with one system call
 
-// appendPage appends to dst the JSON line of a page.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	d, err := wholeDocument(page, "")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A Field is the name of a field of a [Document] that is written on request only.
+// A Field is the name of an optional field of a [Document], which is written only on request.
 type Field string
 
 const (
@@ -19,10 +19,11 @@ const (
 	Headings Field = "headings" // headings of the main text
 )
 
-// Fields are all fields that are written on request only.
+// Fields lists all optional fields.
 var Fields = []Field{Depth, Inlinks, Outlinks, Headings}
 
-// prepare counts the links to each page, if they are asked for. It reads the links of all pages.
+// prepare counts the links to each page, if the field Inlinks is requested. It reads the links of
+// all pages.
 func (opt *Options) prepare(ctx context.Context, s store.Reader) error {
 	if !slices.Contains(opt.Fields, Inlinks) {
 		return nil
@@ -60,7 +61,6 @@ func targets(page *store.Content) (urls []string) {
 	return urls
 }
 
-// want returns the parts of a page that its document needs.
 func (opt *Options) want() store.Want {
 	if slices.Contains(opt.Fields, Outlinks) {
 		return store.WantText | store.WantLinks
@@ -68,7 +68,6 @@ func (opt *Options) want() store.Want {
 	return store.WantText
 }
 
-// addFields adds to a document the fields that opt asks for.
 func (opt *Options) addFields(d *Document, page *store.Content) {
 	for _, f := range opt.Fields {
 		switch f {
@@ -85,7 +84,6 @@ func (opt *Options) addFields(d *Document, page *store.Content) {
 	}
 }
 
-// headings returns the headings of a page's text.
 func headings(page *store.Content) (all []string) {
 	if len(page.Headings) == 0 {
 		return nil

@@ -21,8 +21,8 @@ import (
 //
 // A crash before step 3 leaves the old mark. The next run truncates the file at the mark, and
 // writes the later lines again from the store. The store has each record by then, or the page is
-// judged again. After a crash that follows step 3, the file ends at the mark. So no line is lost
-// and none is repeated.
+// judged again. After a crash later than step 3, the file ends at the mark. So no line is lost and
+// none is repeated.
 //
 // The mark is on disk before the first line of the file. It contains the ID of the page of that
 // line. Without the mark, the feed could not be distinguished from a file of another program.
@@ -36,12 +36,11 @@ type File struct {
 	s    FileStore
 	f    *os.File
 	out  *bufio.Writer
-	// This is the buffer for the line that is being written.
 	line []byte
 
-	cursor store.Cursor // position after the last page that was written or skipped
-	offset int64        // size of the file in bytes, including the bytes still in the buffer out
-	marked mark         // the mark as the store keeps it
+	cursor store.Cursor // position after the last page written or skipped
+	offset int64        // size of the file in bytes, including the bytes still buffered in out
+	marked mark         // the mark stored in s
 }
 
 // A FileStore is the part of a store that a [File] needs.
@@ -54,7 +53,7 @@ type FileStore interface {
 // OpenFile opens the feed of s in the file at path, and brings the file up to date. It creates a
 // missing file. It truncates an existing file at the offset that the store records for it, and
 // writes all later records. A file that is shorter than this offset is written again from the
-// start. If the file has other content, it stays as it is, and the error is ErrNotOurs.
+// start. If the file has other content, OpenFile leaves it unchanged and returns ErrNotOurs.
 func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -93,9 +92,8 @@ func (f *File) resume(ctx context.Context) error {
 	return f.checkpoint(ctx)
 }
 
-// start returns the mark (the stored state of the file) from which writing continues in a file of
-// the given size in bytes. This is m, or a mark at the beginning of the file. The function returns
-// an error if the file is not the feed of this store.
+// start returns the mark at which writing continues in a file of the given size in bytes: m, or a
+// mark at the beginning of the file. It returns an error if the file is not the feed of this store.
 func (f *File) start(size int64, m *mark) (mark, error) {
 	if size == 0 && m != nil {
 		return mark{First: m.First}, nil
@@ -154,8 +152,7 @@ func (f *File) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// take writes the lines of the records that the file does not contain yet to the buffer of the
-// file.
+// take buffers the lines of the records that the file does not contain yet.
 func (f *File) take(ctx context.Context) error {
 	anew := f.offset == 0 // the file is empty, so no page of it can be gone
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
@@ -228,8 +225,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// Close writes the remaining records and closes the file. The caller must close the store
-// afterwards, not before.
+// Close writes the remaining records and closes the file. Call it before closing the store.
 func (f *File) Close(ctx context.Context) error {
 	return errors.Join(f.CatchUp(ctx), f.f.Close())
 }

@@ -9,14 +9,13 @@ import (
 type Consumer interface {
 	// CatchUp processes the changes since the last call.
 	CatchUp(ctx context.Context) error
-	// Close processes the remaining changes and ends the consumer. The caller must close the store
-	// afterwards, not before.
+	// Close processes the remaining changes and ends the consumer. Call it before closing the store.
 	Close(ctx context.Context) error
 }
 
-// Follow calls c.CatchUp at an interval until ctx is done or CatchUp fails, and returns the error
-// of CatchUp. CatchUp gets the context work instead of ctx, so that a running call can finish when
-// ctx is done.
+// Follow calls c.CatchUp at the given interval until ctx is done or CatchUp fails, and returns the
+// error of CatchUp. CatchUp gets the context work instead of ctx, so that a running call can finish
+// when ctx is done.
 func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -26,7 +25,7 @@ func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 			return nil
 		case <-tick.C:
 		}
-		if ctx.Err() != nil { // if both cases are ready, select chooses either
+		if ctx.Err() != nil { // if both cases are ready, select chooses one at random
 			return nil
 		}
 		if err := c.CatchUp(work); err != nil {

@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// Append appends to dst a page in JSON Lines: a JSON object with the fields of a [Document], in
-// UTF-8, and a line end. Invalid UTF-8 in a string is replaced by U+FFFD. On an error, Append
+// Append appends a page to dst as a line of JSON: an object with the fields of a [Document], in
+// UTF-8, and a newline. Invalid UTF-8 in a string is replaced by U+FFFD. On an error, Append
 // returns dst unchanged.
 func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
 	d := documentOf(r)

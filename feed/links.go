@@ -27,7 +27,6 @@ type Link struct {
 	Position int            `json:"position"`
 }
 
-// redirectKind is the Link.Kind of a redirect.
 const redirectKind store.LinkKind = "redirect"
 
 // LinkFormat is a format in which [WriteLinks] writes the link graph.
@@ -39,15 +38,14 @@ const (
 	LinksParquet   LinkFormat = "parquet"
 )
 
-// linkColumns are the columns of the link graph as a table.
 var linkColumns = []table.Column{
 	{Name: "source", Type: table.String}, {Name: "target", Type: table.String}, {Name: "text", Type: table.String},
 	{Name: "kind", Type: table.String}, {Name: "nofollow", Type: table.Boolean}, {Name: "position", Type: table.Integer},
 }
 
 // WriteLinks writes to w all links and redirects of s, in the order in which their pages were
-// judged. The links of a page are in the order of the page. Links of private pages are written only
-// if private is true. WriteLinks returns the number of links that it wrote.
+// judged. The links of a page are in the order in which they occur on the page. Links of private
+// pages are written only if private is true. WriteLinks returns the number of links that it wrote.
 func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, private bool) (links int, err error) {
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := linkWriter(out, format)
@@ -82,7 +80,6 @@ func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFor
 	return links, nil
 }
 
-// linkWriter returns two functions: one writes a link, the other finishes the file.
 func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, end func() error) {
 	switch format {
 	case LinksParquet:

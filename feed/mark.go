@@ -15,7 +15,7 @@ import (
 // the name "feed". It identifies the file by content and not by path, because a file may have been
 // moved together with its store, and another file may have its old path.
 type mark struct {
-	Cursor store.Cursor `json:"cursor"`         // position after the last page that was written or skipped
+	Cursor store.Cursor `json:"cursor"`         // position after the last page written or skipped
 	Offset int64        `json:"offset"`         // size of the file in bytes
 	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
 	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no line
@@ -23,11 +23,10 @@ type mark struct {
 
 const (
 	markName = "feed"
-	tailSize = 4 << 10 // number of bytes; long enough to differ between texts, and cheap to read at each start
+	tailSize = 4 << 10 // in bytes; long enough to tell texts apart, and cheap to read at each start
 )
 
-// readMark returns the mark that s keeps, which records how much of the feed a file contains. It
-// returns nil if there is none.
+// readMark returns the mark stored in s, or nil if there is none.
 func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	b, err := s.Meta(ctx, markName)
 	if err != nil || b == nil {
@@ -59,8 +58,8 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 }
 
 // beginsLike reports whether a file of the given size in bytes begins with the line of the page
-// first. If the file is shorter than the beginning of that line, it must equal the first bytes of
-// the line. Any other file was never a feed of the store, and must not be changed.
+// whose ID is first. If the file is shorter than the beginning of that line, it must equal the
+// first bytes of the line. Any other file was never a feed of the store, and must not be changed.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil

@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// These are limits on the number of words in a passage.
+// Limits on the number of words in a passage.
 const (
 	PassageWords      = passage.DefaultMost // maximum number of words in a passage, unless the user chooses another limit
 	LeastPassageWords = passage.LeastMost   // smallest limit that the user can choose
@@ -39,7 +39,7 @@ type Passage struct {
 	AlsoAt   []Place    `json:"also_at,omitempty"`
 }
 
-// A Place is where a passage occurs.
+// A Place is one occurrence of a passage.
 type Place struct {
 	URL      string     `json:"url"`
 	PageID   dedup.Hash `json:"page_id"`
@@ -81,7 +81,6 @@ func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options
 	return passages, nil
 }
 
-// A passageExport holds the data about repeated passages during an export.
 type passageExport struct {
 	s       store.Reader
 	opt     Options
@@ -90,7 +89,6 @@ type passageExport struct {
 	written map[dedup.Hash]bool    // ids of the repeated passages that have been written
 }
 
-// findRepeated finds the passages that occur more than once, and their places.
 func (e *passageExport) findRepeated(ctx context.Context) error {
 	var all []uint64
 	err := e.each(ctx, func(p *Passage) error {
@@ -120,8 +118,8 @@ func (e *passageExport) findRepeated(ctx context.Context) error {
 	})
 }
 
-// short returns the first 64 bits of an id. Two passages that share them are compared by their whole
-// ids.
+// short returns the first 64 bits of an ID. Passages that share them are compared by their whole
+// IDs.
 func short(id dedup.Hash) (v uint64) {
 	for _, b := range id[:8] {
 		v = v<<8 | uint64(b)
@@ -129,9 +127,9 @@ func short(id dedup.Hash) (v uint64) {
 	return v
 }
 
-// each calls do for each passage, in the order of the pages. The function do must not keep its
-// argument, but may keep the argument's strings.
-func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error {
+// each calls visit for each passage, in page order. The function visit must not keep its argument,
+// but may keep the argument's strings.
+func (e *passageExport) each(ctx context.Context, visit func(*Passage) error) error {
 	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -151,7 +149,7 @@ func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error
 				ID: part.ID, URL: at(d.URL, part.Fragment), PageID: d.ID, Title: d.Title, Lang: d.Lang, Headings: part.Path,
 				Position: i, Words: len(part.Words), Hash: dedup.HashOf([]byte(part.Text)), Text: part.Text,
 			}
-			if err := do(p); err != nil {
+			if err := visit(p); err != nil {
 				return err
 			}
 		}
@@ -159,7 +157,6 @@ func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error
 	return nil
 }
 
-// blocks returns the lines of a page's text with its headings.
 func blocks(page *store.Content) []passage.Block {
 	lines := strings.Split(page.Text, "\n")
 	all := make([]passage.Block, len(lines))
@@ -174,7 +171,7 @@ func blocks(page *store.Content) []passage.Block {
 	return all
 }
 
-// at returns the URL of a page with the given fragment, which it escapes.
+// at returns the URL of a page with the given fragment, escaped.
 func at(page, fragment string) string {
 	if fragment == "" {
 		return page

@@ -14,10 +14,9 @@ import (
 type Stream struct {
 	w io.Writer
 	s store.Reader
-	// This is the position after the last page that was written.
+	// position after the last page that was written
 	cursor store.Cursor
-	// This is the buffer for the line that is being written.
-	line []byte
+	line   []byte
 }
 
 // NewStream returns a Stream that writes to w the pages of s that are judged from now on. It writes

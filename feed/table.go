@@ -12,7 +12,6 @@ import (
 // A Parquet table has a column for each field of a [Document], with the same name and in the same
 // order. An empty field is null.
 
-// columns are the columns of a Parquet table of documents.
 var columns = columnsOf(reflect.TypeFor[Document]())
 
 func columnsOf(t reflect.Type) (all []table.Column) {
@@ -39,7 +38,6 @@ func kindOf(t reflect.Type) table.ColumnType {
 	return table.String // strings, and hashes, which are written in hex
 }
 
-// A tableWriter writes documents as Parquet.
 type tableWriter struct{ to *table.Writer }
 
 func newTableWriter(w io.Writer) *tableWriter {
@@ -76,7 +74,6 @@ func stringOf(f reflect.Value) string {
 	return f.Interface().(interface{ String() string }).String()
 }
 
-// validated returns strings as valid UTF-8.
 func validated(list []string) []string {
 	valid := make([]string, len(list))
 	for i, s := range list {

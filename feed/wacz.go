@@ -18,9 +18,9 @@ import (
 
 // # WACZ
 //
-// A WACZ file is a web archive in one file. It contains the archived responses of a crawl with an
-// index of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page
-// show it in a browser.
+// A WACZ file is a web archive in one file. It contains the archived responses of a crawl, an index
+// of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page show
+// it in a browser.
 
 // WACZ configures [WriteWACZ], in addition to the Options.
 type WACZ struct {
@@ -63,7 +63,6 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	return pages, warc.WriteWACZ(w, p)
 }
 
-// archivesOf returns the sorted names of the archive files that contain the pages of a store.
 func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	named := map[string]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
@@ -90,8 +89,8 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	return names, nil
 }
 
-// beginnings yields the pages for the list of pages in the WACZ file, and adds their number to
-// count.
+// beginnings yields the entries of the list of pages in the WACZ file, and adds their number to
+// *count.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
 	return func(yield func(warc.StartPage, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {

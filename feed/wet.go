@@ -15,10 +15,8 @@ import (
 // metadata record, which refers to the first, contains all other fields of the page's [Document],
 // such as the verdict, as JSON.
 
-// A textArchive writes documents as WET.
 type textArchive struct {
-	to *warc.Writer
-	// This tells whether the record at the beginning of the archive has been written.
+	to    *warc.Writer
 	begun bool
 }
 
@@ -67,7 +65,7 @@ func notInLang(r rune) bool {
 }
 
 // begin writes the warcinfo record that describes the archive, unless it has already been written.
-// The archive of a feed without pages has no such record.
+// An archive without pages has no such record.
 func (a *textArchive) begin() error {
 	if a.begun {
 		return nil

@@ -43,16 +43,16 @@ import (
 // come from a site that generates ever longer links.
 const MaxURL = 8000
 
-// These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
-// bytes, and some of these would take a long time to parse.
+// Two more limits on URLs, because one page can have a thousand links of 8,000 bytes, and some of
+// them would take a long time to parse.
 const (
 	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
 	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square
 	// of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
 	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
-	// probably has links that go round in circles. The parser's time grows with the square of this
-	// number: 4,000 slashes would take 12 ms.
+	// probably has circular links. The parser's time grows with the square of this number: 4,000
+	// slashes would take 12 ms.
 	maxSlashes = 512
 )
 
@@ -175,8 +175,6 @@ func decodeUnreserved(s string) string {
 	return string(out)
 }
 
-// unescape decodes the escape %XX at the start of s. The result ok is false if s does not start
-// with one.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
@@ -210,7 +208,6 @@ func stripBlanks(s string) string {
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 }
 
-// trimBlanks removes ASCII control characters and spaces at both ends of s.
 func trimBlanks(s string) string {
 	for s != "" && s[0] <= ' ' {
 		s = s[1:]
@@ -288,8 +285,8 @@ func otherScheme(rawURL, scheme string) error {
 	return fmt.Errorf("%s: %w but %s; if that is a host, put https:// in front of it", quote(rawURL), ErrScheme, scheme)
 }
 
-// invalid returns [ErrInvalid] with the reason from err, an error of the parser. It leaves out the
-// URL that the parser's error repeats.
+// invalid returns [ErrInvalid] with the reason from err, a parser error, but without the URL that
+// err repeats.
 func invalid(rawURL string, err error) error {
 	why := string(whatwgerrors.Type(err))
 	if why == "" {

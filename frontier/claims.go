@@ -7,12 +7,12 @@ import (
 )
 
 // Claims records which worker has claimed which host, and until when. It is for frontiers that keep
-// claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must make
-// available again the URLs that the worker took. The zero value has no claims. Only one goroutine
-// at a time may use it.
+// claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must
+// requeue the URLs that the worker took. The zero value has no claims. Only one goroutine at a time
+// may use it.
 type Claims struct {
-	token   uint64               // token of the latest claim
-	held    map[string]*holder   // valid claims by host
+	token   uint64
+	held    map[string]*holder
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // time at which each worker last asked for hosts
 	expires time.Time            // no claim expires before this time
@@ -37,8 +37,7 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy sets c.expires to the time until, unless c.expires is earlier, because a claim may expire
-// at that time.
+// endsBy sets c.expires to until if that is earlier, or if c.expires is zero.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until
@@ -79,8 +78,8 @@ func (c *Claims) End(host string) {
 	}
 }
 
-// Expire ends the claims that have expired at the time now, and returns their hosts. It looks at
-// the claims only if one of them may have expired since the last call.
+// Expire ends the claims that have expired by now, and returns their hosts. It looks at the claims
+// only if one of them may have expired since the last call.
 func (c *Claims) Expire(now time.Time) (hosts []string) {
 	if c.expires.IsZero() || now.Before(c.expires) {
 		return nil
@@ -97,7 +96,7 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 	return hosts
 }
 
-// Others returns the number of hosts that workers other than the named one have claimed.
+// Others returns the number of hosts claimed by workers other than the named one.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
 // Share records that worker asked for hosts at the time now, and returns the fields Share and

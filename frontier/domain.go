@@ -9,8 +9,8 @@ import (
 
 // HostOf returns the host of a canonical URL, with its port unless that is the default:
 // "example.com", "example.com:8080", "[::1]:8080". Delays between requests apply to each host. The
-// http and https URLs of a name belong to one host, and two ports are two hosts. The argument must
-// be a canonical URL.
+// http and https URLs of a name belong to one host, and different ports are different hosts. The
+// argument must be a canonical URL.
 func HostOf(canonicalURL string) string {
 	_, rest, _ := strings.Cut(canonicalURL, "://")
 	return rest[:hostLen(rest)]

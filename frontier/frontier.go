@@ -17,7 +17,7 @@
 // Only one worker at a time can claim a host, so that many workers together are as polite as one.
 // The worker takes URLs of the host, and returns the host with the information that the next worker
 // needs to be as polite. A claim ends when its host is returned, or when it is not renewed in time,
-// because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
+// because the worker has died or is too slow. Later writes by that worker fail with [ErrLost], and
 // other workers may take its unfinished URLs.
 //
 // The scheduler decides when a host may get its next request; see package crawler. The scheduler's
@@ -50,14 +50,13 @@ type Item struct {
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
-	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
-	Due      time.Time // the URL must not be fetched before this time; the zero value means that it may be fetched at once; for a revisit, this is the time at which the revisit was requested
+	Priority int       // from -128 to 127, usually 0; within a host, URLs with lower numbers are fetched sooner
+	Due      time.Time // the URL must not be fetched before this time; zero means at once; for a revisit, this is the time at which the revisit was requested
 	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }
 
-// These are the lowest and the highest value of a priority. Values outside this range are stored as
-// the nearer of the two.
+// The lowest and highest priorities. Values outside this range are stored as the nearer limit.
 const (
 	SoonestPriority = -128
 	LatestPriority  = 127
@@ -81,8 +80,8 @@ type State uint8
 const (
 	Unknown    State = 0 // the URL was never discovered
 	Pending    State = 1 // waiting to be fetched, or being fetched
-	Fetched    State = 2 // the server answered with a page or file
-	Redirected State = 3 // the server answered with a redirect
+	Fetched    State = 2 // the server sent a page or a file
+	Redirected State = 3 // the server sent a redirect
 	Blocked    State = 4 // robots.txt forbids the URL
 	Failed     State = 5 // the URL has no page; its record has the reason
 	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
@@ -93,15 +92,15 @@ const (
 // Outside.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
-// New reports whether Discover queues a URL that is in state s.
+// New reports whether Discover queues a URL in state s.
 func (s State) New() bool { return s == Unknown || s == Outside }
 
 // A Host is one authority, such as "example.com" or "example.com:8080", with pending URLs. Delays
 // between requests apply to each host.
 type Host struct {
 	Name    string
-	Pending int // number of URLs that wait to be fetched, now or later, or are being fetched
-	Depth   int // depth of the URL to fetch next; 0 if that is not known
+	Pending int // number of URLs waiting to be fetched, now or later, or being fetched
+	Depth   int // depth of the URL to fetch next; 0 if unknown
 	Rest    Rest
 }
 
@@ -111,8 +110,8 @@ type Rest struct {
 	Next    time.Time     // the host must not get a request, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
 	Blocked time.Time     // the host asked for no requests before this time; see MostBlocked
-	Delay   time.Duration // minimum time between two requests that the host asked for; 0 means that it asked for none
-	Took    time.Duration // moving average of the time that the host takes to answer a request; 0 means unknown
+	Delay   time.Duration // minimum time between two requests that the host asked for; 0 if it asked for none
+	Took    time.Duration // moving average of the host's response time; 0 means unknown
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
@@ -121,7 +120,7 @@ type Rest struct {
 // probably wrong, and the crawl must not wait that long.
 const MostBlocked = time.Hour
 
-// Due returns the time before which the host must get no request.
+// Due returns the time before which the host must not get a request.
 func (r Rest) Due() time.Time { return later(r.Next, r.Blocked) }
 
 func later(a, b time.Time) time.Time {
@@ -139,12 +138,12 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
-// Lasting returns r with only those fields that are kept after a run.
+// Lasting returns r with only the fields that are kept after a run.
 func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, Spent: r.Spent} }
 
 // Trouble describes the failed requests to a host since the last request that succeeded.
 type Trouble struct {
-	Answered bool      // the host has answered a request in this crawl
+	Answered bool      // whether the host has responded to a request in this crawl
 	Fails    int       // number of failures in a row; failures of requests that were in flight at the same time count as one
 	Since    time.Time // time at which the first of these requests failed
 	Last     time.Time // time at which the last of these requests failed
@@ -161,7 +160,7 @@ type Spent struct {
 type Claim struct {
 	Host   string
 	Worker string
-	Token  uint64 // differs between all claims of a host
+	Token  uint64 // unique among the claims on a host
 }
 
 // A Held is a host that a worker has just claimed.
@@ -175,7 +174,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
 	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
-	Next    time.Time // time at which the next unclaimed host can be claimed; now if one already can be; the zero value means that no unclaimed host has URLs
+	Next    time.Time // time at which the next unclaimed host can be claimed; now if one already can be; zero if no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
 	// the caller.
@@ -188,9 +187,9 @@ type Grant struct {
 }
 
 // Present is the time for which a worker counts as active after it asked for hosts. It is longer
-// than a worker waits before it asks again, and much shorter than a claim. So when a worker dies,
-// the other workers soon get its share of the unclaimed hosts, although the hosts that it had
-// claimed stay locked until their claims expire.
+// than a worker waits before it asks again, and much shorter than a claim. When a worker dies, its
+// claimed hosts stay locked until their claims expire, but the other workers soon get its share of
+// the unclaimed hosts.
 const Present = 5 * time.Second
 
 // ShareOf returns the number of hosts that each worker should claim (see [Grant]): hosts divided by
@@ -207,7 +206,7 @@ type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }
 
-// A PerState holds the number of URLs in each state. The index is the State.
+// A PerState contains the number of URLs in each state, indexed by State.
 type PerState [Outside + 1]int64
 
 // Counts returns the numbers as a [Counts].
@@ -216,15 +215,15 @@ func (n *PerState) Counts() Counts {
 }
 
 // Frontier is the contract that every frontier fulfils. Its methods may be called from several
-// goroutines at once. Package store/storetest tests these promises. The record of a page, the final
+// goroutines at once. Package store/storetest tests the contract. The record of a page, the final
 // state of its URL and the URLs to which it leads are written together. A store does this in
 // Commit, and a [Memory] in End.
 type Frontier interface {
 	Reader
 
 	// Discover queues the URLs that are unknown or outside the crawl, and returns their number. Known
-	// URLs are ignored. If two calls discover one URL at once, exactly one counts it. The URLs of a
-	// host are ordered by priority, then depth, then arrival. An item that is due later counts as
+	// URLs are ignored. If two calls discover the same URL at once, exactly one counts it. The URLs of
+	// a host are ordered by priority, then depth, then arrival. An item that is due later counts as
 	// arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
@@ -249,13 +248,13 @@ type Frontier interface {
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
 	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
-	// given item, after the other URLs of its priority and depth.
+	// given item, behind the other URLs with the same priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim. The host's URLs that were taken and are not finished are queued again,
-	// at their old positions. The next worker that claims the host gets rest. A persistent frontier
-	// stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the run
-	// ends.
+	// Return ends a claim. The host's URLs that were taken and are not finished are queued again, at
+	// their old positions. The next worker that claims the host gets the given Rest. A persistent
+	// frontier stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the
+	// run ends.
 	Return(ctx context.Context, c Claim, rest Rest) error
 }
 

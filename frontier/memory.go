@@ -12,19 +12,18 @@ import (
 )
 
 // A Memory is a frontier in memory, for crawls that need not be resumed. It keeps every URL that
-// was discovered, in some 200 bytes each.
+// was discovered, in about 200 bytes each.
 type Memory struct {
 	mu     sync.Mutex // guards all other fields
 	urls   map[string]*memoryURL
 	hosts  map[string]*memoryHost
 	claims Claims
 	counts PerState
-	seq    uint64 // seq of the last queued URL
+	seq    uint64 // seq of the most recently queued URL
 }
 
 var _ Frontier = (*Memory)(nil)
 
-// memoryURL is one discovered URL.
 type memoryURL struct {
 	item  Item
 	state State
@@ -32,7 +31,6 @@ type memoryURL struct {
 	seq   uint64 // position among the URLs of its host with the same priority and depth
 }
 
-// memoryHost is the state of one host in a Memory.
 type memoryHost struct {
 	name    string
 	pending int          // number of URLs in waiting, later and taken
@@ -87,7 +85,7 @@ func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	return found
 }
 
-// kept returns the item with its priority limited to the values that can be stored.
+// kept returns the item with its priority limited to the range that can be stored.
 func (it Item) kept() Item {
 	it.Priority = min(max(it.Priority, SoonestPriority), LatestPriority)
 	return it
@@ -102,7 +100,7 @@ func (f *Memory) exclude(urls []string) {
 	}
 }
 
-// host returns the host called name. It creates the host if it is not known yet.
+// host returns the named host, and creates it if it is not known yet.
 func (f *Memory) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
@@ -112,8 +110,8 @@ func (f *Memory) host(name string) *memoryHost {
 	return h
 }
 
-// queue puts u after the waiting URLs with the same priority and depth. If u is due after now,
-// queue puts it into the list of later URLs instead.
+// queue puts u behind the waiting URLs with the same priority and depth, or into h.later if u is
+// due after now.
 func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	f.seq++
 	u.seq, u.taken = f.seq, false
@@ -126,8 +124,7 @@ func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	h.push(u)
 }
 
-// ripen moves the URLs of a host that have become due from the list of later URLs to the waiting
-// ones.
+// ripen moves the URLs that have become due from h.later to h.waiting.
 func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	for len(h.later) > 0 && !h.later[0].item.Due.After(now) {
 		u := h.later[0]
@@ -136,7 +133,6 @@ func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	}
 }
 
-// push inserts u into the waiting URLs at the position that its priority, depth and seq give it.
 func (h *memoryHost) push(u *memoryURL) {
 	u.taken = false
 	h.waiting = insert(h.waiting, u, func(a, b *memoryURL) int {
@@ -144,8 +140,7 @@ func (h *memoryHost) push(u *memoryURL) {
 	})
 }
 
-// order compares two URLs by priority and then depth, as functions for sorting do: a negative
-// result means that a is fetched first.
+// order compares two URLs by priority and then depth. The result is negative if a is fetched first.
 func order(a, b *memoryURL) int {
 	return cmp.Or(cmp.Compare(a.item.Priority, b.item.Priority), cmp.Compare(a.item.Depth, b.item.Depth))
 }
@@ -155,15 +150,14 @@ func insert(list []*memoryURL, u *memoryURL, compare func(a, b *memoryURL) int) 
 	return slices.Insert(list, i, u)
 }
 
-// drop removes u from all lists of the host.
 func (h *memoryHost) drop(u *memoryURL) {
 	for _, list := range []*[]*memoryURL{&h.waiting, &h.later, &h.taken} {
 		*list = slices.DeleteFunc(*list, func(v *memoryURL) bool { return v == u })
 	}
 }
 
-// free makes the URLs that were taken wait again, at their old positions. It is called when the
-// claim on the host has ended.
+// free moves the taken URLs back to their old positions in h.waiting. It is called when the claim
+// on the host has ended.
 func (h *memoryHost) free() {
 	for _, u := range h.taken {
 		h.push(u)
@@ -171,15 +165,13 @@ func (h *memoryHost) free() {
 	h.taken = nil
 }
 
-// expire ends the claims that were not renewed in time, and makes the URLs that were taken under
-// these claims wait again.
+// expire ends the claims that were not renewed in time, and queues their taken URLs again.
 func (f *Memory) expire(now time.Time) {
 	for _, host := range f.claims.Expire(now) {
 		f.hosts[host].free()
 	}
 }
 
-// holder returns the host that c claims, or [ErrLost] if the claim has ended.
 func (f *Memory) holder(c Claim) (*memoryHost, error) {
 	f.expire(time.Now())
 	if err := f.claims.Check(c); err != nil {
@@ -223,7 +215,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	return g, nil
 }
 
-// wait adds to g the counts for a host that has URLs and was not given to the caller of Claim.
+// wait updates g for a host that has URLs and was not given to the caller of Claim.
 func (g *Grant) wait(h *memoryHost, now time.Time) {
 	if !h.rest.Idle && len(h.waiting) > 0 {
 		g.Waiting++
@@ -319,7 +311,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 
 // An Ending is the result of fetching a URL.
 type Ending struct {
-	Claim  Claim // claim on the URL's host; the zero value means that it is not checked
+	Claim  Claim // claim on the URL's host; the zero value means that the claim is not checked
 	URL    string
 	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, and gets no state
 	Links  []Item   // URLs of the crawl to which the page leads
@@ -401,7 +393,7 @@ func (f *Memory) Counts(ctx context.Context) (Counts, error) {
 	return f.counts.Counts(), ctx.Err()
 }
 
-// URLs yields the URLs that are in the given state, in lexical order.
+// URLs yields the URLs in the given state, in lexical order.
 func (f *Memory) URLs(ctx context.Context, state State) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, url := range f.inState(state) {
@@ -457,7 +449,7 @@ func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]Sta
 	return hosts, pending, states
 }
 
-// SetRest stores the information about a host that the next worker gets.
+// SetRest sets what the next worker of a host learns about it.
 func (f *Memory) SetRest(host string, rest Rest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -58,8 +58,8 @@ func classifyBytes() (t [256]uint8) {
 }
 
 // canonicalPlain returns the canonical form of u if u is plain: u itself, with the path "/" added
-// if u has none. u must have no blanks around it and no fragment. ok is false if u is not plain,
-// and then the full parser must be used.
+// if u has none. u must have no blanks around it and no fragment. The second result is false if u
+// is not plain; then the full parser must be used.
 func canonicalPlain(u string) (string, bool) {
 	rest, found := strings.CutPrefix(u, "https://")
 	if !found {
@@ -81,7 +81,7 @@ func withoutFragment(s string) string {
 }
 
 // withPlainPath returns the canonical form of u, whose first end bytes, up to the path or query,
-// are already canonical. ok is false if the rest is not plain.
+// are already canonical. The second result is false if the rest is not plain.
 func withPlainPath(u string, end int) (string, bool) {
 	if len(u) >= maxPlain || !plainPath(u[end:]) {
 		return "", false
@@ -93,7 +93,7 @@ func withPlainPath(u string, end int) (string, bool) {
 }
 
 // hostLen returns the length in bytes of the host and port at the start of s, which end at "/" or
-// "?" or with s.
+// "?" or at the end of s.
 func hostLen(s string) int {
 	for i := range len(s) {
 		if s[i] == '/' || s[i] == '?' {
@@ -103,7 +103,7 @@ func hostLen(s string) int {
 	return len(s)
 }
 
-// plainHost reports whether a host is plain: the full parser would certainly return it unchanged.
+// plainHost reports whether a host is plain, so that the full parser would return it unchanged.
 func plainHost(host string) bool {
 	const mostDNS = 253
 	if len(host) > mostDNS {
@@ -133,13 +133,13 @@ func plainHost(host string) bool {
 	return err == nil
 }
 
-// plainPort reports whether a port is plain: the full parser would certainly return it unchanged.
+// plainPort reports whether a port is plain, so that the full parser would return it unchanged.
 func plainPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && port[0] >= '1' && port[0] <= '9' && n != 80 && n != 443
 }
 
-// plainPath reports whether s is plain: the full parser would certainly return it unchanged. s is a
+// plainPath reports whether s is plain, so that the full parser would return it unchanged. s is a
 // path with or without a query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)

@@ -11,9 +11,9 @@ import (
 // puts an all-ASCII host in lower case, whatever its labels would decode to. So "xn--pokxncvks" is
 // a host, although no registry would accept this Punycode. The library (v0.6.2) still refuses such
 // hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
-// standIn replaces it until the rest of the URL is parsed.
+// standIn replaces it until the rest of the URL has been parsed.
 
-// standIn is the host name that replaces a host which the library would refuse. RFC 6761, section
+// standIn is the host name that replaces a host that the library would refuse. RFC 6761, section
 // 6.4, guarantees that no real host has this name.
 const standIn = "ascii.invalid"
 

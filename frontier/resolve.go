@@ -15,9 +15,9 @@ type Base struct {
 	origin string // scheme, host and port of page: "https://example.com:8080"
 	path   string // path of page, without its query
 	dir    string // path up to and including its last slash
-	shown  string // origin as it is passed to the parser; see hideHost
+	shown  string // origin as passed to the parser; see hideHost
 
-	parse func() (*whatwg.Url, error) // parses page, once, when a link first needs it
+	parse func() (*whatwg.Url, error) // parses page once, when a link first needs it
 }
 
 // NewBase returns the base of the page at pageURL. The argument baseHref is the href of its first
@@ -79,7 +79,7 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
-// Absolute resolves a URL, and keeps its fragment. It returns a URL unchanged if it cannot be
+// Absolute resolves a URL and keeps its fragment. It returns href unchanged if href cannot be
 // resolved or is not an http URL.
 func (b *Base) Absolute(href string) string {
 	ref, fragment, found := strings.Cut(href, "#")
@@ -216,8 +216,8 @@ func (b *Base) local(ref string) string {
 	return ref
 }
 
-// resolvePlain resolves a link without the full parser, if the essay in plain.go allows it. If ok
-// is false, the full parser must be used, which also finds errors.
+// resolvePlain resolves a plain link without the full parser; see plain.go. If ok is false, the
+// full parser must be used, which also finds errors.
 func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	href = withoutFragment(href)
 	switch {
@@ -259,8 +259,8 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
-// folder to which they lead, and the rest of href. It leaves such segments further inside to the
-// full parser.
+// folder to which they lead, and the rest of href. The full parser must remove such segments
+// further inside.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir
 	for {

@@ -27,14 +27,14 @@ import (
 	"skink/dedup"
 )
 
-// A Side is one of the two texts. Its tokens must have positions in the text; see
+// A Side is one of the two texts to compare. Its tokens must have positions in the text; see
 // [dedup.Text.Locate].
 type Side struct {
 	Text   string
 	Tokens *dedup.Text
 }
 
-// A Relation describes a piece of a text, or a row, in relation to the other text.
+// A Relation says whether a piece of a text, or a row, also occurs in the other text.
 type Relation string
 
 const (
@@ -42,7 +42,7 @@ const (
 	Removed Relation = "removed" // the piece is only in the first text
 	Added   Relation = "added"   // the piece is only in the second text
 	Moved   Relation = "moved"   // the piece is in both texts, but in different places
-	Changed Relation = "changed" // relation of a row in which some words are in both texts, and some in only one
+	Changed Relation = "changed" // the row has words that are in both texts, and words that are only in one
 )
 
 // A Piece is a sequence of words in a block that have the same relation to the other text.
@@ -55,7 +55,7 @@ type Piece struct {
 // A Block is a line of a text.
 type Block []Piece
 
-// A Row holds the blocks of both texts that are shown side by side. A or B may be empty.
+// A Row contains the blocks of both texts that are shown side by side. A or B may be empty.
 type Row struct {
 	Kind Relation
 	A, B []Block
@@ -65,19 +65,19 @@ type Row struct {
 // the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// leastRun is the minimum length, in words, of a run that is searched for in the whole other text.
+// leastRun is the minimum length in words of a run that is looked up in the whole other text.
 const leastRun = 5
 
-// These constants limit the work. mostRuns is the maximum number of runs that may become part of
-// the chain. mostGap is the maximum number of pairs of words that are compared between two runs of
-// the chain, and mostPairs is the maximum in total.
+// These constants limit the work: mostRuns is the maximum number of runs considered for the chain,
+// mostGap is the maximum number of pairs of words compared between two runs of the chain, and
+// mostPairs is the maximum in total.
 const (
 	mostRuns  = 2000
 	mostGap   = 1 << 20
 	mostPairs = 16 << 20
 )
 
-// Texts aligns two texts, and counts the words that are in both, in one of them only, or moved.
+// Texts aligns two texts, and counts their words by relation.
 func Texts(a, b Side) (rows []Row, words Counts) {
 	m := match(a, b)
 	x, y := newBlocks(a), newBlocks(b)
@@ -106,22 +106,19 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 	return rows, words
 }
 
-// A place is the relation of a token to the other text, and the index of the equal token there.
 type place struct {
 	kind  Relation
 	other int
 	move  int
 }
 
-// A matching records for each token of two texts which token of the other text it matches.
 type matching struct {
 	a, b  []place
-	x, y  []uint64        // hashes of the tokens
+	x, y  []uint64
 	runs  []dedup.Passage // runs of at least leastRun tokens that are in both texts, longest first
 	pairs int             // number of pairs of tokens that may still be compared
 }
 
-// match compares the tokens of two texts.
 func match(a, b Side) *matching {
 	m := &matching{x: a.Tokens.Shingles(nil, 1), y: b.Tokens.Shingles(nil, 1), pairs: mostPairs}
 	m.a, m.b = make([]place, a.Tokens.Len()), make([]place, b.Tokens.Len())
@@ -143,8 +140,8 @@ func match(a, b Side) *matching {
 	return m
 }
 
-// chain selects runs that are in the same order in both texts and do not overlap. The selected runs
-// have the most words in total.
+// chain selects runs that are in the same order in both texts and do not overlap, with the most
+// words in total.
 func chain(runs []dedup.Passage) []dedup.Passage {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(p, q dedup.Passage) int { return p.A - q.A })
@@ -169,8 +166,7 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 	return kept
 }
 
-// same records that n tokens of both texts are equal, from index i in the first text and from j in
-// the second.
+// same records that n tokens from index i of the first text equal those from index j of the second.
 func (m *matching) same(i, j, n int) {
 	for k := range n {
 		m.a[i+k] = place{kind: Same, other: j + k}
@@ -178,8 +174,9 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// leastShared is the minimum share of the shorter side of a gap that must be in both texts. If less
-// is in both, no words of the gap are marked as equal: any two sentences share words such as "the".
+// leastShared is the minimum share of the shorter side of a gap that must be in both texts.
+// Otherwise no words of the gap are marked as equal, because any two sentences share words such as
+// "the".
 const leastShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the
@@ -228,26 +225,26 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 
 // slide moves a run that only one text contains to the beginning of a line, if the alignment stays
 // correct. Otherwise a new paragraph before another one with the same first word would seem to
-// begin at its second word. The first argument holds the places of the text with the run, and the
-// second those of the text without it.
-func slide(of, other []place, tokens []uint64, starts []bool) {
-	for s := 0; s < len(of); s++ {
-		if of[s].kind == Same {
+// begin at its second word. The argument side is for the text with the run, and other for the other
+// text.
+func slide(side, other []place, tokens []uint64, starts []bool) {
+	for s := 0; s < len(side); s++ {
+		if side[s].kind == Same {
 			continue
 		}
 		e := s
-		for e < len(of) && of[e].kind != Same {
+		for e < len(side) && side[e].kind != Same {
 			e++
 		}
 		from, to := s, e
-		for !starts[from] && from > 0 && of[from-1].kind == Same && tokens[from-1] == tokens[to-1] {
+		for !starts[from] && from > 0 && side[from-1].kind == Same && tokens[from-1] == tokens[to-1] {
 			from, to = from-1, to-1
 		}
-		if from < s && starts[from] && (e == len(of) || of[e].other == of[s-1].other+1) {
+		if from < s && starts[from] && (e == len(side) || side[e].other == side[s-1].other+1) {
 			for k := s - 1; k >= from; k-- { // the words before the run become part of the run, and the equal words at its end are matched instead
 				at := k + e - s
-				of[at], of[k] = of[k], of[at]
-				other[of[at].other].other = at
+				side[at], side[k] = side[k], side[at]
+				other[side[at].other].other = at
 			}
 		}
 		s = e

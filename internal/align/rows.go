@@ -2,11 +2,10 @@ package align
 
 import "strings"
 
-// A blocks holds the lines of a text, and the tokens of each line.
 type blocks struct {
 	side  Side
 	lines []span // byte range of each line in the text
-	first []int  // index of the first token of each line; the last element is the total number of tokens
+	first []int  // index of the first token of each line, followed by the total number of tokens
 }
 
 type span struct{ start, end int }
@@ -31,10 +30,8 @@ func newBlocks(s Side) *blocks {
 	return b
 }
 
-// size returns the number of tokens of a line.
 func (b *blocks) size(line int) int { return b.first[line+1] - b.first[line] }
 
-// starts reports for each token whether it is the first token of its line.
 func (b *blocks) starts() []bool {
 	starts := make([]bool, b.side.Tokens.Len())
 	for _, t := range b.first {
@@ -45,7 +42,6 @@ func (b *blocks) starts() []bool {
 	return starts
 }
 
-// lineOf returns for each token the index of its line.
 func (b *blocks) lineOf() []int {
 	of := make([]int, b.side.Tokens.Len())
 	for line := range b.lines {
@@ -56,11 +52,10 @@ func (b *blocks) lineOf() []int {
 	return of
 }
 
-// leastLinked is the minimum share of the shorter block's words that must be in both blocks to put
-// them into one row.
+// leastLinked is the minimum share of the shorter block's words that both blocks must contain to be
+// put into one row.
 const leastLinked = 0.25
 
-// rows arranges the blocks of two texts in rows.
 func (m *matching) rows(x, y *blocks) (rows []Row) {
 	groups := m.group(x, y)
 	i, j := 0, 0
@@ -101,15 +96,15 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 	return rows
 }
 
-// groups holds the group number of each block of the two texts. Linked blocks are in one group, and
-// each group becomes a row.
+// groups contains the group number of each block. Linked blocks are in one group, and each group
+// becomes a row.
 type groups struct {
 	ofA, ofB         []int
 	linkedA, linkedB []bool
 }
 
-// group links the blocks of the two texts that share at least leastLinked of their words. It
-// numbers the groups in the order of the texts.
+// group links the blocks of the two texts that share at least leastLinked of their words. Groups
+// are numbered in text order.
 func (m *matching) group(x, y *blocks) groups {
 	g := groups{make([]int, len(x.lines)), make([]int, len(y.lines)), make([]bool, len(x.lines)), make([]bool, len(y.lines))}
 	shared := map[[2]int]int{}
@@ -144,7 +139,7 @@ func (m *matching) group(x, y *blocks) groups {
 }
 
 // pieces cuts a line into pieces of words with the same relation to the other text. Text between
-// two words belongs to the first of them.
+// two words belongs to the first one.
 func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 	at, last := b.lines[line], b.first[line+1]
 	if b.first[line] == last {
@@ -166,7 +161,6 @@ func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 	return cut
 }
 
-// kindOf returns the relation of the blocks in a row.
 func kindOf(r Row) Relation {
 	only := map[Relation]bool{}
 	for _, side := range [][]Block{r.A, r.B} {
@@ -190,10 +184,10 @@ func kindOf(r Row) Relation {
 }
 
 // A Difference is a run of words in the first text, and the words that replace it in the second.
-// One of the two may be empty.
+// Either may be empty.
 type Difference struct{ Removed, Added string }
 
-// Differences returns the first differences of two aligned texts, at most n.
+// Differences returns the first n differences of two aligned texts, or all if there are fewer.
 func Differences(rows []Row, n int) (all []Difference) {
 	for _, r := range rows {
 		a, b := unlike(r.A), unlike(r.B)
@@ -214,7 +208,6 @@ func Differences(rows []Row, n int) (all []Difference) {
 	return all
 }
 
-// unlike returns the pieces of blocks that are not in the other text.
 func unlike(blocks []Block) (texts []string) {
 	for _, b := range blocks {
 		for _, p := range b {

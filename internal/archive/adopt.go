@@ -17,23 +17,22 @@ import (
 // # Files of dead processes
 //
 // A killed process leaves its archive file open: without an index, and perhaps with responses that
-// the store does not have. If the process is started again, it completes that file. Another process
+// the store does not know. If the process is started again, it completes that file. Another process
 // may also adopt the file, which means that it truncates and closes it.
 //
 // A process holds a lock on the file that it writes or adopts. So the file of a live process is
 // never adopted, even if the process is suspended, and no file is adopted twice. But after a
 // process has died, the database server may still be working on its last commit. So the caller must
-// not adopt a file before its process has been silent for a while.
+// not adopt a file before its process has shown no activity for a while.
 //
 // Adopting writes to the store only if responses are missing, so even an export can adopt files. A
 // process that is started again and finds its file closed begins a new file.
 
 var (
-	// ErrLocked means that another process has locked the archive file, because it is writing or
-	// adopting it.
+	// ErrLocked means that another process is writing or adopting the archive file.
 	ErrLocked = errors.New("another process is writing the file")
-	// ErrLacking means that the store has pages whose responses are missing in the archive file, as
-	// after a power cut.
+	// ErrLacking means that the store has pages whose responses are missing from the archive file, for
+	// example after a power cut.
 	ErrLacking = errors.New("the archive file lacks answers of pages")
 )
 
@@ -60,11 +59,11 @@ func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen
 }
 
 // Adopt closes a file in dir that a killed process left open. It returns the number of pages of the
-// store whose responses are missing in the file. Adopt passes the URLs of these pages to again,
-// which queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. The
+// store whose responses are missing from the file. Adopt passes the URLs of these pages to requeue,
+// which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead. The
 // result closed is false if there was nothing to close, because the file was empty or another
 // process has closed it.
-func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
+func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("close the file %s in %s: %w", l.Name+opening, dir, err)
@@ -89,10 +88,10 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requ
 	t := &tail{s, f, l.Name}
 	end, gone, err := t.end(ctx, all)
 	if err == nil && len(gone) > 0 {
-		if again == nil {
+		if requeue == nil {
 			return false, len(gone), ErrLacking
 		}
-		err = fetchAgain(ctx, again, gone)
+		err = fetchAgain(ctx, requeue, gone)
 	}
 	if err != nil {
 		return false, len(gone), err
@@ -139,11 +138,9 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	return f, unlock, nil
 }
 
-// listName is the key under which a store keeps the list of workers that have archive files.
 const listName = "archives"
 
-// archivists returns the names of the workers that have archive files, as listed in the store s.
-// The result text is the list as it is stored.
+// archivists returns the names of the workers that have archive files, and the list as stored.
 func archivists(ctx context.Context, s store.MetaReader) (names []string, text []byte, err error) {
 	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
 		return nil, nil, err
@@ -154,7 +151,6 @@ func archivists(ctx context.Context, s store.MetaReader) (names []string, text [
 	return names, text, nil
 }
 
-// enlist adds a worker to the stored list of workers that have archive files.
 func enlist(ctx context.Context, s RecordStore, worker string) error {
 	for {
 		names, old, err := archivists(ctx, s)
@@ -171,9 +167,8 @@ func enlist(ctx context.Context, s RecordStore, worker string) error {
 	}
 }
 
-// eachMark calls do for each worker that has archive files, with the worker's mark: the stored
-// state of its archive.
-func eachMark(ctx context.Context, s store.MetaReader, do func(worker string, m *mark) error) error {
+// eachMark calls visit for each worker that has archive files, with the worker's mark.
+func eachMark(ctx context.Context, s store.MetaReader, visit func(worker string, m *mark) error) error {
 	names, _, err := archivists(ctx, s)
 	if err != nil {
 		return err
@@ -181,7 +176,7 @@ func eachMark(ctx context.Context, s store.MetaReader, do func(worker string, m 
 	for _, worker := range append([]string{""}, names...) {
 		m, err := readMark(ctx, s, worker)
 		if err == nil && m != nil {
-			err = do(worker, m)
+			err = visit(worker, m)
 		}
 		if err != nil {
 			return err
@@ -190,7 +185,7 @@ func eachMark(ctx context.Context, s store.MetaReader, do func(worker string, m 
 	return nil
 }
 
-// Folders returns the folders that contain archive files of the crawl in the store s, each once.
+// Folders returns the distinct folders that contain archive files of the crawl in the store s.
 func Folders(ctx context.Context, s store.MetaReader) (dirs []string, err error) {
 	err = eachMark(ctx, s, func(_ string, m *mark) error {
 		if !slices.Contains(dirs, m.Dir) {

@@ -1,6 +1,6 @@
 // Package archive writes the responses of a crawl to web archives that stay consistent with its
-// store. Package warc defines the format of WARC files, and package internal/corpus turns them into
-// pages again.
+// store. Package warc defines the format of WARC files, and package internal/corpus turns them back
+// into pages.
 //
 // An [Archive] commits pages, so that each page in the store is also in the archive: see commit.go.
 // [Open] makes the two consistent after a crash.
@@ -32,18 +32,17 @@ type Options struct {
 	Size   int64       // size in bytes at which a file is closed and the next one begins; 0 means [DefaultSize]
 	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
-	Worker string      // name of this worker if several share the store, because each writes its own files; "" means that there is only one
+	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
-// DefaultSize is the size in bytes after which a new file begins by default. Most web archives use
-// about this size.
+// DefaultSize is the default for the size in bytes at which a new file begins. Most web archives
+// use about this size.
 const DefaultSize = 1 << 30
 
 // mostEntries is the maximum number of responses in one file. The index of the open file is in
-// memory, and takes some 60 MB for that many.
+// memory, and takes about 60 MB for that many.
 const mostEntries = 250_000
 
-// A RecordStore is the part of a store that an archive needs.
 type RecordStore interface {
 	Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
@@ -57,8 +56,8 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz once it is closed. Then
-// its index, NAME.cdxj, is in the same folder.
+// A file is called NAME.warc.gz.open while it is written. Once it is closed, it is called
+// NAME.warc.gz, and its index NAME.cdxj is in the same folder.
 type Archive struct {
 	dir   string
 	store RecordStore
@@ -67,23 +66,22 @@ type Archive struct {
 	line  line
 
 	mu      sync.Mutex
-	mark    mark         // guarded by mu: the state of the archive as stored, which names the open file
+	mark    mark         // guarded by mu: the mark as stored, which names the open file
 	file    *os.File     // guarded by mu: the open file; nil means none
 	unlock  func()       // guarded by mu: releases the lock of the open file; nil means that it is not locked
 	at      int64        // guarded by mu: offset in the open file at which the next record is written
 	entries []warc.Entry // guarded by mu: index entries of the responses in the open file
-	failed  error        // guarded by mu: the error after which nothing more is written; nil means none
+	failed  error        // guarded by mu: the error after which nothing more is written; nil if there was none
 }
 
-// A mark is the state of a worker's archive, as the store keeps it. It names the open file.
+// A mark is the state of a worker's archive, as stored. It names the open file.
 type mark struct {
 	Dir    string       `json:"dir"`
-	Crawl  string       `json:"crawl"`  // prefix of the names of all files
+	Crawl  string       `json:"crawl"`  // prefix of all file names
 	Serial int          `json:"serial"` // number of the open file, which is part of its name
-	Cursor store.Cursor `json:"cursor"` // position in the store's changes: the responses for pages that were committed before it are in earlier files
+	Cursor store.Cursor `json:"cursor"` // position in the store's changes; the responses for pages committed before it are in earlier files
 }
 
-// markName returns the key under which a store keeps the mark of a worker's archive.
 func markName(worker string) string {
 	if worker == "" {
 		return "archive"
@@ -124,7 +122,7 @@ func (a *Archive) begin(ctx context.Context) error {
 	if err == nil && !free {
 		return fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	a.unlock = unlock // nil if the file system has no locks; other processes then never adopt the file
+	a.unlock = unlock // nil if the file system does not support locks; other processes then never adopt the file
 	a.at, a.entries = 0, nil
 	if err := a.write(first); err != nil {
 		return err
@@ -133,8 +131,8 @@ func (a *Archive) begin(ctx context.Context) error {
 	return nil
 }
 
-// following begins the next file: the one with the next number. All responses that were committed
-// so far are in earlier files.
+// following begins the file with the next number. All responses committed so far are in earlier
+// files.
 func (a *Archive) following(ctx context.Context) error {
 	cursor, err := a.store.End(ctx)
 	if err != nil {
@@ -145,13 +143,11 @@ func (a *Archive) following(ctx context.Context) error {
 	return a.begin(ctx)
 }
 
-// write writes b to the open file at offset a.at, and does not change a.at.
 func (a *Archive) write(b []byte) error {
 	_, err := a.file.WriteAt(b, a.at)
 	return err
 }
 
-// free releases the lock of the open or just closed file, if it has one.
 func (a *Archive) free() {
 	if a.unlock != nil {
 		a.unlock()
@@ -159,7 +155,6 @@ func (a *Archive) free() {
 	a.unlock = nil
 }
 
-// finish closes the open file, and writes its index.
 func (a *Archive) finish() error {
 	f := a.file
 	a.file = nil
@@ -181,8 +176,8 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	return os.Rename(f.Name(), whole)
 }
 
-// writeIndex writes the index of an archive file to the given path. It writes a temporary file
-// first, so that a file at that path is always complete.
+// writeIndex writes the index of an archive file to the given path. It writes to a temporary file
+// first, so that the file at that path is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -194,7 +189,6 @@ func writeIndex(to string, entries []warc.Entry) error {
 	return os.Rename(to+opening, to)
 }
 
-// next closes the open file, and begins the next one.
 func (a *Archive) next(ctx context.Context) error {
 	if err := a.finish(); err != nil {
 		return err
@@ -202,8 +196,6 @@ func (a *Archive) next(ctx context.Context) error {
 	return a.following(ctx)
 }
 
-// full reports whether the open file is so large, or has so many responses, that the next response
-// must go into another file.
 func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mostEntries }
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
@@ -220,10 +212,9 @@ func (a *Archive) Keep(raw *wire.Raw) {
 	a.fail(err)
 }
 
-// append writes the records of a response to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes very little to the store
+		if err := a.next(context.Background()); err != nil { // a context that cannot be cancelled, because next writes very little to the store
 			return err
 		}
 	}
@@ -234,7 +225,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds a response that was just written to the index, and moves a.at to its end.
+// wrote adds a response that was just written to the index entries, and moves a.at past it.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()

@@ -26,20 +26,19 @@ import (
 // committing one. A page that arrives during a commit waits in a queue. When the commit is done,
 // one of the waiting calls takes the whole queue: it writes all responses, and commits all pages in
 // the same order. If the verdict on a page is stale, the store refuses the page and all later pages
-// of the group. Then their responses are removed from the file. The later pages are written and
+// of the group. Then their responses are removed from the file, the later pages are written and
 // committed again, and the stale page is judged again.
 //
 // A crash also loses responses that do not belong to pages, if they are after the response for the
 // last committed page: responses for robots.txt, and failed attempts that were repeated. The crawl
 // requests robots.txt again when it resumes.
 
-// A line is the queue of pages that wait to be committed.
 type line struct {
 	mu      sync.Mutex
 	waiting []*call // guarded by mu
 }
 
-// A call is a page that waits to be committed, with the records of its response.
+// A call is a page waiting to be committed, with the records of its response.
 type call struct {
 	entry *store.Entry
 	packed
@@ -78,7 +77,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power cut, or its file was deleted: this response replaces it
+		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power cut, or its file was deleted; this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
@@ -86,7 +85,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		} else if err == nil {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "" || kind == corpus.IsRequisite:
-			case r.Visit == store.Failed: // the server answered, but the visit counts as failed, for example for an error page
+			case r.Visit == store.Failed: // the server responded, but the visit counts as failed, for example because of an error page
 				all, err = a.answer(page.Raw, corpus.NotPage, "")
 			case crawler.Problem(r.Problem).Answered():
 				all, err = a.answer(page.Raw, r.Problem, r.Detail)
@@ -102,18 +101,16 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 }
 
-// isKept reports whether the record e already has the position of an earlier response. It then
-// keeps that position.
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
-// isFound reports whether a visit received the whole unchanged page again, so that its response can
-// replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
+// isFound reports whether a visit received the unchanged page again in full, so that its response
+// can replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }
 
 // repeats returns the WARC-Profile of the revisit record for a response that repeats an earlier
-// one. It returns "" if the response must be stored as a whole.
+// one. It returns "" if the response must be stored in full.
 func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	switch {
 	case page.Raw == nil || !isKept(r):
@@ -126,8 +123,8 @@ func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	return ""
 }
 
-// commit puts a page into the queue. Then it commits all pages in the queue, unless another call
-// has committed this page in the meantime.
+// commit queues a page, and then commits all queued pages, unless another call has committed this
+// page in the meantime.
 func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	a.line.join(c)
 	a.mu.Lock()
@@ -138,7 +135,7 @@ func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	return c.outcome, c.err
 }
 
-// serve writes and commits the pages of calls. If that fails, all pages that were not committed get
+// serve writes and commits the pages of calls. On failure, all pages that were not committed get
 // the error.
 func (a *Archive) serve(ctx context.Context, calls []*call) {
 	for len(calls) > 0 && a.failed == nil {
@@ -151,9 +148,8 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 	}
 }
 
-// together writes and commits pages of calls as one group, which ends when the file is full. It
-// stops at the first page with a stale verdict. It returns the number of pages that got an outcome,
-// including the stale one.
+// together writes and commits pages of calls as one group, until the file is full or a verdict is
+// stale. It returns the number of pages that got an outcome, including the stale one.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	if a.full() {
 		if err := a.next(ctx); err != nil {

@@ -26,8 +26,9 @@ import (
 //
 // An HTTP response becomes a response record and a request record. For a duplicate page, a metadata
 // record with the verdict is added. The duplicate does not become a revisit record, because a
-// replay tool would then show the other page. A URL without a response has only a metadata record
-// with the reason. So the archive has a record for each URL that has a record in the store.
+// replay tool would then show the other page. For a URL without a response, there is only a
+// metadata record with the reason. So the archive has a record for each URL that has a record in
+// the store.
 //
 // If a visit finds a page unchanged, the page's record in the store still points to the first
 // response. The new response becomes a revisit record, which refers to the first response, if the
@@ -39,7 +40,7 @@ import (
 // archives disagree about the payload of a chunked message. All other fields are stored as
 // received.
 
-// packed holds the records of one response, compressed and ready to be written.
+// packed contains the records of one response, compressed and ready to be written.
 type packed struct {
 	records []byte
 	index   warc.Entry // index entry of the first record, without its offset and file; URL is "" if the record is not indexed
@@ -48,11 +49,10 @@ type packed struct {
 	digest  string     // payload digest of the first record
 }
 
-// blocks is a pool of buffers for record blocks.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of a response and of its request. The argument kind is the kind of the
-// response, such as [corpus.IsPage], and detail explains the kind or is "".
+// answer returns the records of a response and of its request. The argument kind is the kind of
+// response, such as [corpus.IsPage], and detail explains it or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -90,9 +90,9 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of a response that repeats the one in the record called before. The
-// revisit record has the head of the new response, the profile, and a reference to the record with
-// the body.
+// revisit returns the records of a response that repeats the one recorded in before. The revisit
+// record has the head of the new response, the profile, and a reference to the record with the
+// body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
@@ -114,8 +114,8 @@ func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (
 	return a.withRequest(p, rec, raw)
 }
 
-// idAt returns the WARC-Record-ID of the record at a position in the archive, or "" if the record
-// cannot be read.
+// idAt returns the WARC-Record-ID of the record at the given position, or "" if the record cannot
+// be read.
 func (a *Archive) idAt(at store.Archived) string {
 	f, err := os.Open(a.path(at.File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,8 +132,8 @@ func (a *Archive) idAt(at store.Archived) string {
 	return rec.ID()
 }
 
-// with appends a metadata record to p, which has the records of a page's response. The metadata
-// record contains the verdict on the page, or the reason why there is no response.
+// with appends a metadata record to p, which has the records of a page's response. The new record
+// contains the verdict on the page, or the reason why there is no response.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
 	var remark corpus.Remark
 	switch {
@@ -161,8 +161,8 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
-// oneLine replaces each run of white space in text by one space, because the value of a header
-// field must not contain line ends.
+// oneLine replaces each run of white space with one space, because the value of a header field must
+// not contain line ends.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // storedHead returns the head of a response without Transfer-Encoding, and with the length of the
@@ -199,7 +199,6 @@ func mayBeBodiless(head []byte) bool {
 	return status < 200 || status == 204 || status == 304
 }
 
-// statusAndType returns the status and the Content-Type in a head.
 func statusAndType(head []byte) (status int, kind string) {
 	m, err := (&warc.Record{Block: bytes.NewReader(head)}).Message()
 	if err != nil {

@@ -23,7 +23,7 @@ var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
 // needed. If a killed process has left a file open, Open truncates the file after the response for
 // the last committed page. It returns the number of committed pages whose responses are missing,
-// because of a power cut or because someone deleted the open file. Open queues their URLs again, so
+// because of a power cut or because the open file was deleted. Open queues their URLs again, so
 // that new responses replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
@@ -84,7 +84,7 @@ func (a *Archive) writeMark(ctx context.Context) error {
 	return a.store.SetMeta(ctx, markName(a.opt.Worker), text)
 }
 
-// first begins the first file of an archive, with a name that no other file in the folder has.
+// first begins the first file of an archive, under a name that is new in the folder.
 func (a *Archive) first(ctx context.Context) error {
 	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
 	if worker := notInName.ReplaceAllString(a.opt.Worker, "_"); worker != "" {
@@ -101,7 +101,6 @@ func (a *Archive) first(ctx context.Context) error {
 	}
 }
 
-// notInName matches the characters of a worker's name that do not belong in a file name.
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
 // resume continues the archive whose stored state is m. It returns the number of committed pages
@@ -129,7 +128,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // the file has already been closed, by its own process or by one that has adopted it
+		return 0, a.following(ctx) // the file has already been closed, by its own process or by one that adopted it
 	}
 	if len(all) > 0 {
 		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
@@ -140,8 +139,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file after the response for the last of the given pages. It returns the
-// number of given pages that have no response in the file.
+// cut truncates the open file after the last response for the given pages. It returns the number of
+// given pages that have no response in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -168,7 +167,7 @@ func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err er
 	switch {
 	case err != nil:
 		return lost, err
-	case lost > 0: // records in the store have positions beyond the end of this file, and new responses must not be written at these positions
+	case lost > 0: // records in the store have positions beyond the end of this file, where no new responses may be written
 		return lost, a.next(ctx)
 	}
 	return lost, a.writeMark(ctx)
@@ -187,12 +186,11 @@ func Unfinished(ctx context.Context, dir string, s store.MetaReader, worker stri
 	return err == nil, err
 }
 
-// A requeue is a function that queues URLs again.
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
 // fetchAgain queues the URLs of pages whose responses are missing, so that they are fetched again.
-// It is called before the stored mark moves to the next file. So if the process crashes in between,
-// the next process finds again that these responses are missing.
+// It is called before the stored mark moves to the next file, so that after a crash in between, the
+// next process detects the missing responses again.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error {
 	var items []frontier.Item
 	for _, g := range gone {
@@ -204,7 +202,7 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 	return nil
 }
 
-// has reports whether the folder has a closed file of the crawl for which m is the stored state.
+// has reports whether the folder contains a closed file of the crawl that m describes.
 func (a *Archive) has(m mark) bool {
 	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
 	return len(found) > 0

@@ -21,7 +21,6 @@ import (
 // open file is truncated after the last response for a committed page. The store knows the
 // committed pages and the positions of their responses.
 
-// A pageReader is the part of a store that has the positions of pages' responses.
 type pageReader interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
@@ -30,11 +29,11 @@ type pageReader interface {
 // An answeredPage is a committed page whose response should be in the open file.
 type answeredPage struct {
 	at   store.Archived
-	item frontier.Item // item that fetches the whole page again; it has no ETag, so that the server cannot answer "304 Not Modified"
+	item frontier.Item // item that fetches the whole page again, without an ETag, so that the server cannot respond with 304 (Not Modified)
 }
 
-// committed returns the committed pages whose responses should be in the open file that m names,
-// according to their records in the store. They are in the order of their commits.
+// committed returns the committed pages whose responses should be in the open file that m names, in
+// the order of their commits.
 func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {
@@ -51,7 +50,7 @@ func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, 
 	return all, nil
 }
 
-// A tail is an archive file that a killed process left open, and that must be truncated.
+// A tail is an archive file that a killed process left open and that must be truncated.
 type tail struct {
 	store pageReader
 	file  *os.File
@@ -79,16 +78,15 @@ func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []a
 	return end, gone, err
 }
 
-// index computes the index of the first end bytes of the file. It leaves out damaged records.
 func (t *tail) index(end int64) ([]warc.Entry, error) {
-	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
+	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // skips damaged records
 }
 
 // endOf returns the offset after the last record that belongs to a committed page. It begins at
-// last, the last response that end has found, or, if last is the zero value, at the first record of
-// the file, which is always kept. Later responses may belong to pages that a visit found unchanged,
-// so endOf asks the store about each. It stops at the first damaged or incomplete record, and
-// returns 0 if that is the first record of the file.
+// last, the last response that end has found. If last is the zero value, it begins at the first
+// record of the file, which is always kept. Later responses may belong to pages that a visit found
+// unchanged, so endOf asks the store about each. It stops at the first damaged or incomplete
+// record, and returns 0 if that is the first record of the file.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(t.file, last.Offset, 1<<62))
 	end, about := int64(0), ""
@@ -119,8 +117,6 @@ func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	}
 }
 
-// isSettled reports whether the record at offset in the open file is the response for a page that
-// was committed to the store.
 func (t *tail) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
 	if !rec.Header.Has(corpus.PageField) && rec.Type() != warc.Metadata {
 		return false, nil

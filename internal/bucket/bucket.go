@@ -6,8 +6,8 @@
 // An object appears under its key only when it is complete. Until then an older object with that
 // key stays as it is. An object of more than [partSize] bytes is sent in parts, and the server
 // makes the object from the parts at the end. If something fails before the end, the parts are
-// removed. The parts of a process that was killed stay on the server and are never visible as an
-// object. A lifecycle rule of the bucket (AbortIncompleteMultipartUpload) removes them.
+// removed. The parts of a killed process stay on the server, but never become visible as an object.
+// A lifecycle rule of the bucket (AbortIncompleteMultipartUpload) removes them.
 package bucket
 
 import (
@@ -34,12 +34,12 @@ func IsAddress(name string) bool { return strings.HasPrefix(name, "s3://") }
 // Options configures access to a server.
 type Options struct {
 	Endpoint string // URL of the server; "" means Amazon S3
-	Region   string // "" means us-east-1, or for Amazon the region of the bucket
+	Region   string // "" means us-east-1, or for Amazon the bucket's region
 	Key      string // access key ID
 	Secret   string // secret access key
 	Token    string // session token; "" means that the credentials are not temporary
 
-	retries int // number of attempts for a request; 0 means the default of the library, ten within a few seconds
+	retries int // number of attempts for a request; 0 means the library's default, ten within a few seconds
 	part    int // size of a part in bytes; 0 means partSize
 }
 
@@ -55,12 +55,12 @@ func Environment() Options {
 }
 
 const (
-	partSize  = 16 << 20         // size of a part in bytes; some servers require that all parts but the last have the same size
-	mostParts = 10_000           // maximum number of parts of an object that S3 accepts
+	partSize  = 16 << 20         // size of a part in bytes; some servers require all parts but the last to have the same size
+	mostParts = 10_000           // maximum number of parts of an object in S3
 	cleanTime = 30 * time.Second // time limit for removing the parts of a failed upload
 )
 
-// An Object is an object that can be written.
+// An Object is an object in a bucket.
 type Object struct {
 	name        string
 	bucket, key string
@@ -68,8 +68,8 @@ type Object struct {
 	size        int // size of a part in bytes
 }
 
-// New returns the object with the given address. It sends nothing. The error names the fault in the
-// address or the options.
+// New returns the object with the given address. It sends nothing. The error says what is wrong
+// with the address or the options.
 func New(name string, opt Options) (*Object, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
 	switch {
@@ -95,9 +95,9 @@ func New(name string, opt Options) (*Object, error) {
 	return &Object{name, bucket, key, client, cmp.Or(opt.part, partSize)}, nil
 }
 
-// Write calls the function write, and stores the bytes that it writes as the content of the object.
-// If the function fails, or writes nothing, the object stays as it was. The result n is the number
-// of bytes that were written.
+// Write calls write, and stores the bytes that it writes as the content of the object. If write
+// fails, or writes nothing, the object stays as it was. The result n is the number of bytes
+// written.
 func (o *Object) Write(ctx context.Context, write func(io.Writer) error) (n int64, err error) {
 	u := &upload{Object: o, ctx: ctx}
 	if err = write(u); err == nil {
@@ -109,18 +109,16 @@ func (o *Object) Write(ctx context.Context, write func(io.Writer) error) (n int6
 	return u.sent, nil
 }
 
-// An upload is an object that is being written.
 type upload struct {
 	*Object
 	ctx    context.Context
-	part   bytes.Buffer         // bytes that have not been sent yet
-	id     string               // id of the multipart upload; "" means that none has been started
-	parts  []minio.CompletePart // parts that the server has received
-	sent   int64                // number of bytes that were passed to Write
-	failed error                // first error of Write
+	part   bytes.Buffer // bytes not sent yet
+	id     string       // ID of the multipart upload; "" means that none has been started
+	parts  []minio.CompletePart
+	sent   int64 // number of bytes passed to Write
+	failed error
 }
 
-// Write buffers the bytes, and sends them when there are enough for a part.
 func (u *upload) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		if u.failed != nil {
@@ -137,7 +135,6 @@ func (u *upload) Write(p []byte) (int, error) {
 	return len(p), u.failed
 }
 
-// send sends the buffered bytes as the next part.
 func (u *upload) send() (err error) {
 	if u.id == "" {
 		if u.id, err = u.client.NewMultipartUpload(u.ctx, u.bucket, u.key, minio.PutObjectOptions{}); err != nil {
@@ -157,15 +154,14 @@ func (u *upload) send() (err error) {
 	return nil
 }
 
-// sum returns the SHA-256 of the buffered bytes, which is signed, and which the server checks. With
-// the option DisableContentSha256 the library uses this sum. Otherwise it sends the bytes over HTTP
-// in signed pieces, which some servers do not understand.
+// sum returns the SHA-256 of the buffered bytes, which is signed and which the server checks. With
+// the option DisableContentSha256, the library uses this sum. Otherwise it sends the bytes over
+// HTTP in signed chunks, which some servers do not support.
 func (u *upload) sum() string {
 	sum := sha256.Sum256(u.part.Bytes())
 	return hex.EncodeToString(sum[:])
 }
 
-// complete sends the last bytes and makes the object appear.
 func (u *upload) complete() error {
 	if u.failed != nil || u.sent == 0 {
 		return u.failed
@@ -183,8 +179,8 @@ func (u *upload) complete() error {
 	return u.explain(err)
 }
 
-// abort removes the parts from the server. It works even if the context has ended, because that may
-// be why the upload failed.
+// abort removes the parts from the server, even if the context has ended, because that may be why
+// the upload failed.
 func (u *upload) abort() error {
 	if u.id == "" {
 		return nil
@@ -198,8 +194,6 @@ func (u *upload) abort() error {
 	return fmt.Errorf("the parts that were sent could not be removed from the server: %w", err)
 }
 
-// explain adds the name of the failed operation, and advice for the user, to an error from the
-// server.
 func (u *upload) explain(err error) error {
 	if err == nil {
 		return nil

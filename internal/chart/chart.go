@@ -17,12 +17,12 @@ import (
 type Chart struct {
 	Title       string
 	Subtitle    string
-	Description string // text alternative: it says what the chart shows, with the most important figures
+	Description string // text alternative: what the chart shows, with the most important figures
 	X, Y        string // titles of the axes, with their units
-	Lines       []Line // the lines, at most four
+	Lines       []Line // at most four
 	Mark        Mark
-	Band        Span // a section of the horizontal axis whose area is coloured from bottom to top
-	Range       Span // a section of the horizontal axis that is marked
+	Band        Span // section of the horizontal axis whose area is coloured from bottom to top
+	Range       Span // section of the horizontal axis that is marked
 	Bar         Bar
 }
 
@@ -37,31 +37,31 @@ type Point struct{ X, Y float64 }
 
 // A Mark is a vertical line at X. The zero value draws nothing.
 type Mark struct {
-	Name string // name in the legend
+	Name string
 	X    float64
 }
 
 // A Span is an interval of the horizontal axis. The zero value draws nothing.
 type Span struct {
-	Name     string // name in the legend
+	Name     string
 	From, To float64
 }
 
 // A Bar is a vertical error bar for a value of the first line. The bar is at X. The zero value
 // draws nothing.
 type Bar struct {
-	Name           string // name in the legend
+	Name           string
 	X, Y, From, To float64
 }
 
-// These are the sizes of the picture and of the area of the lines, in the units of the picture.
+// Sizes of the picture and of the plot area, in the units of the picture.
 const (
 	width, height       = 720, 520
 	left, top           = 72, 124
 	areaWidth, areaHigh = 616, 324
 )
 
-// style contains the colours. The contrast between each line and the background is at least 3.
+// The contrast between each line and the background is at least 3.
 const style = `svg{--paper:#fcfbf8;--ink:#22262b;--soft:#626a73;--grid:#dfdcd4;--a:#1c5a8a;--b:#b4552d;--c:#3d7a6a;--d:#7a4f9a;--band:#22262b}` +
 	`@media (prefers-color-scheme:dark){svg{--paper:#16191c;--ink:#dfe2e4;--soft:#98a0a8;--grid:#343a40;--a:#86bbe4;--b:#e08a62;--c:#6fbfaa;--d:#c3a0e0;--band:#dfe2e4}}` +
 	`text{font:14px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;fill:var(--soft)}` +
@@ -113,7 +113,6 @@ func (c Chart) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// errorBar returns the path of a vertical bar with a short line at both ends and at its value.
 func errorBar(x, value, top, bottom float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "M%.1f %.1f V%.1f", x, top, bottom)
@@ -123,7 +122,6 @@ func errorBar(x, value, top, bottom float64) string {
 	return b.String()
 }
 
-// axes draws the grid, the numbers beside the grid, and the titles of the axes.
 func (c Chart) axes(put func(string, ...any)) {
 	for i := 0; i <= 10; i += 2 {
 		v := float64(i) / 10
@@ -146,8 +144,6 @@ func grid(i int) string {
 	return "grid"
 }
 
-// legend draws the names of the lines in one row above the area, and the names of the other shapes
-// in a second row.
 func (c Chart) legend(put func(string, ...any)) {
 	at, row := left, 80
 	name := func(text, shape string, args ...any) {

@@ -12,8 +12,8 @@ import (
 	"skink/internal/session"
 )
 
-// backFlags are the flags of skink crawl for URLs that an earlier run finished: --retry tries
-// failed, blocked or left-out URLs again, and --recrawl visits fetched pages again.
+// backFlags are the flags of skink crawl for fetching URLs of an earlier run again: --retry tries
+// failed, blocked or left-out URLs again, and --recrawl revisits fetched pages.
 type backFlags struct {
 	flags    *pflag.FlagSet
 	retry    string
@@ -37,7 +37,7 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 // heed checks the flags and returns which URLs the crawl must fetch again. pflag cannot give
 // --retry an optional value as a separate word, so in "skink crawl --retry failed" the word
 // "failed" ends up in args. If a word of args is a list of states, heed uses it as the value of
-// --retry. The result rest is args without that word: only the seeds.
+// --retry. The result rest is args without that word.
 func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
 	b.Schedule = f.schedule
 	if f.retry == usualRetry {

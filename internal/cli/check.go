@@ -80,7 +80,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 }
 
 // damageError returns an error if opening the store in dir found damaged data, because the output
-// of a command would lack that data. It returns nil if nothing is damaged.
+// of a command would lack that data.
 func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil
@@ -88,8 +88,8 @@ func damageError(dir string, l badger.Loss) error {
 	return fmt.Errorf("%s: the output is incomplete. %s", dir, damageText(l))
 }
 
-// lossText describes, for the user, the data that opening a store found damaged or incomplete. It
-// returns "" if nothing was lost.
+// lossText tells the user what data was damaged or incomplete when a store was opened. It returns
+// "" if nothing was lost.
 func lossText(l badger.Loss) string {
 	switch {
 	case len(l.Damage) > 0:
@@ -110,8 +110,8 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText tells the user what damage to a store has cost: the responses that were lost, and the
-// URLs that the next crawl must fetch again.
+// costText tells the user how many responses were lost because of damage, and how many URLs the
+// next crawl must fetch again.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {

@@ -1,6 +1,6 @@
-// Package cli is the command line: it turns flags into options, connects packages, and prints. Each
-// command has a file with its name. That file declares a struct whose fields are set only by the
-// command's flags. Other packages compute what a command prints.
+// Package cli is the command line: it turns flags into options, connects packages, and prints
+// results. Each command has a file with its name. That file declares a struct whose fields are set
+// only by the command's flags. Other packages compute what a command prints.
 package cli
 
 import (
@@ -29,12 +29,12 @@ const (
 	exitUnheard = 141 // the reader of the output, such as head in a pipe, has closed it; 141 is what a shell reports for a process killed by SIGPIPE
 )
 
-// A Console contains the standard streams of a process, and says which of them are terminals.
+// A Console contains the standard streams of a process, and records which of them are terminals.
 type Console struct {
 	In         io.Reader
 	Out, Err   io.Writer
-	Terminal   bool       // Err is a terminal
-	InTerminal bool       // In is a terminal
+	Terminal   bool       // whether Err is a terminal
+	InTerminal bool       // whether In is a terminal
 	Columns    func() int // returns the width of the terminal in characters; called only if Terminal is true
 
 	screen io.Writer // Err without the filter of guard, because the status line needs escape sequences
@@ -46,23 +46,20 @@ func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
 	return func() {
-		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; an earlier write has already returned any error of the output
+		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; any write error has already been reported
 		_ = err.Flush()
 	}
 }
 
-// A command is a subcommand of skink.
 type command struct {
 	name  string
-	args  string // the arguments as help shows them, such as "[flags] SEED..."
-	short string // description of the command in one line
-	long  string // description of the command that --help prints
-	more  string // details that only --help --all prints
+	args  string // arguments as shown in the help, such as "[flags] SEED..."
+	short string // one-line description
+	long  string // description printed by --help
+	more  string // details printed only by --help --all
 	setup func(flags *pflag.FlagSet) runFunc
 }
 
-// A runFunc runs a command after its flags have been parsed. The argument args contains the
-// arguments that are not flags.
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
@@ -75,8 +72,7 @@ type usageError = session.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// An exitError makes the process exit with this number as the exit code, without printing a
-// message.
+// An exitError makes the process exit with this code without printing a message.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

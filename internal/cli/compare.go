@@ -43,10 +43,9 @@ settings. It works even while a crawl is running, or if the pages no longer exis
 	setup: setupCompare,
 }
 
-// compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // store that contains the pages; "" means that the arguments are files or URLs
+	store   string // store with the pages; "" means that the arguments are files or URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -140,16 +139,14 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	return f.print(con, c)
 }
 
-// A pair holds the two pages that skink compare compares.
 type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
-	settings store.Settings // settings of the comparison, from the flags or from the store that contains the pages
+	settings store.Settings // settings of the comparison, from the flags or from the store with the pages
 
-	records [2]*store.Record // the pages' records if the pages are from a store, otherwise nil; a record has only the hash and the number of words of the text that extraction left out
+	records [2]*store.Record // the pages' records if the pages are from a store, otherwise nil; a record has only the hash and the word count of the text that extraction left out
 }
 
-// readPages reads the files and URLs of a comparison.
 func (f *compareFlags) readPages(ctx context.Context, con Console, args []string) (p pair, err error) {
 	p.settings = f.rule.settings()
 	documents := document.NewReader(document.Options{})
@@ -163,9 +160,8 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	return p, nil
 }
 
-// mayBeStored returns err, the error from reading the page called name. If name is a URL and there
-// is a store in the default folder, mayBeStored adds the hint that skink compare --store reads
-// pages of a crawl.
+// mayBeStored adds a hint to err, the error from reading the named page, if name is a URL and the
+// default folder contains a store. The hint is that skink compare --store reads pages of a crawl.
 func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err
@@ -199,8 +195,6 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printProfile compares two pages by p, the method of a published duplicate detector, and prints
-// the score.
 func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
 	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
 	if f.json {
@@ -228,38 +222,37 @@ type sideBySide struct {
 	Form          string            `json:"form"`
 	Unit          dedup.Unit        `json:"unit"`
 	Shingle       int               `json:"shingle"`
-	Common        int               `json:"common"` // number of different shingles that both pages have
+	Common        int               `json:"common"` // number of distinct shingles in both pages
 	Resemblance   float64           `json:"resemblance"`
 	Uniqueness    float64           `json:"uniqueness"`
 	Estimate      float64           `json:"estimate"`
 	AInB          float64           `json:"containment_a_in_b"`
 	BInA          float64           `json:"containment_b_in_a"`
-	ShareA        float64           `json:"share_of_a"` // share of A's shingles that B also has, 0 to 1; a shingle that occurs twice counts twice
-	ShareB        float64           `json:"share_of_b"` // share of B's shingles that A also has, counted in the same way
+	ShareA        float64           `json:"share_of_a"` // share of A's shingles that are also in B, 0 to 1; a shingle that occurs twice counts twice
+	ShareB        float64           `json:"share_of_b"` // share of B's shingles that are also in A, counted in the same way
 	Dice          float64           `json:"dice"`
 	SuperShingles int               `json:"super_shingles"`
 	MegaShingles  int               `json:"mega_shingles"`
 	Bands         int               `json:"bands"`
 	Similarity    float64           `json:"similarity"`
 	Verdict       dedup.VerdictKind `json:"verdict"`
-	Remark        string            `json:"remark,omitempty"`   // a sentence about something that the verdict does not express, such as that one page is an excerpt of the other; "" means none
+	Remark        string            `json:"remark,omitempty"`   // a sentence about something that the verdict does not express, such as one page being an excerpt of the other; may be ""
 	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
 	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
-	Passages      []passage         `json:"passages"`           // runs of words that both pages have, longest first
+	Passages      []passage         `json:"passages"`           // runs of words in both pages, longest first
 
-	leftSays string // sentence that says how the left-out texts differ, printed if the verdict is doubtful
+	leftSays string // sentence about the difference between the left-out texts, printed if the verdict is doubtful
 	scheme   dedup.Scheme
 	rule     dedup.Rule
 }
 
-// A side describes one of the two pages that are compared.
 type side struct {
 	Name       string     `json:"name"`
 	Title      string     `json:"title"`
 	Lang       string     `json:"lang"`
 	Characters int        `json:"characters"` // length of the canonical text in characters
 	Words      int        `json:"words"`
-	Shingles   int        `json:"shingles"` // number of different shingles
+	Shingles   int        `json:"shingles"` // number of distinct shingles
 	Hash       dedup.Hash `json:"hash"`
 	Without    string     `json:"form_without,omitempty"` // parts of the canonical form, such as stemming, for which the page's language has no rules
 
@@ -267,12 +260,11 @@ type side struct {
 	canon dedup.Text
 }
 
-// A passage is a run of words that both pages have.
 type passage struct {
 	A     int    `json:"a"` // index of the passage's first word in page A, from 0
 	B     int    `json:"b"` // index of the passage's first word in page B
 	Words int    `json:"words"`
-	Text  string `json:"text"` // the passage as page A spells it
+	Text  string `json:"text"` // the passage as spelled in page A
 }
 
 func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
@@ -297,9 +289,9 @@ func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 	return c, nil
 }
 
-// left sets LeftDiffers and leftSays. For pages of a store, only the hash and the number of the
-// left-out words are known. If their hashes differ, left sets LeftDiffers to the larger number,
-// which is an upper bound.
+// left sets LeftDiffers and leftSays. For pages of a store, only the hashes and word counts of the
+// left-out texts are known. If the hashes differ, left sets LeftDiffers to the larger count, which
+// is an upper bound.
 func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
@@ -313,8 +305,8 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers returns the number of words that extraction left out of one page but not out of the
-// other page. It counts in both directions and returns the larger count.
+// leftDiffers returns the number of words that extraction left out of one page but not of the
+// other. It counts in both directions and returns the larger count.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}
@@ -345,14 +337,13 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the byte range of a run of words in the side's text. The arguments are the index of
-// the first word and the number of words.
+// span returns the byte range of the given number of words from index first in the side's text.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }
 
-// passages returns the runs of words that both pages have. The shortest run is as long as a
-// shingle, or [dedup.DefaultShingle] words if shingles are characters.
+// passages returns the runs of words in both pages that are at least as long as a shingle, or as
+// [dedup.DefaultShingle] words if shingles are characters.
 func (c *sideBySide) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {
@@ -380,7 +371,6 @@ func (c *sideBySide) verdict(rule dedup.Rule) dedup.VerdictKind {
 	return dedup.Unique
 }
 
-// contains reports whether one of the pages contains the other according to rule.Contains.
 func (c *sideBySide) contains(rule dedup.Rule) bool {
 	var t dedup.Text
 	a, b := dedup.Runs(&t, c.A.text), dedup.Runs(&t, c.B.text)
@@ -389,10 +379,10 @@ func (c *sideBySide) contains(rule dedup.Rule) bool {
 	return aInB || bInA
 }
 
-// remark returns a sentence with an observation that the verdict does not express, such as that one
-// page is an excerpt of the other, or "" if there is none.
+// remark returns a sentence about something that the verdict does not express, such as one page
+// being an excerpt of the other. It returns "" if there is nothing to say.
 func (c *sideBySide) remark() string {
-	const whole = 0.9 // minimum share of a page's text that the other page has, for the page to count as an excerpt of the other
+	const whole = 0.9 // minimum share of a page's text in the other page for the page to count as an excerpt
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
 		return "neither A nor B has any text"

@@ -13,7 +13,6 @@ import (
 	"skink/report"
 )
 
-// printText prints the comparison as a table, followed by the longest passages.
 func (c *sideBySide) printText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range []struct {
@@ -41,8 +40,6 @@ func languageName(lang string) string {
 	return "language " + harmless.Line(lang)
 }
 
-// A row is a line in the printed table of measures: the name of a measure, its value, and an
-// explanation.
 type row struct{ Name, Value, About string }
 
 func (c *sideBySide) rows() []row {
@@ -68,7 +65,6 @@ func (c *sideBySide) rows() []row {
 	}
 }
 
-// meaning returns a few words that explain the verdict on the two pages.
 func (c *sideBySide) meaning() string {
 	if share := dedup.Percent(c.rule.Contained); c.rule.Contained > 0 {
 		switch c.Verdict {
@@ -89,7 +85,6 @@ func (c *sideBySide) meaning() string {
 	return c.rule.Explain(c.Verdict)
 }
 
-// shingles returns a description of the shingles that were compared, for the printed table.
 func (c *sideBySide) shingles() string {
 	noun := "word"
 	if c.Unit == dedup.Chars {
@@ -102,7 +97,7 @@ func (c *sideBySide) shingles() string {
 	return text
 }
 
-// printPassages prints at most shownPassages passages, and at most shownText characters of each.
+// Limits of printPassages: the number of passages, and the characters of each.
 const (
 	shownPassages = 5
 	shownText     = 60
@@ -132,7 +127,7 @@ var compareHTML string
 var compareTemplate = template.Must(report.Templates().New("compare").Parse(compareHTML))
 
 // printHTML writes one self-contained HTML page with the measures and both texts. The texts are
-// shown side by side, divided into paragraphs, with their differences marked.
+// side by side, divided into paragraphs, with their differences marked.
 func (c *sideBySide) printHTML(w io.Writer) error {
 	type shown struct {
 		*side

@@ -38,8 +38,8 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 	return p, nil
 }
 
-// storedPage returns the page that a store has under name, a URL or a page id. For a URL that
-// redirected, it returns the page to which the redirects lead.
+// storedPage returns the page with the given name, a URL or a page ID. For a URL that redirected,
+// it returns the page to which the redirects lead.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
 	for range crawler.MaxHops + 1 {
@@ -65,8 +65,8 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 	return nil, fmt.Errorf("%s redirects more than %d times", name, crawler.MaxHops)
 }
 
-// idsOf returns the page ids that name may mean: the id of the URL as written, the id of its
-// canonical form, and name itself if it is an id in hex.
+// idsOf returns the page IDs that name may stand for: the ID of the URL as written, the ID of its
+// canonical form, and name itself if it is an ID in hex.
 func idsOf(name string) []dedup.Hash {
 	ids := []dedup.Hash{dedup.HashOf([]byte(name))}
 	if url, err := frontier.Canonical(name); err == nil {

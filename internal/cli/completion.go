@@ -50,17 +50,14 @@ install them for fish:
 	}
 }
 
-// A suggestion contains the completions that a shell offers at one position of a command line: some
-// words, files, or folders. The zero value offers nothing; it is for values that cannot be listed,
-// such as numbers.
+// A suggestion contains the completions at one position of a command line: words, files, or
+// folders. The zero value offers nothing; it is for values that cannot be listed, such as numbers.
 type suggestion struct {
 	words   []string
 	files   bool
 	folders bool
 }
 
-// suggestions contains the completions that a shell offers for one command: its flags, and its
-// arguments.
 type suggestions struct {
 	command
 	flags []flagSuggestion
@@ -73,7 +70,7 @@ type flagSuggestion struct {
 }
 
 // takesNext reports whether the value of the flag is the next word, as in "--top 5". A flag with an
-// optional value takes it only as "--name=value".
+// optional value accepts it only as "--name=value".
 func (f flagSuggestion) takesNext() bool { return f.NoOptDefVal == "" }
 
 func (f flagSuggestion) repeats() bool {
@@ -81,7 +78,6 @@ func (f flagSuggestion) repeats() bool {
 	return repeats
 }
 
-// allSuggestions returns the completions that a shell offers for each command, including help.
 func allSuggestions() (all []suggestions) {
 	helped := suggestion{words: append(commandNames(), topicNames()...)}
 	all = append(all, suggestions{command: command{name: "help", short: "print the manual, the help of a command, or a topic"}, args: helped})
@@ -110,9 +106,8 @@ func allSuggestions() (all []suggestions) {
 	return all
 }
 
-// suggestionOf returns the completions that a shell offers for the value of a flag. The argument
-// value is the name of the value in the help text, such as "FILE", or the accepted words, such as
-// "text|json".
+// suggestionOf returns the completions for the value of a flag. The argument value is its name in
+// the help text, such as "FILE", or the accepted words, such as "text|json".
 func suggestionOf(value string) suggestion {
 	switch value {
 	case "FILE", "PATH":
@@ -227,8 +222,8 @@ complete -F _skink skink
 `)
 }
 
-// bash returns a bash statement for the generated script. The statement sets the variable that
-// contains the words, or the variable that asks for files or folders.
+// bash returns a bash statement for the generated script, which sets the variable for words, or the
+// one that asks for files or folders.
 func (c suggestion) bash() string {
 	switch {
 	case c.files:
@@ -241,7 +236,6 @@ func (c suggestion) bash() string {
 	return ":"
 }
 
-// bashWords returns a bash string literal that contains each of the words on a line of its own.
 func bashWords(words []string) string { return "$'" + strings.Join(words, `\n`) + "'" }
 
 func writeZsh(w io.Writer, all []suggestions) {
@@ -331,7 +325,7 @@ func (c suggestion) fish() string {
 	return ""
 }
 
-// shellQuoted returns a word in single quotes that bash, zsh and fish read as that word.
+// shellQuoted quotes a word for bash, zsh and fish.
 func shellQuoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -28,12 +28,12 @@ import (
 
 const configFile = "skink.toml"
 
-// A configFlag is the value of --config, and contains the configuration file once configure has
-// read it.
+// A configFlag is the value of --config. It contains the configuration file once configure has read
+// it.
 type configFlag struct {
 	name   string
 	file   *config.File // nil means that no configuration file was read
-	stored bool         // the file is skink.toml in the folder of the store, not one named by --config
+	stored bool         // whether the file is skink.toml in the folder of the store, not one named by --config
 }
 
 func (c *configFlag) String() string { return c.name }
@@ -47,8 +47,7 @@ func addConfigFlag(flags *pflag.FlagSet) {
 	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if it exists)")
 }
 
-// configOf returns the value of --config in flags. For a command without that flag, it returns an
-// empty value.
+// configOf returns the value of --config, or an empty value for a command without that flag.
 func configOf(flags *pflag.FlagSet) *configFlag {
 	if f := flags.Lookup("config"); f != nil {
 		return f.Value.(*configFlag)
@@ -83,13 +82,13 @@ func (c *configFlag) find(flags *pflag.FlagSet) string {
 	return name
 }
 
-// configured is the key of an annotation that marks a flag whose value comes from the configuration
-// file. The annotation's first string is the place where the value was set, such as
-// "skink.toml:12". A second string, "secret", is present if the value must not be printed.
+// configured is the annotation of a flag whose value comes from the configuration file. Its first
+// string is the place where the value was set, such as "skink.toml:12". A second string, "secret",
+// is present if the value must not be printed.
 const configured = "configured"
 
-// configure reads the configuration file of a command. It sets the flags that the file contains,
-// except those that were set on the command line.
+// configure sets the flags that the configuration file contains, except those set on the command
+// line.
 func (c command) configure(flags *pflag.FlagSet) error {
 	of := configOf(flags)
 	name := of.find(flags)
@@ -126,8 +125,8 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// applyFlag sets a flag of a command to its value in a configuration file. If the file lists
-// several values, applyFlag sets the flag once for each.
+// applyFlag sets a flag to its value in a configuration file, or, if there are several values, once
+// to each of them.
 func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	flag := flags.Lookup(f.Name)
 	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
@@ -153,8 +152,7 @@ func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	return nil
 }
 
-// flagNames returns, for each command that has --config, the names of the flags that a
-// configuration file may set. The keys of the map are the names of the commands.
+// flagNames returns the flags that a configuration file may set, by command.
 func flagNames() map[string][]string {
 	names := map[string][]string{}
 	for _, c := range commands() {
@@ -175,15 +173,15 @@ func suggestKey(word string, names []string) string {
 	return didYouMean(word, names, "", "see skink config --help")
 }
 
-// typed reports whether a flag was set on the command line, and not by a configuration file.
+// typed reports whether a flag was set on the command line, not by a configuration file.
 func typed(flags *pflag.FlagSet, name string) bool {
 	f := flags.Lookup(name)
 	return f != nil && f.Changed && f.Annotations[configured] == nil
 }
 
-// keepIn writes a copy of the file of --config into the folder dir of a store, so that later
-// commands on that store use the same configuration. Only the file's owner may read the copy,
-// because the file may contain passwords.
+// keepIn copies the configuration file into dir, the folder of a store, so that later commands on
+// that store use the same configuration. Only the file's owner may read the copy, because it may
+// contain passwords.
 func (c *configFlag) keepIn(dir string) error {
 	if c.file == nil || c.stored {
 		return nil
@@ -194,7 +192,7 @@ func (c *configFlag) keepIn(dir string) error {
 	if err == nil && fromErr == nil && os.SameFile(from, to) {
 		return nil
 	}
-	half, err := os.CreateTemp(dir, configFile+".*") // CreateTemp creates the file with mode 0600
+	half, err := os.CreateTemp(dir, configFile+".*") // CreateTemp uses mode 0600
 	if err != nil {
 		return err
 	}
@@ -209,8 +207,8 @@ func (c *configFlag) keepIn(dir string) error {
 	return nil
 }
 
-// hostFlags parses the settings in the section of one host in a configuration file. It has a flag
-// for each setting that such a section may contain.
+// hostFlags parses the settings of one host in a configuration file. It has a flag for each setting
+// that is allowed there.
 type hostFlags struct {
 	h                *access.Host
 	flags            *pflag.FlagSet
@@ -231,8 +229,7 @@ func newHostFlags(h *access.Host) *hostFlags {
 	return f
 }
 
-// Set parses value as the value of the flag called name, and stores the result in the host's
-// settings.
+// Set parses value as the value of the named flag, and stores the result in the host's settings.
 func (f *hostFlags) Set(name, value string) error {
 	if err := f.flags.Set(name, value); err != nil {
 		return flagError(err, "crawl", f.flags)
@@ -319,8 +316,8 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// printSetting prints the value of a flag as a line of TOML, with a comment that says where the
-// value comes from. It prints nothing for a flag without a value.
+// printSetting prints the value of a flag as a line of TOML, with a comment about where the value
+// comes from. It prints nothing for a flag without a value.
 func printSetting(con Console, f *pflag.Flag) {
 	value := f.Value.String()
 	if f.Name == "store" {
@@ -354,7 +351,6 @@ func printSetting(con Console, f *pflag.Flag) {
 	}
 }
 
-// quoted returns text as a TOML string literal.
 func quoted(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\'' || r == 0x7f }) && strings.ContainsAny(text, `"\`) {
 		return "'" + text + "'"

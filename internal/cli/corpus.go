@@ -16,12 +16,11 @@ import (
 	"skink/store"
 )
 
-// corpusFlags are the flags for reading the files of a corpus.
 type corpusFlags struct {
 	include, exclude expressions
 	fields           corpus.Fields
 	strict           bool
-	maxBad           int // number of unreadable records that are skipped before the command fails; -1 means no limit
+	maxBad           int // number of unreadable records to skip before the command fails; -1 means no limit
 }
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
@@ -35,34 +34,32 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the files at and below paths that the flags select. The path "-" stands for stdin.
+// inputs returns the selected files at and below paths. The path "-" stands for stdin.
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
 
-// A reading counts the files and records of a corpus that were not judged, and prints errors about
-// them.
+// A reading counts the files and records of a corpus that were not judged, and prints their errors.
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int           // number of files and folders that could not be read, other than those named on the command line
-	bad    int           // number of records that could not be read
-	passed report.Passed // files that were skipped, and skipped records of web archives, by reason
+	unread int // number of files and folders that could not be read, except those named on the command line
+	bad    int
+	passed report.Passed // skipped files, and skipped records of web archives, by reason
 }
 
 // namedBad is the maximum number of bad records whose errors are printed. More would not help the
 // user, because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
-// missed counts a file or folder that cannot be read, and prints the error.
 func (r *reading) missed(err error) {
 	fmt.Fprintf(r.to, "skink: %s\n", harmless.Error(err))
 	r.unread++
 }
 
-// isBad counts a record that cannot be read, and prints its error if it is among the first namedBad
-// ones. isBad returns an error, which ends the command, with --strict or after more than maxBad bad
-// records.
+// isBad counts a record that cannot be read, and prints its error if it is one of the first
+// namedBad. It returns an error, which ends the command, with --strict or after more than maxBad
+// bad records.
 func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
@@ -79,7 +76,6 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	return nil
 }
 
-// help returns a suggestion for the user that is appended to the error of a bad record.
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
@@ -91,7 +87,7 @@ func (r *reading) help(bad *corpus.BadError) string {
 }
 
 // rest returns a text for the end of the summary, such as "; skipped: 3 (png: 3)", that counts the
-// files and records that were not judged. It returns "" if all were judged.
+// files and records that were not judged, or "" if all were judged.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if passed := r.passed.String(); passed != "" {
@@ -122,13 +118,12 @@ func (r *reading) nothing(withoutText int64) error {
 	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave no file")
 }
 
-// corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
-	unique, duplicates string // file names: "": not written, "-": standard output
-	dir                string // folder that gets one file of kept records for each input; "" means none
+	unique, duplicates string // file names; "" means none, "-" standard output
+	dir                string // folder for one file of kept records per input; "" means none
 	annotate           bool
 
-	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir
+	files map[string]string // path of each input's output below dir, by input name; set only with dir
 }
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
@@ -140,14 +135,12 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	return f
 }
 
-// given reports whether the flags ask for a file of records.
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
 
-// toStdout reports whether the flags send records to standard output. The report, which usually
-// goes there, is then not printed there.
+// toStdout reports whether the flags send records to standard output. The report is then not
+// printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
-// names returns the files, other than standard output, that the flags name as outputs.
 func (f *corpusOutFlags) names() (all []flagged) {
 	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
 		if one.name != "" && one.name != "-" {
@@ -157,8 +150,6 @@ func (f *corpusOutFlags) names() (all []flagged) {
 	return all
 }
 
-// A flagged is a file name together with the flag that was given with it, such as "--out", for
-// error messages.
 type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
@@ -171,24 +162,23 @@ func (f *corpusOutFlags) check() error {
 	return nil
 }
 
-// A corpusOut writes the records of a judged corpus to two files: those to keep and the duplicates.
-// Records for a nil writer are dropped. If shards is not nil, it gets the kept records instead of
-// unique.
+// A corpusOut writes the records to keep, and the duplicates, to two files. Records for a nil
+// writer are dropped. If shards is not nil, it gets the kept records instead of unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *shards
 }
 
-// write opens the output files, calls do with writers to them, and closes them. The files get their
-// names only if do succeeds, so a failed run leaves older files unchanged.
-func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
+// write opens the output files, calls fill with writers to them, and closes them. The files get
+// their names only if fill succeeds, so a failed run leaves older files unchanged.
+func (f *corpusOutFlags) write(con Console, fill func(*corpusOut) error) error {
 	out := &corpusOut{}
-	inner := func() error { return do(out) }
+	inner := func() error { return fill(out) }
 	if f.dir != "" {
 		inner = func() error {
 			return f.writeShards(f.files, func(s *shards) error {
 				out.shards = s
-				return do(out)
+				return fill(out)
 			})
 		}
 	}
@@ -208,8 +198,8 @@ func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	return inner()
 }
 
-// into returns a function that opens the file called name, stores a writer to it in *to, calls do,
-// and completes the file if do succeeded.
+// into returns a function that opens the named file, stores a writer to it in *to, calls do, and
+// completes the file if do succeeded.
 func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corpus.Writer, do func() error) func() error {
 	fill := func(w io.Writer) error {
 		*to = corpus.NewWriter(w, name, annotate)
@@ -224,8 +214,8 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 	return func() error { return writeFile(name, fill) }
 }
 
-// take writes a record to the file of duplicates if the verdict on its page is exact or near, and
-// otherwise to the file of unique records. A record without text has no verdict, and is kept.
+// take writes a record to the duplicates if the verdict on its page is exact or near, and otherwise
+// to the unique records. A record without text has no verdict, and is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near
@@ -243,7 +233,7 @@ func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	return to.Write(r, note)
 }
 
-// noText is written instead of a verdict with a record that has no text.
+// noText replaces the verdict for a record without text.
 const noText = "no text"
 
 func noteOf(page *store.Record) corpus.Note {

@@ -61,9 +61,8 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 }
 
-// crawlFlags are the flags of skink crawl.
 type crawlFlags struct {
-	opt      session.Options // the options as the flags set them; settle completes them
+	opt      session.Options // options as set by the flags; settle completes them
 	store    *string
 	rule     *ruleFlags
 	learning *learnFlags
@@ -85,7 +84,6 @@ type crawlFlags struct {
 	quiet            bool
 }
 
-// noLimit is the hint in the error message for a flag that sets a limit below 0.
 const noLimit = "0 or more; 0 means no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -178,7 +176,6 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	return logged(out.Log, interrupted(ctx, f.start(ctx, con, out, opt, args)))
 }
 
-// start opens the store and crawls into it.
 func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output, opt session.Options, args []string) error {
 	var err error
 	opt.Seeds, err = await(ctx, func() (session.Seeds, error) { return parseSeeds(args, con.In) })
@@ -209,7 +206,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	return err
 }
 
-// crawl crawls into the open store s. Other processes can read the store while the crawl runs.
+// crawl crawls into the open store s, which other processes can read in the meantime.
 func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
 	if text := lossText(s.loss()); text != "" {
 		out.Say("%s", text)
@@ -278,8 +275,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. The result seeds contains only
-// the arguments that are seeds, without a value of --retry.
+// settle checks the flags and returns the complete options of a run. The result seeds is args
+// without a value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()
@@ -362,8 +359,8 @@ func (f *crawlFlags) preset() {
 	}
 }
 
-// agent returns the User-Agent header to send, which includes the value of --contact. It returns an
-// error if either text cannot be sent in a header.
+// agent returns the User-Agent header to send, including the value of --contact. It returns an
+// error if either text is not allowed in a header.
 func (f *crawlFlags) agent() (string, error) {
 	agent := f.opt.Crawl.UserAgent
 	if err := checkAgent(agent); err != nil {
@@ -378,8 +375,6 @@ func (f *crawlFlags) agent() (string, error) {
 	return agent + " (+" + f.contact + ")", nil
 }
 
-// checkAgent returns an error if agent is empty or contains characters that cannot be sent in a
-// header.
 func checkAgent(agent string) error {
 	switch {
 	case agent == "":
@@ -390,7 +385,6 @@ func checkAgent(agent string) error {
 	return nil
 }
 
-// printable reports whether a text consists of printable ASCII characters.
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -23,8 +23,8 @@ import (
 	"skink/store/overlay"
 )
 
-// tempStore is the prefix of the folder name of a temporary store, which skink dedup creates if
-// --store is not given.
+// tempStore is the prefix of the folder name of a temporary store, which skink dedup creates
+// without --store.
 const tempStore = "skink-dedup-"
 
 var dedupCommand = command{
@@ -54,7 +54,6 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 	setup: setupDedup,
 }
 
-// dedupFlags are the flags of skink dedup.
 type dedupFlags struct {
 	store    string // "" means a temporary store, which is deleted at the end
 	rule     *ruleFlags
@@ -109,11 +108,11 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 }
 
 type dedupRun struct {
-	*dedupFlags // the flags of the command line, not changed during the run
+	*dedupFlags // flags of the command line, not changed during the run
 	con         Console
 	report      report.Options
 	reading     *reading
-	whole       *complete.Whole // the result of comparing all texts with each other; nil without --keep longest
+	whole       *complete.Whole // result of comparing all texts with each other; nil without --keep longest
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
@@ -151,7 +150,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := mayGoOn(ctx, s.Name, s); err != nil {
 		return err
 	}
-	if d.store != "" { // other processes can read a store that the user named, while this one writes to it
+	if d.store != "" { // other processes can read a store named by the user while this one writes to it
 		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
@@ -166,8 +165,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
-// openStore opens the store of --store, or creates a temporary store. Call remove when the store is
-// closed.
+// openStore opens the store of --store, or creates a temporary store. Call remove after the store
+// has been closed.
 func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
 	if d.store != "" {
 		s, err = openStore(ctx, d.store, true, 16)
@@ -185,7 +184,7 @@ func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(),
 	return s, remove, err
 }
 
-// checkOut returns an error if an output file is also an input, or cannot be written. It is called
+// checkOut returns an error if an output file is also an input, or cannot be written. Call it
 // before any work is done.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	if d.records.dir != "" {
@@ -208,7 +207,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 		}
 		info, err := os.Stat(f.name)
 		if err != nil || !info.Mode().IsRegular() {
-			continue // a new file, a device or a pipe: writing to it overwrites no input
+			continue // a new file, a device or a pipe: writing to it does not overwrite an input
 		}
 		read, err := in.Among(info)
 		if err != nil {
@@ -221,7 +220,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return nil
 }
 
-// inputs returns the files that args name. Unreadable files are counted in d.reading. A record may
+// inputs returns the files named by args. Unreadable files are counted in d.reading. A record may
 // have at most --memory / recordShare bytes.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in := d.corpus.inputs(args, d.con.In)
@@ -231,13 +230,12 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	return in, nil
 }
 
-// recordShare limits the size of a record to 1/recordShare of --memory. Judging a record takes some
-// twenty times its size, and half of the memory is for judging records.
+// recordShare limits the size of a record to 1/recordShare of --memory. Judging a record takes
+// about twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
-// judge judges the inputs and writes the result to the store s. The argument known holds the
-// settings of the store of --against, which then also apply to the inputs; it is nil without
-// --against.
+// judge judges the inputs and writes the result to the store s. The argument known is the settings
+// of the store of --against, which then apply to the inputs too; it is nil without --against.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
@@ -289,7 +287,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 }
 
 // take judges the inputs in order. If records must be written, it calls judged with each record and
-// its page. The result names counts the names that occurred more than once.
+// its page. The result counts the names that occurred more than once.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
 	if d.records.given() {
@@ -306,8 +304,6 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 	return names, err
 }
 
-// takeLongest judges the inputs by comparing all texts with each other, so that the longest text of
-// each cluster is kept, and writes the records.
 func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
 	n, err := newNotes()
 	if err != nil {
@@ -328,7 +324,6 @@ func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return err
 }
 
-// show calls do, and shows progress on the terminal while do runs.
 func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() error) error {
 	if d.quiet || !d.con.Terminal {
 		return do()
@@ -337,7 +332,6 @@ func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() 
 	return showWhile(d.con, func() string { return judging{in.Read(), size, pipeline.Added(), time.Since(began)}.line() }, do)
 }
 
-// summarize prints the counts of each verdict to standard error.
 func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 	fmt.Fprintf(d.con.Err, "%s: %s unique, %s exact, %s near, %s thin; repeated names: %s",
 		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))

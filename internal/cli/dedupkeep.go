@@ -21,8 +21,6 @@ import (
 	"skink/store/badger"
 )
 
-// keepFlags are the flags that decide which of several similar texts is kept, and which ones may be
-// dropped.
 type keepFlags struct {
 	keep    string
 	against string
@@ -40,8 +38,6 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	return f
 }
 
-// longest reports whether --keep asks for the longest text of each cluster. If so, all texts are
-// compared with each other.
 func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
@@ -58,8 +54,8 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	return nil
 }
 
-// openKnown opens the store of --against, which contains the texts that the inputs are compared
-// with. It also returns the settings of that store, because the inputs are judged by the same rule.
+// openKnown opens the store of --against, whose texts the inputs are compared with. It also returns
+// the settings of that store, because the inputs are judged by the same rule.
 func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
 	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
 	if err != nil {
@@ -77,8 +73,8 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 }
 
 // settingsOf returns the settings for judging the inputs against s, the store of --against. They
-// are the settings of s, except for settings that concern only the inputs. settingsOf returns an
-// error if flags contradict the settings of s.
+// are the settings of s, except those that concern only the inputs. It returns an error if flags
+// contradict the settings of s.
 func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := storedSettings(ctx, s)
 	if err != nil {
@@ -89,13 +85,13 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err := wanted.Fits(set, d.keep.against); err != nil {
 		return set, err
 	}
-	set.Documents = wanted.Documents                      // the flag selects the kinds of input files that are read, whatever s contains
+	set.Documents = wanted.Documents                      // the flag selects the kinds of input files to read, independently of s
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
 	return set, nil
 }
 
 // agree returns the rule and settings for judging the inputs into the store s, and writes the
-// settings to s. The argument known holds the settings of the store of --against; if it is nil, the
+// settings to s. The argument known is the settings of the store of --against. If it is nil, the
 // settings come from the flags and from s; see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
@@ -115,15 +111,13 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 // two readings, a temporary file keeps for each record the number of the record and the id of its
 // page. A file is used because a large corpus has too many records to keep this in memory.
 
-// A noted is an entry of the temporary file that maps records to pages: the number of a judged
-// record and the id of its page.
+// A noted is an entry of the temporary file: the number of a judged record and the ID of its page.
 type noted struct {
 	Num  uint64
 	Page dedup.Hash
 }
 
-// notes is the temporary file that maps records to pages, in the order in which the records were
-// read.
+// notes is the temporary file that maps records to pages, in reading order.
 type notes struct {
 	file *os.File
 	done func() error // closes and removes the file
@@ -144,7 +138,6 @@ func (n *notes) take(r *corpus.Record, page *store.Record) error {
 	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})
 }
 
-// each reads the temporary file from its beginning, and calls do with each entry.
 func (n *notes) each(do func(noted) error) error {
 	if err := n.out.Flush(); err != nil {
 		return err
@@ -168,7 +161,7 @@ func (n *notes) each(do func(noted) error) error {
 }
 
 // keepLongest compares all texts of s with each other. If the flags ask for records, it reads the
-// inputs again, with the pages of the records from n, and writes each record to the file for its
+// inputs again, takes the pages of the records from n, and writes each record to the file for its
 // verdict.
 func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
 	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: true, Longest: true})
@@ -187,7 +180,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 			if !more || uint64(r.Num) > one.Num {
 				return errors.New("read the files again: they have changed; do not change them while skink dedup runs")
 			}
-			if uint64(r.Num) == one.Num { // skipped records with smaller numbers were bad in the first reading, and have no entry
+			if uint64(r.Num) == one.Num { // skipped records with smaller numbers were unreadable in the first reading, and have no entry
 				return again.take(r, one.Page)
 			}
 		}
@@ -198,9 +191,8 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return again.flush()
 }
 
-// A secondReading writes the records of the second reading of a corpus. It collects 64 records and
-// then looks up the verdicts on all of their pages at once, because that is faster than looking
-// them up one by one.
+// A secondReading writes the records of the second reading of a corpus. It looks up the verdicts of
+// 64 records at a time, because that is faster than looking them up one by one.
 type secondReading struct {
 	ctx     context.Context
 	whole   *complete.Whole
@@ -234,7 +226,7 @@ func (s *secondReading) flush() error {
 	return nil
 }
 
-// readTwice returns an error if one of paths can be read only once, such as standard input or a
+// readTwice returns an error if any of paths can be read only once, such as standard input or a
 // pipe.
 func readTwice(paths []string) error {
 	if slices.Contains(paths, "-") {

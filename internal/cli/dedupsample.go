@@ -16,16 +16,16 @@ import (
 	"skink/store"
 )
 
-// These constants limit the part of a cluster that is printed for inspection.
+// Limits on the part of a cluster that is printed for inspection.
 const (
-	sampleMembers     = 5   // number of members of a cluster
+	sampleMembers     = 5   // number of members
 	sampleDifferences = 3   // number of differences between a member and the leader
-	sampleText        = 300 // number of bytes of a text or of a difference
+	sampleText        = 300 // size of a text or of a difference in bytes
 )
 
-// writeSample writes n clusters of s to w, so that a person can judge whether their texts are
-// duplicates. It chooses those whose leaders have the lowest ids. An id is a hash, so the choice is
-// random, but always the same for the same input.
+// writeSample writes n clusters of s to w, so that a person can check whether their texts are
+// duplicates. It chooses those whose leaders have the lowest IDs. An ID is a hash, so the choice is
+// random, but the same input always gives the same sample.
 func writeSample(ctx context.Context, w io.Writer, s store.Reader, n int) error {
 	var some []store.Cluster
 	all := 0
@@ -90,7 +90,6 @@ func writeSampled(ctx context.Context, out io.Writer, s store.Reader, c store.Cl
 	return nil
 }
 
-// textOf returns a page with its text.
 func textOf(ctx context.Context, s store.Reader, id dedup.Hash) (*store.Content, error) {
 	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)
 	if err != nil {
@@ -102,7 +101,6 @@ func textOf(ctx context.Context, s store.Reader, id dedup.Hash) (*store.Content,
 	return pages[0], nil
 }
 
-// shortened returns the beginning of a text on one line.
 func shortened(text string) string {
 	line := strings.Join(strings.Fields(text[:min(len(text), 4*sampleText)]), " ")
 	if len(line) <= sampleText {

@@ -14,25 +14,24 @@ import (
 
 // # One output for each input
 //
-// A corpus often consists of many files in the same format, called shards, and its users want one
-// output file for each. All output files are written into a hidden folder next to the folder of
+// A corpus often consists of many files in the same format, called shards, and users want one
+// output file per shard. All output files are written into a hidden folder next to the folder of
 // --out-dir. It is renamed to that folder when all files are complete. So a failed run never leaves
 // a folder with missing shards.
 
-// shards writes the kept records of each input to a file of its own.
+// shards writes the kept records of each input to a separate file.
 type shards struct {
 	dir      string            // hidden folder in which the files are written
-	annotate bool              // add the verdict to each record
-	files    map[string]string // path of each input's output below dir, by the name of the input
+	annotate bool              // whether to add the verdict to each record
+	files    map[string]string // path of each input's output below dir, by input name
 
-	input  string         // name of the input whose records are being written
-	file   *os.File       // output of that input; nil if no output is open
-	writer *corpus.Writer // writes to file
+	input  string
+	file   *os.File // output of the current input; nil if no output is open
+	writer *corpus.Writer
 }
 
-// checkShards returns an error if the folder of --out-dir cannot be created, or if an input cannot
-// be a shard. Otherwise it returns the paths of the outputs below that folder, by the names of
-// their inputs.
+// checkShards returns the paths of the outputs below the folder of --out-dir, by input name. It
+// returns an error if that folder cannot be created, or if an input cannot be a shard.
 func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
 	if err := mayWrite("--out-dir", f.dir, nil); err != nil {
 		return nil, err
@@ -52,7 +51,7 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 		if name == "-" {
 			return nil, usagef("--out-dir writes one file for each input file: name files instead of -")
 		}
-		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the output of a package is one archive with the kept records of its archives
+		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the output for a package is one archive with the kept records of its archives
 			below = cut + ".warc.gz"
 		}
 		if other, ok := from[below]; ok {
@@ -63,9 +62,9 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 	return files, nil
 }
 
-// writeShards creates the folder of --out-dir and calls do with the shards in it. The folder
-// appears only if do succeeds.
-func (f *corpusOutFlags) writeShards(files map[string]string, do func(*shards) error) (err error) {
+// writeShards creates the folder of --out-dir and calls fill with the shards in it. The folder
+// appears only if fill succeeds.
+func (f *corpusOutFlags) writeShards(files map[string]string, fill func(*shards) error) (err error) {
 	parent, prefix := filepath.Dir(f.dir), tempPrefix(f.dir)
 	lock.RemoveStale(parent, prefix)
 	dir, err := os.MkdirTemp(parent, prefix+"*")
@@ -84,21 +83,20 @@ func (f *corpusOutFlags) writeShards(files map[string]string, do func(*shards) e
 		defer release()
 	}
 	s := &shards{dir: dir, annotate: f.annotate, files: files}
-	if err := keepFirst(do(s), s.end()); err != nil {
+	if err := keepFirst(fill(s), s.end()); err != nil {
 		return err
 	}
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // the folder may exist if it is empty
+	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty folder may exist
 		return fmt.Errorf("make %s: %w", f.dir, err)
 	}
 	return os.Rename(dir, f.dir)
 }
 
-// take writes a record to the output of its input, if the record is kept.
 func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
-	if r.Line == 0 { // the input is one text, so its output is a copy
+	if r.Line == 0 { // the input is a single text, so its output is a copy
 		if !kept {
 			return nil
 		}
@@ -115,7 +113,6 @@ func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
 	return s.writer.Write(r, note)
 }
 
-// begin opens the output for the input of a record.
 func (s *shards) begin(r *corpus.Record) error {
 	name := s.outputOf(r.Input)
 	if s.file != nil && s.file.Name() == name { // the next archive in the same package
@@ -146,7 +143,6 @@ func (s *shards) outputOf(input string) string {
 	}
 }
 
-// end completes the output file that is open.
 func (s *shards) end() error {
 	if s.file == nil {
 		return nil
@@ -156,7 +152,6 @@ func (s *shards) end() error {
 	return err
 }
 
-// copy copies an input to its output.
 func (s *shards) copy(input string) error {
 	from, err := os.Open(input)
 	if err != nil {
@@ -171,7 +166,6 @@ func (s *shards) copy(input string) error {
 	return errors.Join(err, to.Close())
 }
 
-// create creates a file, and the folders above it if they are missing.
 func create(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err

@@ -73,7 +73,6 @@ changes since the last export to an index:
 	setup: setupExport,
 }
 
-// exportFlags are the flags of skink export.
 type exportFlags struct {
 	store    *string
 	format   feed.Format
@@ -84,16 +83,16 @@ type exportFlags struct {
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
-	to       string // URL of the index to which the feed is sent; "" means none
+	to       string // URL of the index to send the feed to; "" means none
 	mapping  bool
 	markdown bool
-	strip    bool          // remove from each text the blocks that its host repeats
-	links    extract.Links // form of the links in Markdown
-	fields   []string      // fields that are written only on request
-	chunks   bool          // write passages instead of pages
-	most     int           // maximum number of words in a passage
+	strip    bool // whether to remove from each text the blocks that its host repeats
+	links    extract.Links
+	fields   []string
+	chunks   bool // whether to write passages instead of pages
+	most     int  // maximum number of words in a passage
 	flags    *pflag.FlagSet
-	archive  string // folder of the web archive to export; "" means the folder that the store records
+	archive  string // folder of the web archive to export; "" means the folder recorded in the store
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -173,8 +172,6 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// options checks the flags and returns the options of the export, such as the choice of pages and
-// the format.
 func (f *exportFlags) options() (feed.Options, error) {
 	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Links: f.links, Private: f.private}
 	if f.format != formatWACZ && f.format != formatLinks {
@@ -196,7 +193,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 			return opt, usagef("--without %q: must be thin, or a content signal such as ai-train=no", what)
 		}
 	}
-	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a gzip member of its own, as readers of WET files expect, instead of the file as a whole
+	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a separate gzip member, as readers of WET files expect, instead of the file as a whole
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
@@ -231,7 +228,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 }
 
 // formatWACZ is the value of --format for a WACZ file, which contains the servers' raw responses
-// instead of extracted texts.
+// rather than extracted text.
 const formatWACZ = "wacz"
 
 func (f *exportFlags) checkWACZ() error {
@@ -246,7 +243,6 @@ func (f *exportFlags) checkWACZ() error {
 	return nil
 }
 
-// toWACZ writes the web archive of the store s, made with crawl --warc, as one WACZ file.
 func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	dir := f.archive
 	if dir == "" {

@@ -12,7 +12,6 @@ import (
 	"skink/store"
 )
 
-// checkChunks returns an error if another flag contradicts --chunks.
 func (f *exportFlags) checkChunks() error {
 	switch {
 	case f.to != "" || f.format != feed.JSONLines:
@@ -29,7 +28,6 @@ func (f *exportFlags) checkChunks() error {
 	return nil
 }
 
-// writeChunks writes the passages of the pages that the flags select.
 func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	passages := 0
 	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
@@ -42,10 +40,8 @@ func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Read
 	return err
 }
 
-// formatLinks is the value of --format for the links between pages.
 const formatLinks = "links"
 
-// checkLinks returns an error if another flag contradicts --format links.
 func (f *exportFlags) checkLinks() error {
 	switch {
 	case f.to != "":
@@ -58,7 +54,6 @@ func (f *exportFlags) checkLinks() error {
 	return nil
 }
 
-// linkFormat returns the format that the name of the output file asks for.
 func (f *exportFlags) linkFormat() feed.LinkFormat {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.out.out, ".gz"), ".zst")
 	switch {
@@ -70,7 +65,6 @@ func (f *exportFlags) linkFormat() feed.LinkFormat {
 	return feed.LinksCSV
 }
 
-// writeLinks writes the links between the pages of s.
 func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader) error {
 	links := 0
 	err := f.out.write(ctx, con, func(out io.Writer) (err error) {

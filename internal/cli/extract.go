@@ -47,16 +47,15 @@ main text as Markdown:
 	setup: setupExtract,
 }
 
-// extracted is a line of skink extract --json.
 type extracted struct {
 	Path  string `json:"path"`
 	Title string `json:"title"`
 	Lang  string `json:"lang"`
 	Text  string `json:"text"`
-	Words int    `json:"words"` // number of words of the canonical text
+	Words int    `json:"words"` // number of words in the canonical text
 
-	Root        string              `json:"root"` // the rule that found the element that contains the main text
-	Sure        float64             `json:"sure"` // the main text's share, 0 to 1, of all text in the page that could be main text
+	Root        string              `json:"root"` // rule that found the element with the main text
+	Sure        float64             `json:"sure"` // share of the main text, 0 to 1, in all text of the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
 	Author      string              `json:"author,omitempty"`
@@ -72,11 +71,10 @@ type extracted struct {
 	Markdown    string              `json:"markdown,omitempty"`
 }
 
-// extractFlags are the flags of skink extract.
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // form of the links in Markdown; "" means the text of each link, and its address as written in the page
+	links   extract.Links // form of links in Markdown; "" means the text of each link, and its address as written in the page
 	private *privateHosts
 }
 
@@ -152,7 +150,7 @@ func (f *extractFlags) options() extract.Options {
 }
 
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
-	var words dedup.Text // counts words as reports and the view do
+	var words dedup.Text // counts words in the same way as reports and the view
 	words.Read([]byte(doc.Text))
 	if f.html {
 		guard := harmless.HTML(w)
@@ -161,7 +159,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	markdown := ""
 	if f.markdown {
 		opt := extract.MarkdownOptions{Pictures: f.pictures}
-		if base, err := frontier.NewBase(name, doc.Base); err == nil && f.links == extract.LinksWhole { // links in a file without a URL stay as written
+		if base, err := frontier.NewBase(name, doc.Base); err == nil && f.links == extract.LinksWhole { // in a file without a URL, links stay as written
 			opt.Resolve = base.Absolute
 		}
 		markdown = doc.Markdown(opt)
@@ -188,12 +186,12 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 }
 
 // archiveStart is the number of bytes at the beginning of a file that are examined to find out
-// whether the file is a web archive.
+// whether it is a web archive.
 const archiveStart = 64 << 10
 
-// archiveOf opens the file called name if it is a web archive, and returns nil if it is not. If
-// name is "-", it examines the first bytes of standard input, and changes con.In so that these
-// bytes can be read again.
+// archiveOf opens the named file if it is a web archive, and returns nil otherwise. If name is "-",
+// it examines the first bytes of standard input, and changes con.In so that these bytes can be read
+// again.
 func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	if frontier.HasScheme(name) {
 		return nil, nil
@@ -207,7 +205,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // there is no regular file of this name, so the caller reads it as a page, and gets the error
+		return nil, nil // not a regular file: the caller reads it as a page, and gets any error
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -222,8 +220,8 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// archived prints the main text of each page in the web archive in, and an error for each record
-// that cannot be read. The result failed is the number of these errors.
+// archived prints the main text of each page in the given web archive, and an error for each
+// unreadable record. The result failed is the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
@@ -247,7 +245,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 			failed++
 			return nil
 		case err != nil:
-			return nil // archives contain many files without text, such as pictures: skip them without an error
+			return nil // archives contain many files without text, such as pictures; skip them without an error
 		}
 		return f.print(out, p.Item.URL, doc)
 	})

@@ -6,16 +6,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A flagGroup is a section of a command's help: a heading, an example, and some flags.
 type flagGroup struct {
 	heading string
-	example string   // a command line that uses flags of the section
-	common  []string // names of the flags that the short help lists
+	example string   // command line that uses flags of the section
+	common  []string // names of the flags in the short help
 	rare    []string // names of the flags that only --help --all lists
 }
 
-// flagGroups holds the sections in the help of each command that has many flags, by the command's
-// name. Each flag of such a command is in exactly one section.
+// flagGroups contains, by command name, the sections in the help of commands with many flags. Each
+// flag of such a command is in exactly one section.
 var flagGroups = map[string][]flagGroup{
 	"crawl": {
 		{
@@ -124,7 +123,7 @@ var flagGroups = map[string][]flagGroup{
 }
 
 // groups returns the sections of the command's help. A command that is not in flagGroups gets one
-// section with all of its flags.
+// section with all its flags.
 func (c command) groups(flags *pflag.FlagSet) []flagGroup {
 	if groups, ok := flagGroups[c.name]; ok {
 		return groups

@@ -21,8 +21,8 @@ import (
 // its flag set and the headings in flagGroups. The usage text of a flag may begin with the name of
 // its value in back quotes, such as `FILE` or `text|json`.
 
-// helpAsked reports whether the arguments of a command contain --help or -h, and whether they ask
-// for all details with --all.
+// helpAsked reports whether args contain --help or -h, and whether they ask for all details with
+// --all.
 func helpAsked(args []string) (asked, all bool) {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -31,8 +31,8 @@ func helpAsked(args []string) (asked, all bool) {
 	return asked, asked && slices.Contains(args, "--all")
 }
 
-// newFlags returns a new flag set for the command. The function it returns runs the command with
-// the values that were parsed into that flag set.
+// newFlags returns a new flag set for the command, and a function that runs the command with the
+// values parsed into that flag set.
 func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SortFlags = false
@@ -45,11 +45,8 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	return flags, body
 }
 
-// usageLine returns the command line of the command, such as "skink view [flags]".
 func (c command) usageLine() string { return strings.TrimSpace("skink " + c.name + " " + c.args) }
 
-// printHelp prints what the command does, and its most used flags. If all is true, it prints the
-// details and all flags.
 func (c command) printHelp(w io.Writer, all bool) {
 	flags, _ := c.newFlags()
 	fmt.Fprintf(w, "%s\n\n%s\n", c.usageLine(), strings.TrimSpace(c.long))
@@ -90,8 +87,8 @@ func countFlags(flags *pflag.FlagSet) (n int) {
 	return n
 }
 
-// shown returns the flags of the section that help prints: all of them, or only the most used ones
-// if all is false.
+// shown returns the flags of the section that the help prints: all of them, or only the most used
+// ones if all is false.
 func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
 	names := g.common
 	if all {
@@ -105,8 +102,8 @@ func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
 	return shown
 }
 
-// flagColumn returns a flag as help shows it in the first column, such as "-q, --quiet" or "--store
-// STORE".
+// flagColumn returns a flag as shown in the first column of the help, such as "-q, --quiet" or
+// "--store STORE".
 func flagColumn(f *pflag.Flag) string {
 	short := "    "
 	if f.Shorthand != "" {
@@ -122,8 +119,8 @@ func flagColumn(f *pflag.Flag) string {
 	return "  " + short + "--" + f.Name + " " + value
 }
 
-// valueName returns the name of a flag's value for help, such as "FILE", or "" if the flag takes no
-// value. If only some words are accepted, it returns them joined with |, such as "text|json".
+// valueName returns the name of a flag's value in the help, such as "FILE", or "" if the flag takes
+// no value. If only some words are accepted, it returns them joined with |, such as "text|json".
 func valueName(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch name {
@@ -137,7 +134,6 @@ func valueName(f *pflag.Flag) string {
 	return name
 }
 
-// flagText returns the description of a flag for help, with its default value.
 func flagText(f *pflag.Flag) string {
 	name, text := pflag.UnquoteUsage(f)
 	if strings.HasPrefix(f.Usage, "`") {
@@ -150,8 +146,6 @@ func flagText(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default %s)", text, strings.Trim(f.DefValue, "[]"))
 }
 
-// printManual prints the overview that skink help shows: the commands, the topics and the exit
-// codes.
 func printManual(w io.Writer) {
 	fmt.Fprint(w, "skink crawls web sites and finds duplicate and near-duplicate pages.\n\nCommands:\n\n")
 	for _, c := range commands() {
@@ -168,7 +162,6 @@ func printManual(w io.Writer) {
 	fmt.Fprint(w, "\nThe first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at once.\nIn both cases, the same command continues the crawl. To try skink without a network, crawl a folder\nof HTML files:\n\n  skink crawl testdata/site\n")
 }
 
-// exitCodes lists the exit codes of skink with their meanings, for the manual.
 var exitCodes = []struct {
 	code    int
 	meaning string
@@ -181,10 +174,9 @@ var exitCodes = []struct {
 	{exitUnheard, "the program that reads the output has ended"},
 }
 
-// A topic is a page of the manual that skink help NAME prints.
 type topic struct{ name, title string }
 
-// topics returns the topics of the manual: one for each file in docs, and those that are generated.
+// topics returns the topics of the manual: one for each file in docs, and the generated ones.
 func topics() (all []topic) {
 	names, _ := fs.Glob(docs.Pages, "*.md") // the only possible error is a malformed pattern
 	for _, name := range names {
@@ -195,14 +187,12 @@ func topics() (all []topic) {
 	return append(all, topic{glossary, "Words for the states of URLs and pages"}, topic{schema, "The fields of a feed"})
 }
 
-// glossary is the name of the topic that explains the words for states of URLs and pages. It is
-// generated from the terms in package store.
+// glossary is the topic that explains the words for states of URLs and pages. It is generated from
+// the terms in package store.
 const glossary = "glossary"
 
-// schema is the name of the topic that describes the fields of the pages that skink export writes.
 const schema = "schema"
 
-// A glossaryPart is a section of the glossary: a heading, and terms with their meanings.
 type glossaryPart struct {
 	heading string
 	terms   []store.Term
@@ -216,7 +206,6 @@ func glossaryParts() []glossaryPart {
 	}
 }
 
-// printGlossary prints the words for states of URLs and pages.
 func printGlossary(w io.Writer) {
 	for _, part := range glossaryParts() {
 		fmt.Fprintf(w, "%s:\n\n%s\n\n", part.heading, termLines(part.terms))
@@ -224,7 +213,6 @@ func printGlossary(w io.Writer) {
 	fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")
 }
 
-// termLines returns a text with one line for each term: its name and its meaning, in two columns.
 func termLines(terms []store.Term) string {
 	width := 12
 	for _, t := range terms {
@@ -238,10 +226,9 @@ func termLines(terms []store.Term) string {
 }
 
 // picture matches a Markdown image in a page of the manual. Images are removed before printing,
-// because a terminal cannot show them.
+// because terminals cannot show them.
 var picture = regexp.MustCompile(`(?m)^!\[.*\]\(.*\)\n\n?`)
 
-// help runs skink help, which prints the manual, the help of a command, or a topic.
 func help(w io.Writer, args []string) error {
 	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	if len(words) == 0 {

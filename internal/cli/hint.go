@@ -9,18 +9,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// didYouMean returns "did you mean NAME?" with the name that is most similar to word, or the text
-// otherwise if no name is similar. It writes dashes, which is "--" for flags, before the name.
-func didYouMean(word string, names []string, dashes, otherwise string) string {
+// didYouMean returns "did you mean NAME?" with the name that is most similar to word, or fallback
+// if no name is similar. The argument dashes, which is "--" for flags, is put before the name.
+func didYouMean(word string, names []string, dashes, fallback string) string {
 	if name := nearest(word, names); name != "" {
 		return "did you mean " + dashes + name + "?"
 	}
-	return otherwise
+	return fallback
 }
 
 // nearest returns the name that word probably misspells. If there is none, it returns the shortest
-// name in which a part between dashes begins with word, such as max-pages for the word pages.
-// Otherwise it returns "".
+// name in which a part between dashes begins with word, such as max-pages for pages. Otherwise it
+// returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -42,8 +42,8 @@ func nearest(word string, names []string) string {
 }
 
 // slips returns the number of bytes that must be inserted, deleted, changed or swapped with their
-// neighbour to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at
-// most once.
+// neighbour to turn a into b: the Damerau–Levenshtein distance, with each pair swapped at most
+// once.
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -70,7 +70,7 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError returns an error that says which values a flag accepts. The argument err is the error
+// flagError returns an error that names the values a flag accepts. The argument err is the error
 // from pflag, which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"

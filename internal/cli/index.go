@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// credentials returns a header with the user name and password, or the API key, of the search
+// credentials returns a header with the user name and password, or the API key, for the search
 // index. It reads them from environment variables, and returns nil if none are set.
 func credentials() (http.Header, error) {
 	user, password, key := os.Getenv(session.EnvUser), os.Getenv(session.EnvPassword), os.Getenv(session.EnvKey)
@@ -28,8 +28,6 @@ func credentials() (http.Header, error) {
 	return nil, nil
 }
 
-// toIndex sends the pages that the flags select to the Elasticsearch or OpenSearch index at the URL
-// of --to.
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	var keep func(context.Context, store.Cursor) error
 	if f.since.cursor != "" {

@@ -67,7 +67,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 	return usagef("the action is missing: use skink key new FILE or skink key show FILE")
 }
 
-// newKeyFile generates a key and writes it to a new file that only its owner may read.
+// newKeyFile generates a key and writes it to a new file that only the owner may read.
 func newKeyFile(name string) (key signature.Key, err error) {
 	key, err = signature.NewKey()
 	if err != nil {
@@ -82,7 +82,7 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	}
 	_, err = f.Write(key.PEM())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(name) // remove the file, because it has no complete key
+		_ = os.Remove(name) // the file does not contain a complete key
 		return key, fmt.Errorf("write the key: %w", err)
 	}
 	return key, nil
@@ -100,7 +100,6 @@ func readKeyFile(name string) (signature.Key, error) {
 	return key, nil
 }
 
-// signFlags are the flags for signing the requests of a crawl with HTTP message signatures.
 type signFlags struct{ key, agent string }
 
 func addSignFlags(flags *pflag.FlagSet) *signFlags {
@@ -110,7 +109,7 @@ func addSignFlags(flags *pflag.FlagSet) *signFlags {
 	return f
 }
 
-// signer returns the signer of the crawl's requests, or nil if the flags do not ask for signatures.
+// signer returns the signer of requests, or nil if the flags do not ask for signatures.
 func (f *signFlags) signer() (*signature.Signer, error) {
 	switch {
 	case f.key == "" && f.agent == "":

@@ -14,7 +14,7 @@ import (
 )
 
 // learnFlags are the flags that control whether a crawl learns which URLs of a site lead to
-// duplicates, and whether it postpones such URLs.
+// duplicates, and whether it postpones them.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
 
@@ -29,8 +29,8 @@ func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	return f
 }
 
-// given returns the name of a flag of learnFlags that was set, such as "--budget", or "" if none
-// was.
+// given returns the first flag of learnFlags that was set, such as "--budget", or "" if none was
+// set.
 func (f *learnFlags) given() string {
 	for _, name := range []string{"learn", "budget", "sitemaps"} {
 		if f.flags.Changed(name) {
@@ -40,8 +40,6 @@ func (f *learnFlags) given() string {
 	return ""
 }
 
-// printLearned prints the patterns that crawls have learned about a host, with the evidence for
-// them.
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
 	if !asJSON {
 		l, err := report.LearnedOf(ctx, s, host)
@@ -60,7 +58,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	return writeLine(out, site.Brief())
 }
 
-// hostNamed returns the host of a URL. If given is not a URL, hostNamed returns it unchanged.
+// hostNamed returns the host of a URL. It returns any other text unchanged.
 func hostNamed(given string) string {
 	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
 		return frontier.HostOf(url)
@@ -69,7 +67,7 @@ func hostNamed(given string) string {
 }
 
 // forget deletes from the store in dir the patterns that crawls have learned about a host. URLs
-// that these patterns postponed stay postponed until a later crawl decides about them again.
+// that they postponed stay postponed until a later crawl decides about them again.
 func forget(ctx context.Context, dir, host string) error {
 	s, err := openStore(ctx, dir, false, 16)
 	if err != nil {

@@ -15,82 +15,82 @@ import (
 // lender closes the store after freeAfter without a read, because a crawl cannot start while the
 // store is open for reading.
 type lender struct {
-	name string
-	say  io.Writer
+	name     string
+	messages io.Writer
 
-	mu   sync.Mutex
-	has  *loan // guarded by mu: the open store; nil means that the store is closed
-	free bool  // guarded by mu: a timer that calls giveFree is running
-	said bool  // guarded by mu: messages about opening the store were printed, and are not repeated
-	done bool  // guarded by mu: the lender is closed
+	mu      sync.Mutex
+	current *loan // guarded by mu: the open store; nil means that the store is closed
+	free    bool  // guarded by mu: whether a timer that calls giveFree is running
+	warned  bool  // guarded by mu: whether messages about opening the store have been printed; they are not repeated
+	done    bool  // guarded by mu: whether the lender is closed
 }
 
-// A loan is an open store, with the number of its current readers. The field used is the time at
-// which the last reader finished.
 type loan struct {
 	*readStore
 	users  int
 	opened time.Time
 	used   time.Time
-	old    bool // new readers do not get this store; its last reader closes it
+	old    bool // whether new readers get another store; the last reader then closes this one
 }
 
 const (
-	renewAfter = 2 * time.Second // age at which a snapshot of a running crawl is replaced by a new one
-	freeAfter  = time.Minute     // time without a read after which the store is closed
+	renewAfter = 2 * time.Second // age at which the snapshot of a running crawl is replaced
+	freeAfter  = time.Minute     // idle time after which the store is closed
 )
 
-func newLender(name string, say io.Writer) *lender { return &lender{name: name, say: say} }
+func newLender(name string, messages io.Writer) *lender {
+	return &lender{name: name, messages: messages}
+}
 
-// Read opens the store if necessary, and calls do with it. If do fails, the next Read opens the
+// Read opens the store if necessary, and calls read with it. If read fails, the next Read opens the
 // store again.
-func (l *lender) Read(ctx context.Context, do func(store.Reader) error) error {
+func (l *lender) Read(ctx context.Context, read func(store.Reader) error) error {
 	s, err := l.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.giveBack(s)
-	err = do(s.Reader)
-	if err != nil { // the snapshot came from another process, which may have ended: open the store again for the next read
+	err = read(s.Reader)
+	if err != nil { // the snapshot came from another process, which may have ended; open the store again for the next read
 		l.drop(s)
 	}
 	return err
 }
 
-// take returns the open store and counts the caller as a reader of it. It opens the store if it is
-// closed or if its snapshot is older than renewAfter.
+// take returns the open store, and counts the caller as one of its readers. It opens the store if
+// it is closed or if its snapshot is older than renewAfter.
 func (l *lender) take(ctx context.Context) (*loan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.done {
 		return nil, context.Canceled
 	}
-	if s := l.has; s != nil {
+	if s := l.current; s != nil {
 		if _, moment := s.Reader.(*remote.Reader); moment && time.Since(s.opened) > renewAfter {
 			l.retire()
 		}
 	}
-	if l.has == nil {
-		say := l.say
-		if l.said {
-			say = io.Discard
+	if l.current == nil {
+		messages := l.messages
+		if l.warned {
+			messages = io.Discard
 		}
-		s, err := openToRead(ctx, l.name, say)
+		s, err := openToRead(ctx, l.name, messages)
 		if err != nil {
 			return nil, err
 		}
-		if !l.said {
-			warn(l.say, s.loss)
+		if !l.warned {
+			warn(l.messages, s.loss)
 		}
-		l.said = true
-		l.has = &loan{readStore: s, opened: time.Now()}
+		l.warned = true
+		l.current = &loan{readStore: s, opened: time.Now()}
 		if !l.free {
 			l.free = true
 			time.AfterFunc(freeAfter, l.giveFree)
 		}
 	}
-	l.has.users++
-	return l.has, nil
+	l.current.users++
+	return l.current, nil
 }
 
 func (l *lender) giveBack(s *loan) {
@@ -107,40 +107,40 @@ func (l *lender) giveBack(s *loan) {
 func (l *lender) drop(s *loan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.has == s {
+	if l.current == s {
 		l.retire()
 	}
 }
 
-// retire makes the lender stop using the open store for new reads. It closes the store at once if
-// the store has no readers; otherwise the last reader closes it. The caller holds mu.
+// retire makes the lender stop using the open store for new reads. It closes a store without
+// readers at once; otherwise the last reader closes it. The caller holds mu.
 func (l *lender) retire() {
-	s := l.has
-	l.has, s.old = nil, true
+	s := l.current
+	l.current, s.old = nil, true
 	if s.users == 0 {
 		_ = s.close() // the store was only read, so an error does no harm
 	}
 }
 
-// giveFree is called by a timer. It closes the store if nobody has read it for freeAfter, and
+// giveFree is called by a timer. It closes the store if there was no read within freeAfter, and
 // otherwise starts the timer again.
 func (l *lender) giveFree() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.has != nil && l.has.users == 0 && time.Since(l.has.used) >= freeAfter {
+	if l.current != nil && l.current.users == 0 && time.Since(l.current.used) >= freeAfter {
 		l.retire()
 	}
-	if l.free = l.has != nil; l.free {
+	if l.free = l.current != nil; l.free {
 		time.AfterFunc(freeAfter, l.giveFree)
 	}
 }
 
-// close closes the store as soon as nobody reads it, and makes later calls of Read fail.
+// close closes the store when its last reader has finished, and makes later calls of Read fail.
 func (l *lender) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.done = true
-	if l.has != nil {
+	if l.current != nil {
 		l.retire()
 	}
 }

@@ -34,7 +34,6 @@ This command writes the pages to a folder in which the command man looks for the
 	}
 }
 
-// writeManPages writes skink.1 and a page for each command into a folder.
 func writeManPages(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("write man pages: %w", err)
@@ -59,8 +58,6 @@ func writeManPages(dir string) error {
 	return nil
 }
 
-// writeMainPage writes the man page skink(1): the overview that printManual prints, in troff
-// format.
 func writeMainPage(w io.Writer) {
 	manHead(w, "skink", "web crawler that finds duplicate pages")
 	fmt.Fprintf(w, ".B skink\n.I command\n.RI [ flags ]\n.RI [ arguments ]\n")
@@ -72,7 +69,6 @@ func writeMainPage(w io.Writer) {
 	manExit(w)
 }
 
-// writeManPage writes the man page of the command in troff format.
 func (c command) writeManPage(w io.Writer) {
 	flags, _ := c.newFlags()
 	manHead(w, "skink-"+c.name, c.short)
@@ -103,8 +99,8 @@ func manExit(w io.Writer) {
 	}
 }
 
-// manText writes text in troff format. Empty lines separate paragraphs, and indented lines are
-// not wrapped.
+// manText writes text in troff format. Empty lines separate paragraphs, and indented lines are not
+// wrapped.
 func manText(w io.Writer, text string) {
 	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -118,7 +114,7 @@ func manText(w io.Writer, text string) {
 	}
 }
 
-// roff escapes text for troff, so that troff does not read any part of it as a command.
+// roff escapes text so that troff does not read any part of it as a command.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -19,8 +19,8 @@ import (
 	"skink/warc"
 )
 
-// markedBy returns a function that writes the HTML page of a record with its main text marked.
-// Words are counted by rule, as in the record.
+// markedBy returns a function that writes the HTML page of a record with its main text marked. It
+// counts words by rule, as for the record.
 func markedBy(rule dedup.Rule) func(context.Context, store.Reader, *store.Record, io.Writer) error {
 	return func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 		doc, err := inArchive(ctx, s, r)
@@ -33,7 +33,7 @@ func markedBy(rule dedup.Rule) func(context.Context, store.Reader, *store.Record
 	}
 }
 
-// inArchive reads the page of a record from the web archive of the crawl, and extracts the main text
+// inArchive reads the page of a record from the crawl's web archive, and extracts the main text
 // again. The result differs from the stored text if the extractor has changed since the crawl.
 func inArchive(ctx context.Context, s store.Reader, r *store.Record) (*extract.Document, error) {
 	if r.Archive.File == "" {
@@ -74,9 +74,9 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record) (*extract.D
 	return doc, nil
 }
 
-// openArchived opens the file called name in the first of dirs that has it. While a crawl writes
-// the file, its name ends with [corpus.Opening], so openArchived looks for that name too. If no
-// folder has the file, the error is that of the first folder.
+// openArchived opens the named file in the first of dirs that has it. While a crawl writes the
+// file, its name ends with [corpus.Opening], so openArchived looks for that name too. If no folder
+// has the file, the error is that of the first folder.
 func openArchived(dirs []string, name string) (*os.File, error) {
 	var missing error
 	for _, dir := range dirs {

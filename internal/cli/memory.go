@@ -11,8 +11,8 @@ import (
 	"skink/internal/memory"
 )
 
-// leastMemory is the minimum value of --memory, in bytes. It is enough for the program, the store
-// and one page.
+// leastMemory is the minimum value of --memory in bytes, enough for the program, the store and one
+// page.
 const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *int64 {
@@ -21,18 +21,18 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// These limit the growth of the heap during a crawl and a complete comparison.
+// Limits on the growth of the heap during a crawl and a complete comparison.
 const (
-	mostPercent  = 200 // largest growth of the heap between two collections, as a percentage of the live data
-	leastPercent = 50  // smallest growth, as above; with less, garbage collection would take much of the processor time
+	mostPercent  = 200 // maximum growth of the heap between two collections, as a percentage of the live data
+	leastPercent = 50  // minimum growth; with less, garbage collection would take much of the processor time
 )
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
 // when it is large. By default, Go lets a heap double before a collection. A crawl typically has
 // about 60 MB of live data. With the default, collections would take a twelfth of such a crawl's
 // time, and the heap could double when large pages arrive. So the heap may triple, but may not
-// become larger than a quarter of the budget (in bytes), unless that would be too little growth.
-// The environment variable GOGC has priority.
+// become larger than a quarter of the budget (in bytes), unless that would be too little growth. If
+// the environment variable GOGC is set, paceCollector does nothing.
 func paceCollector(budget int64) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -52,15 +52,15 @@ func paceCollector(budget int64) {
 }
 
 // growth returns the percentage by which a heap with live bytes of live data may grow, so that it
-// has about goal bytes before it is collected. The result is a multiple of 10.
+// has about goal bytes at the next collection. The result is a multiple of 10.
 func growth(live, goal int64) int {
 	live = max(live, 1)
 	return int(min(max((goal-live)*10/live*10, leastPercent), mostPercent))
 }
 
-// limitMemory tells the garbage collector the limit of --memory, in bytes, so that it collects
+// limitMemory passes the limit of --memory, in bytes, to the garbage collector, so that it collects
 // earlier when the heap approaches the limit. The garbage collector does not enforce the limit; the
-// crawl does, by making pages wait for memory. An environment variable GOMEMLIMIT has priority.
+// crawl does, by making pages wait for memory. The environment variable GOMEMLIMIT has priority.
 func limitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)

@@ -26,14 +26,13 @@ func addStoreFlag(flags *pflag.FlagSet) *string {
 	return flags.String("store", session.DefaultStore, "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
 }
 
-// A writeStore is a store that is open for writing.
 type writeStore struct {
 	session.NamedStore
 	folder *badger.Store // the store, if it is in a folder; nil if it is on a database server
 }
 
-// openStore opens a store for writing. If create is true, a missing store is created. If the store
-// is in a folder, files is the number of other files that the process will have open, so that the
+// openStore opens a store for writing. If create is true, it creates a missing store. For a store
+// in a folder, files is the number of other files that the process will have open, so that the
 // store leaves room for them. The errors tell the user what to try.
 func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	s, err := openAny(ctx, name, create, files)
@@ -46,7 +45,7 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 	return s, nil
 }
 
-// openAny opens a store as openStore does, even if the store is an incomplete copy.
+// openAny is like openStore, but also opens an incomplete copy.
 func openAny(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	if postgres.IsAddress(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
@@ -58,7 +57,6 @@ func openAny(ctx context.Context, name string, create bool, files int) (*writeSt
 	return openFolder(name, badger.Options{Create: create, Files: files})
 }
 
-// openFolder opens a store in a folder for reading and writing.
 func openFolder(name string, opt badger.Options) (*writeStore, error) {
 	s, err := open(name, opt)
 	if err != nil {
@@ -68,8 +66,8 @@ func openFolder(name string, opt badger.Options) (*writeStore, error) {
 	return &writeStore{session.NamedStore{Store: s, Name: name, Disk: size}, s}, nil
 }
 
-// isShared reports whether name is the address of a store on a PostgreSQL server. Several workers
-// can use such a store at the same time.
+// isShared reports whether name is the address of a store on a PostgreSQL server, which several
+// workers can use at the same time.
 func isShared(name string) bool { return postgres.IsAddress(name) }
 
 func openPostgres(ctx context.Context, name string, opt postgres.Options) (*postgres.Store, postgres.Address, error) {
@@ -84,8 +82,8 @@ func openPostgres(ctx context.Context, name string, opt postgres.Options) (*post
 	return s, at, nil
 }
 
-// withoutPassword returns the name of a store for printing: a folder as it is, and an address of a
-// database server without its password.
+// withoutPassword returns the name of a store for printing, without the password in the address of
+// a database server.
 func withoutPassword(name string) string {
 	if at, err := postgres.ParseAddress(name); err == nil {
 		return at.String()
@@ -93,8 +91,6 @@ func withoutPassword(name string) string {
 	return name
 }
 
-// loss returns the damage that opening the store found. It is empty for a store on a database
-// server.
 func (s *writeStore) loss() badger.Loss {
 	if s.folder == nil {
 		return badger.Loss{}
@@ -103,12 +99,12 @@ func (s *writeStore) loss() badger.Loss {
 }
 
 // answer starts a server through which other processes can read the store while this process writes
-// to it. A store on a database server needs none. The function say is called with each error.
-func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
+// to it. A store on a database server needs none. It calls onError with each error.
+func (s *writeStore) answer(command string, onError func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
 	}
-	return answerReaders(s.folder, s.Name, command, say)
+	return answerReaders(s.folder, s.Name, command, onError)
 }
 
 var errNoFolder = usagef("--store is empty: name a folder")
@@ -124,8 +120,7 @@ func open(dir string, opt badger.Options) (*badger.Store, error) {
 	return s, nil
 }
 
-// isFolder returns an error if name, the value of --store, is empty or a URL, and thus not a
-// folder.
+// isFolder returns an error if name, the value of --store, is empty or a URL.
 func isFolder(name string) error {
 	switch {
 	case name == "":
@@ -136,8 +131,8 @@ func isFolder(name string) error {
 	return nil
 }
 
-// outsideFolders returns an error if the store called name would be inside one of the crawled
-// folders, because the crawl would then read the files of its own store.
+// outsideFolders returns an error if the named store would be inside one of the crawled folders,
+// because the crawl would then read the files of its own store.
 func outsideFolders(name string, folders []string) error {
 	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
@@ -154,23 +149,23 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore remembers whether a file or folder existed at a path before a command opened a store
-// there, so that discard can remove exactly what the command has created.
+// A newStore records whether a file or folder existed at a path before a command opened a store
+// there, so that discard removes exactly what the command has created.
 type newStore struct {
 	dir      string
-	born     bool // there was no store in dir before
-	madeByUs bool // the folder dir did not exist before
+	born     bool // whether there was no store in dir before
+	madeByUs bool // whether the folder dir did not exist before
 }
 
 func aboutToOpen(dir string) newStore {
-	if isShared(dir) { // never remove a store on a server: other workers may have begun to use it
+	if isShared(dir) { // never remove a store on a server, because other workers may have begun to use it
 		return newStore{}
 	}
 	_, err := os.Stat(dir)
 	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
 }
 
-// discard removes a store that the command has just created. It leaves a store that existed before.
+// discard removes a store that the command has just created, but not one that existed before.
 func (n newStore) discard() error {
 	if !n.born {
 		return nil
@@ -185,8 +180,6 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError returns err, the error from opening the store in dir, with a suggestion for the user.
-// The argument toRead tells whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -207,8 +200,6 @@ func openError(dir string, err error, toRead bool) error {
 	return err
 }
 
-// warn prints a line about the damage that opening a store found. It prints nothing if there was
-// none.
 func warn(to io.Writer, l badger.Loss) {
 	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)
@@ -216,24 +207,23 @@ func warn(to io.Writer, l badger.Loss) {
 }
 
 // A readStore is a store that is open for reading. If another process has the store open, reads go
-// through that process; otherwise they go to the files of the store.
+// through that process; otherwise they go to the store's files.
 type readStore struct {
 	store.Reader
-	loss  badger.Loss // damage found in the files; empty if another process has the store open, because that process has reported the damage
+	loss  badger.Loss // damage found in the files; empty if another process has the store open, because that process has already reported it
 	close func() error
 }
 
 // waitForAnswer is how long openToRead keeps trying to open a store that another process has locked
-// but does not serve, because that process is just starting or ending. openToRead does not wait for
-// a process that takes longer to open a large store.
+// but does not serve, because that process is just starting or ending. It is not meant for a
+// process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
-// openToRead opens a store for reading, and does not change it. If another process is writing to
-// the store, the reader gets a snapshot from that process, and openToRead prints the time of the
-// snapshot to say. It first tries to connect to such a process, because the process has locked the
-// store's files.
-func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
-	s, err := openAnyToRead(ctx, dir, say)
+// openToRead opens a store for reading. If another process is writing to the store, the reader gets
+// a snapshot from that process, and openToRead prints the time of the snapshot to messages. It
+// tries this first, because such a process has locked the store's files.
+func openToRead(ctx context.Context, dir string, messages io.Writer) (*readStore, error) {
+	s, err := openAnyToRead(ctx, dir, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +233,8 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	return s, nil
 }
 
-// openAnyToRead opens a store as openToRead does, even if the store is an incomplete copy.
-func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
+// openAnyToRead is like openToRead, but also opens an incomplete copy.
+func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (*readStore, error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
 		if err != nil {
@@ -258,7 +248,7 @@ func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, 
 	for until := time.Now().Add(waitForAnswer); ; {
 		r, askErr := remote.Open(ctx, dir)
 		if askErr == nil {
-			fmt.Fprintf(say, "skink: %s: in use by %s; showing the state at %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
+			fmt.Fprintf(messages, "skink: %s: in use by %s; showing the state at %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
 			return &readStore{Reader: r, close: r.Close}, nil
 		}
 		s, err := open(dir, badger.Options{ReadOnly: true})
@@ -277,20 +267,20 @@ func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, 
 	}
 }
 
-// answerReaders starts a server through which other processes can read the store s in dir, which
-// this process is writing to. If the server cannot be started, answerReaders passes the error to
-// say, and the process continues without it.
-func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
+// answerReaders starts a server through which other processes can read the store s in dir while
+// this process writes to it. If the server cannot be started, answerReaders passes the error to
+// onError, and the process continues without it.
+func answerReaders(s *badger.Store, dir, command string, onError func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {
-		say(fmt.Errorf("%w: other commands cannot read %s until this one ends", err, dir))
+		onError(fmt.Errorf("%w: other commands cannot read %s until this one ends", err, dir))
 		return func() error { return nil }
 	}
 	return server.Close
 }
 
-// keepFirst returns first, or second if first is nil. It is used when closing something after an
-// error, because the error from closing is often only a consequence of the first one.
+// keepFirst returns first, or second if first is nil. It is used when closing after an error,
+// because the error from closing is often only a consequence of the first one.
 func keepFirst(first, second error) error {
 	if first != nil {
 		return first

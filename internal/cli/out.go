@@ -17,10 +17,9 @@ import (
 	"skink/store/badger"
 )
 
-// outFlags are the flags for the output of a command.
 type outFlags struct {
 	out    string
-	asItIs bool // do not compress, whatever the name of the file, because the data is already compressed
+	asItIs bool // whether to leave the data uncompressed, whatever the file's name, because it is already compressed
 }
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
@@ -29,8 +28,8 @@ func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	return f
 }
 
-// write calls its argument write with a writer to the file or the object of --out, or to standard
-// output. The file or the object gets its name only when it is complete.
+// write calls the function write with a writer to the file or object of --out, or to standard
+// output. The file or object gets its name only when it is complete.
 func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Writer) error) error {
 	if bucket.IsAddress(f.out) {
 		return f.writeObject(ctx, con, write)
@@ -54,8 +53,8 @@ func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Write
 	return err
 }
 
-// object returns the object of --out. It sends nothing, so it can be called to check the address
-// and the credentials before any work is done.
+// object returns the object of --out. It sends nothing, so it can be used to check the address and
+// the credentials before any work is done.
 func (f *outFlags) object() (*bucket.Object, error) {
 	o, err := bucket.New(f.out, bucket.Environment())
 	if err != nil {
@@ -64,7 +63,6 @@ func (f *outFlags) object() (*bucket.Object, error) {
 	return o, nil
 }
 
-// writeObject is like write for an object in a bucket.
 func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io.Writer) error) error {
 	o, err := f.object()
 	if err != nil {
@@ -78,13 +76,13 @@ func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io
 	return err
 }
 
-// errNothing means that the output is empty and would have replaced an existing file. The existing
-// file is kept.
+// errNothing means that the output is empty and would have replaced an existing file, which is
+// kept.
 var errNothing = errors.New("nothing to write")
 
 // writeSome calls write with a writer that compresses into w if the name of the output file ends
-// with .gz or .zst. It returns errNothing if nothing was written, and the output is an existing file or
-// an object.
+// with .gz or .zst. It returns errNothing if nothing was written, and the output is an existing
+// file or an object.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
@@ -104,7 +102,6 @@ func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	return pack.Close()
 }
 
-// A countingWriter passes bytes to another writer, and counts them in n.
 type countingWriter struct {
 	to io.Writer
 	n  int64
@@ -116,10 +113,10 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFile writes a file by way of a temporary file in the same folder that is renamed at the end,
-// so that an interrupted write leaves the old file unchanged. A device or a named pipe is written
-// to directly, because the rename would replace it with a file. If name is a symbolic link, its
-// target is written. An existing file keeps its permissions.
+// writeFile writes a file by way of a temporary file in the same folder, so that an interrupted
+// write leaves the old file unchanged. A device or a named pipe is written directly, because the
+// rename would replace it with a file. If name is a symbolic link, its target is written. An
+// existing file keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -145,7 +142,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if release, _, err := lock.Try(f.Name()); err == nil { // the lock shows other processes that the temporary file is in use; they remove unlocked files, which killed processes have left
+	if release, _, err := lock.Try(f.Name()); err == nil { // the lock shows other processes that the temporary file is in use; they remove unlocked files as left over from killed processes
 		defer release()
 	}
 	if err := write(f); err != nil {
@@ -160,8 +157,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// tempPrefix returns the name prefix of the temporary files that writeFile uses for the file called
-// name.
+// tempPrefix returns the name prefix of the temporary files that writeFile uses for the named file.
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
 
 func writeInto(name string, write func(w io.Writer) error) error {
@@ -175,8 +171,8 @@ func writeInto(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// mayWrite returns an error if the file called name, which is the value of flag, is one of inputs
-// or is inside the folder of a store. It is called before anything is written.
+// mayWrite returns an error if the named file, which is the value of flag, is one of inputs or is
+// inside the folder of a store. Call it before anything is written.
 func mayWrite(flag, name string, inputs []string) error {
 	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
 		if badger.IsStore(at) {
@@ -198,12 +194,12 @@ func mayWrite(flag, name string, inputs []string) error {
 	return nil
 }
 
-// landing returns the absolute path, without symbolic links, of the file that writing to name
-// creates or changes. The file need not exist.
+// landing returns the absolute path, without symbolic links, of the file that would be written
+// under name. The file need not exist.
 func landing(name string) string {
-	const most = 40 // symbolic links that are followed before giving up, as many as Linux follows
+	const most = 40 // maximum number of symbolic links to follow, as in Linux
 	for range most {
-		name, _ = filepath.Abs(name) // the only possible error is that the working folder is gone
+		name, _ = filepath.Abs(name) // fails only if the working folder is gone
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
 			name = filepath.Join(dir, filepath.Base(name))
 		}

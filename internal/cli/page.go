@@ -19,8 +19,8 @@ import (
 	"skink/warc"
 )
 
-// readPage extracts the page that an argument of the command line names: a file, a URL, which is
-// fetched, or "-" for standard input.
+// readPage extracts the page named on the command line: a file, a URL, which is fetched, or "-" for
+// standard input.
 func readPage(ctx context.Context, con Console, documents *document.Reader, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
@@ -43,8 +43,8 @@ func readPage(ctx context.Context, con Console, documents *document.Reader, opti
 	return pageOf(ctx, documents, options, name, body, kind)
 }
 
-// checkURLs returns an error if one of names is a URL that a crawl would refuse as a seed. It is
-// called before anything is read.
+// checkURLs returns an error if any of names is a URL that a crawl would refuse as a seed. Call it
+// before anything is read.
 func checkURLs(names []string) error {
 	for _, name := range names {
 		if frontier.HasScheme(name) {
@@ -57,7 +57,7 @@ func checkURLs(names []string) error {
 }
 
 // pageOf extracts a page from body, the bytes of a file or of an HTTP response. The argument kind
-// is the media type, or "" if it is not known; name is for errors.
+// is the media type, or "" if unknown; name is for errors.
 func pageOf(ctx context.Context, documents *document.Reader, options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := documents.Parse(ctx, options, body, kind)
 	var unreadable *document.Error
@@ -70,7 +70,6 @@ func pageOf(ctx context.Context, documents *document.Reader, options extract.Opt
 	return doc, err
 }
 
-// fetchPage fetches the URL called name, and returns the body of the response and its media type.
 func fetchPage(ctx context.Context, private *privateHosts, name string) (body []byte, kind string, err error) {
 	var all session.Seeds
 	if err := addSeed(&all, name); err != nil {
@@ -100,8 +99,8 @@ func readInput(con Console, name string) ([]byte, error) {
 	return body, nil
 }
 
-// plainError rewrites err, the error from reading the file called name, for users: it does not
-// mention system calls such as open or stat.
+// plainError rewrites err, the error from reading the named file, for users: it does not mention
+// system calls such as open or stat.
 func plainError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && frontier.HasScheme(name):
@@ -115,9 +114,8 @@ func plainError(name string, err error) error {
 }
 
 // await calls read and returns its result, or the error of ctx if ctx ends first. Reading from a
-// terminal or opening a named pipe may block for ever and cannot be cancelled. In that case the
-// goroutine that calls read stays until the process ends, which is soon after the command has
-// returned.
+// terminal or opening a named pipe may block for ever and cannot be cancelled. The goroutine that
+// calls read then stays until the process ends, which is soon after the command has returned.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -21,7 +21,7 @@ import (
 // Main runs skink with the arguments and streams of the process, and exits with the command's exit
 // code.
 func Main() {
-	runtime.MemProfileRate = 0 // only the heap profile of package monitor needs samples, and they take 4 % of a crawl's processor time
+	runtime.MemProfileRate = 0 // only the heap profile of package monitor needs samples, which take 4 % of a crawl's processor time
 	ctx, unheard := context.WithCancelCause(context.Background())
 	go obey(ctx, endings(), unheard)
 	fd := int(os.Stderr.Fd())
@@ -40,11 +40,11 @@ func Main() {
 	}))
 }
 
-// endings returns a channel of the signals that end a command: SIGINT, SIGTERM and SIGHUP. SIGHUP
-// is left out if it is ignored, as it is for a process started with nohup. endings also catches
-// SIGPIPE, because by default that signal kills the process when it writes to a closed pipe.
+// endings returns a channel of the signals that end a command: SIGINT, SIGTERM and SIGHUP. It
+// leaves out SIGHUP if that is ignored, as for a process started with nohup. It also catches
+// SIGPIPE, which by default kills a process that writes to a closed pipe.
 func endings() <-chan os.Signal {
-	ignored := make(chan os.Signal, 1) // nothing reads this channel: catching SIGPIPE is enough, because the write then returns EPIPE
+	ignored := make(chan os.Signal, 1) // nothing reads this channel; catching SIGPIPE is enough to make the write return EPIPE
 	signal.Notify(ignored, syscall.SIGPIPE)
 	heard := make(chan os.Signal, 8)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
@@ -54,10 +54,10 @@ func endings() <-chan os.Signal {
 	return heard
 }
 
-// obey cancels the context at the first signal, so that the command can shut down properly. At the
-// next signal it ends the process at once, with the default action of that signal. A second SIGHUP
-// is ignored, because a terminal that closes may send several. If the signal would be ignored, as
-// SIGINT is in a background process of some shells, obey exits by itself.
+// obey cancels the context at the first signal, so that the command can shut down properly. A
+// second signal ends the process at once, with that signal's default action. A second SIGHUP is
+// ignored, because a terminal that closes may send several. If the system ignores that signal, as
+// it does SIGINT in the background processes of some shells, obey calls os.Exit.
 func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCauseFunc) {
 	for got := range signals {
 		if ctx.Err() == nil {
@@ -70,18 +70,18 @@ func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCause
 		signal.Reset(got)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && !signal.Ignored(got) {
 			_ = self.Signal(got)
-			time.Sleep(time.Second) // enough time for the signal to end the process
+			time.Sleep(time.Second) // time for the signal to end the process
 		}
 		os.Exit(exitKilled)
 	}
 }
 
-// exitKilled is the exit code after a second signal whose default action did not end the process.
-// It is the code that a shell reports for SIGINT.
+// exitKilled is the exit code if the default action of a second signal did not end the process. It
+// is the code that a shell reports for SIGINT.
 const exitKilled = 130
 
-// A listener writes to a file, and calls gone when a write fails with EPIPE, because then nobody
-// reads the output any more.
+// A listener writes to a file, and calls gone when a write fails with EPIPE, because then the
+// output has no reader any more.
 type listener struct {
 	to   *os.File
 	gone context.CancelCauseFunc
@@ -95,8 +95,6 @@ func (l listener) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// output returns the streams to which a crawl writes its messages, and their format. If json is
-// true, messages are written as lines of JSON.
 func (con Console) output(json, quiet bool) session.Output {
 	out := session.Output{Out: con.Out, Err: con.Err, Quiet: quiet, Columns: con.Columns}
 	if con.Terminal {
@@ -124,15 +122,15 @@ func logged(log *slog.Logger, err error) error {
 	return exitError(exitFailed)
 }
 
-// asked returns a channel that receives a value each time the user asks to see what the crawl is
-// doing on each host: by sending a signal in askSignals, or by pressing Enter in a terminal. The
-// result release stops watching for the signal.
+// asked returns a channel that receives a value each time the user asks what the crawl is doing on
+// each host: by a signal in askSignals, or by pressing Enter in a terminal. The result release
+// stops watching for the signal.
 func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {
 		select {
 		case ask <- struct{}{}:
-		default: // a request is already waiting in the channel
+		default: // a request is already pending
 		}
 	}
 	signals := make(chan os.Signal, 1)
@@ -144,7 +142,7 @@ func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func
 	}()
 	if con.InTerminal && !stdinIsSeeds {
 		ignoreBackground()
-		go func() { // this goroutine ends only with the process, because a read from a terminal cannot be cancelled
+		go func() { // ends only with the process, because a read from a terminal cannot be cancelled
 			for lines := bufio.NewScanner(con.In); lines.Scan(); {
 				tell()
 			}

@@ -9,14 +9,12 @@ import (
 	"skink/store"
 )
 
-// statusEvery is the interval between two updates of a status line.
 const statusEvery = 200 * time.Millisecond
 
 // clearLine is the escape sequence that moves to the beginning of the terminal's line and erases
-// it. The status line is printed there.
+// it.
 const clearLine = "\r\x1b[K"
 
-// A judging is the progress of skink dedup, for its status line.
 type judging struct {
 	read, size int64 // bytes read so far and in total, before decompression; size is -1 if unknown
 	found      store.Tally
@@ -36,9 +34,9 @@ func (j judging) line() string {
 		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile calls do. If standard error is a terminal, showWhile calls the function now repeatedly,
-// and shows the line that it returns as a status line. The line is erased when do has returned. Errors
-// printed by do appear on lines of their own.
+// showWhile calls do. If standard error is a terminal, it calls now repeatedly, and shows the
+// result as a status line. It erases the line when do has returned. Errors printed by do appear on
+// separate lines.
 func showWhile(con Console, now func() string, do func() error) error {
 	if !con.Terminal {
 		return do()

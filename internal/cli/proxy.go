@@ -11,7 +11,6 @@ import (
 	"skink/crawler/access"
 )
 
-// proxyFlags are the flags for HTTP proxies, and for a file of trusted certificates.
 type proxyFlags struct {
 	proxies []string
 	ca      string
@@ -24,7 +23,6 @@ func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	return f
 }
 
-// apply checks the flags, and sets the options of a crawl accordingly.
 func (f *proxyFlags) apply(o *crawler.Options) error {
 	for _, text := range f.proxies {
 		if text == "env" {

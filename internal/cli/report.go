@@ -43,7 +43,6 @@ broken links, and check limits in a CI job:
 	setup: setupReport,
 }
 
-// reportFlags are the flags of skink report.
 type reportFlags struct {
 	store    *string
 	form     *formFlags
@@ -109,11 +108,8 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// aboutAll is the value of --about that prints all findings of an audit instead of one.
 const aboutAll = "audit"
 
-// conditions parses the values of --fail-on into conditions under which the command fails, and
-// checks the value of --about.
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
@@ -129,8 +125,8 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	return all, nil
 }
 
-// sinceCrawl parses the value of --since, and checks that the flags that require each other are all
-// given. It returns nil if --since is not given.
+// sinceCrawl parses the value of --since and checks that flags that require each other are given
+// together. It returns nil without --since.
 func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, error) {
 	if f.since == "" {
 		i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
@@ -149,9 +145,9 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 	return &since, err
 }
 
-// audit audits the store s. If since is not nil, audit compares the result with that of the earlier
-// crawl that since selects. It lists almost-duplicates only if the store is small enough, or if
-// about or conditions ask for them.
+// audit audits the store s. If since is not nil, it compares the result with that of the crawl
+// selected by since. It lists almost-duplicates only if the store is small enough, or if about or
+// conditions ask for them.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
@@ -180,16 +176,15 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	return audit.Read(ctx, s, opt)
 }
 
-// nearlyList is the name of the list of pages that are almost duplicates. To make it, an audit
-// compares all pages with each other, which takes a few seconds per ten thousand pages. So an audit
-// of a store with more than nearlyUnasked pages makes the list only if the user asks for it.
+// nearlyList names the list of pages that are almost duplicates. To make it, an audit compares all
+// pages with each other, which takes a few seconds per ten thousand pages. So for a store with more
+// than nearlyUnasked pages, an audit makes the list only on request.
 const (
 	nearlyList    = "nearly"
 	nearlyUnasked = 20_000
 )
 
-// nearly returns the pairs of pages that are almost duplicates: their similarity is slightly below
-// the threshold of the rule.
+// nearly returns the pairs of pages whose similarity is slightly below the threshold of the rule.
 func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
 	if rule.Similarity <= complete.LeastAlike {
 		return &audit.Nearly{From: rule.Similarity}, nil
@@ -201,8 +196,8 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return nearlyOf(alike, rule), nil
 }
 
-// nearlyOf returns the pages of a comparison that are almost duplicates by rule. The comparison must
-// have been made at the similarity of rule, among others.
+// nearlyOf returns the pages of a comparison that are almost duplicates by rule. The comparison
+// must include the similarity of rule.
 func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	n := &audit.Nearly{From: alike.Least()}
 	if rule.Similarity <= n.From {
@@ -219,8 +214,8 @@ func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 }
 
 // nearlyUpTo returns a function that finds the pages that are almost duplicates by rule. The
-// function returns nil for a store with more than nearlyUnasked pages, because comparing so many
-// pages takes too long.
+// function returns nil for a store with more than nearlyUnasked pages, because comparing them would
+// take too long.
 func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
 	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		tally, err := s.Tally(ctx)
@@ -242,8 +237,8 @@ func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
 	return o
 }
 
-// failed prints each condition of --fail-on that was met. If there is any, it returns an error that
-// makes the process exit with code 4.
+// failed prints each condition of --fail-on that was met. If there are any, it returns an error
+// that makes the process exit with code 4.
 func failed(con Console, why []string) error {
 	for _, w := range why {
 		fmt.Fprintf(con.Err, "skink: --fail-on %s\n", w)
@@ -262,7 +257,6 @@ func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Rea
 	return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteChanges(out, all, format) })
 }
 
-// formFlags are the flags for the format of a report.
 type formFlags struct {
 	flags  *pflag.FlagSet
 	format report.Format
@@ -276,13 +270,12 @@ func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	return f
 }
 
-// given reports whether --format or --top is on the command line.
 func (f *formFlags) given() bool { return typed(f.flags, "format") || typed(f.flags, "top") }
 
 func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
 // completeFlags are the flags for comparing all pages of a store with each other, instead of using
-// the verdicts of the crawl.
+// the crawl's verdicts.
 type completeFlags struct {
 	flags               *pflag.FlagSet
 	complete, wholeText bool
@@ -297,8 +290,8 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// over returns the settings of a store, except that --similarity overrides the similarity if the
-// flag was set.
+// over returns settings, with the similarity replaced by the value of --similarity if that was
+// given.
 func (c *completeFlags) over(settings store.Settings) store.Settings {
 	if c.flags.Changed("similarity") {
 		settings.Similarity = c.similarity
@@ -351,8 +344,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	return do(whole, settings, whole)
 }
 
-// storedSettings returns the settings of a store. For a new store, which has none, it returns the
-// defaults.
+// storedSettings returns the settings of a store, or the defaults for a new store, which has none.
 func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {
@@ -364,8 +356,6 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	return *set, nil
 }
 
-// ofWhole returns a source for a report with the verdicts of w, the comparison of all pages with
-// each other.
 func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
 
 type wholeReport struct {
@@ -373,8 +363,8 @@ type wholeReport struct {
 	w *complete.Whole
 }
 
-// LeftOut returns the blocks of text, such as menus, that were ignored in the comparison because
-// their host repeats them on many pages.
+// LeftOut returns the blocks of text, such as menus, that the comparison ignored because their host
+// repeats them on many pages.
 func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
 	left := r.w.LeftOut()
 	if left == nil {

@@ -11,17 +11,16 @@ import (
 	"skink/store"
 )
 
-// sinceLast is the value of report --since that stands for the crawl before the last one.
+// sinceLast is the value of report --since for the crawl before the last one.
 const sinceLast = "LAST"
 
 // A sinceCrawl is the value of report --since: the crawl before the last one, or the latest crawl
-// that had ended by a given time.
+// that ended before a given time.
 type sinceCrawl struct {
 	text string
-	at   time.Time // zero: the crawl before the last one
+	at   time.Time // zero means the crawl before the last one
 }
 
-// parseSinceCrawl parses a value of report --since.
 func parseSinceCrawl(text string) (sinceCrawl, error) {
 	if strings.EqualFold(text, sinceLast) {
 		return sinceCrawl{text: sinceLast}, nil
@@ -36,7 +35,6 @@ func parseSinceCrawl(text string) (sinceCrawl, error) {
 	return sinceCrawl{text, time.Now().Add(-age)}, nil
 }
 
-// read reads the findings of the crawl from a store. storeName is the name of the store for messages.
 func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, storeName string) (*audit.Past, error) {
 	found := h.Before()
 	if !c.at.IsZero() {

@@ -10,12 +10,11 @@ import (
 	"skink/internal/session"
 )
 
-// A givenFlag is a flag that was set on the command line. The field text is the flag with its value
-// as a user would type it in a shell.
+// A givenFlag is a flag set on the command line. The field text is the flag with its value as a
+// user would type it in a shell.
 type givenFlag struct{ name, text string }
 
-// givenFlags returns the flags that were set on the command line, but not those from a
-// configuration file.
+// givenFlags returns the flags set on the command line, without those from a configuration file.
 func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	flags.Visit(func(f *pflag.Flag) {
 		if !typed(flags, f.Name) {
@@ -42,14 +41,14 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	return all
 }
 
-// resume returns a command line that continues a crawl. It repeats the flags of the command line,
-// such as those for scope, politeness and output, because the store does not keep these. It omits
-// the flags whose values the store keeps, the seeds, and the limit that stopped the crawl. It also
-// omits --retry and --recrawl once the URLs that they selected are in the frontier again.
+// resume returns a command line that continues a crawl. It repeats the flags whose values the store
+// does not keep, such as those for scope, politeness and output. It omits the seeds, and the limit
+// that stopped the crawl. It also omits --retry and --recrawl once the URLs that they selected are
+// in the frontier again.
 func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
-		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps the values of these flags
+		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // whether the store keeps the value of the flag
 		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		back := end.Over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {

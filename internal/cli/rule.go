@@ -20,7 +20,7 @@ type ruleFlags struct {
 	set         store.Settings
 	shingle     shingleSize
 	rule        string  // byResemblance or byContainment
-	containment float64 // only used if rule is byContainment
+	containment float64 // used only if rule is byContainment
 	markdown    bool    // only skink crawl has this flag
 	pictures    bool    // only skink crawl has this flag
 	links       onOff   // only skink crawl has this flag
@@ -28,7 +28,7 @@ type ruleFlags struct {
 	documents   onOff   // only skink crawl and skink dedup have this flag
 }
 
-// These are the values of --rule, and the default of --containment.
+// Values of --rule, and the default of --containment.
 const (
 	byResemblance = "resemblance"
 	byContainment = "containment"
@@ -36,26 +36,21 @@ const (
 	defaultContainment = 0.95
 )
 
-// addOnDuplicateFlag adds --on-duplicate, whose value the store keeps for later runs.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	r.onDuplicate = session.Tag
 	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
 }
 
-// addLinksFlag adds --links. The flag does not change verdicts, but the store keeps its value for
-// later runs.
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 }
 
-// addDocumentsFlag adds --documents, whose value the store keeps for later runs. The argument on is
-// the default.
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = onOff(on)
 	flags.Var(&r.documents, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
 }
 
-// ruleFlagNames are the names of all flags in ruleFlags. A store keeps their values, so that the
+// ruleFlagNames are the names of all flags in ruleFlags. The store keeps their values, so the
 // command that continues a crawl need not repeat them.
 var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
 
@@ -75,14 +70,11 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	return r
 }
 
-// addMarkdownFlags adds the flags for storing the Markdown of each page.
 func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.markdown, "markdown", false, "also store the main text of each page as Markdown; use this flag when you create the store")
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
 }
 
-// keeps returns the kind of Markdown that the store keeps for each page in addition to the text:
-// none, or Markdown with or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:
@@ -93,7 +85,6 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
-// check returns an error if flags contradict each other.
 func (r *ruleFlags) check() error {
 	switch {
 	case r.flags.Changed("containment") && r.rule != byContainment:
@@ -104,7 +95,6 @@ func (r *ruleFlags) check() error {
 	return nil
 }
 
-// settings returns the settings that a new store gets from the flags and their defaults.
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
 	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
@@ -118,7 +108,7 @@ func (r *ruleFlags) settings() store.Settings {
 }
 
 // A shingleSize is the value of --shingle: the length of a shingle in words or characters. In skink
-// compare it may also be "auto", which chooses the length depending on the lengths of both texts.
+// compare it may also be "auto", which makes the length depend on the lengths of both texts.
 type shingleSize struct {
 	units     int
 	mayBeAuto bool
@@ -144,14 +134,14 @@ func (s *shingleSize) Set(text string) error {
 func (s *shingleSize) Type() string { return "int" }
 
 // wanted returns the settings from the flags, and the names of the flags that were set. A crawl
-// refuses a store whose settings differ in these flags.
+// refuses a store that has other values for these flags.
 func (r *ruleFlags) wanted() session.Wanted {
 	w := session.Wanted{Settings: r.settings()}
 	r.flags.Visit(func(f *pflag.Flag) { w.Insist = append(w.Insist, f.Name) })
 	return w
 }
 
-// over returns the settings of a store, except that each flag that was set overrides its setting.
+// over returns the given settings of a store, overridden by each flag that was set.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){

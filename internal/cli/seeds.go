@@ -28,7 +28,7 @@ import (
 	"skink/store/badger"
 )
 
-// parseSeeds returns the seeds in the arguments: URLs, files of URLs, standard input, and folders of HTML
+// parseSeeds returns the seeds in args: URLs, files of URLs, standard input, and folders of HTML
 // files.
 func parseSeeds(args []string, in io.Reader) (all session.Seeds, err error) {
 	for _, arg := range args {
@@ -86,8 +86,8 @@ func addSeed(all *session.Seeds, raw string) error {
 	return nil
 }
 
-// namesUser reports whether a URL contains a user name, as in https://user@example.org/. Its
-// canonical form would lack the name.
+// namesUser reports whether a URL contains a user name, as in https://user@example.org/. The
+// canonical form lacks it.
 func namesUser(raw string) bool {
 	_, rest, _ := strings.Cut(raw, ":")
 	rest = strings.TrimLeft(rest, `/\`)
@@ -97,12 +97,12 @@ func namesUser(raw string) bool {
 	return strings.Contains(rest, "@")
 }
 
-// readList adds the URLs in a list to all. The list has one URL on each line. A # at the beginning
-// of a line or after a space begins a comment. The list is in UTF-8, or in UTF-16 with a byte order
-// mark, which some editors write.
+// readList adds the URLs in a list to all, one per line. A # at the beginning of a line or after a
+// space begins a comment. The list is in UTF-8, or in UTF-16 with a byte order mark, which some
+// editors write.
 func readList(all *session.Seeds, name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
-	head, _ := in.Peek(listHead) // the error, if any, is returned again when the lines are read
+	head, _ := in.Peek(listHead) // any error is returned again when the lines are read
 	if err := checkList(name, head); err != nil {
 		return err
 	}
@@ -138,9 +138,9 @@ func readList(all *session.Seeds, name string, r io.Reader) error {
 // a list of URLs.
 const listHead = 4096
 
-// checkList returns an error if the file called name is not a list of URLs; head holds the first
-// bytes of the file. The error says which kind of file it is, such as JSON, instead of complaining
-// about its first line.
+// checkList returns an error if the named file is not a list of URLs; head is the beginning of the
+// file. The error says which kind of file it is, such as JSON, instead of complaining about its
+// first line.
 func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
@@ -156,15 +156,15 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
 }
 
-// brief returns s in quotes, without a password in a URL and with at most 80 characters.
+// brief quotes s, without a password in a URL and with at most 80 characters.
 func brief(s string) string {
 	const most = 80
-	s = harmless.WithoutUser(s) // do this first, because a shortened URL may no longer show where its password ends
+	s = harmless.WithoutUser(s) // must come first, because a shortened URL may no longer show where its password ends
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]
 	for i, r := range shown {
-		if !unicode.IsPrint(r) { // strconv.Quote would write up to ten characters for this character
+		if !unicode.IsPrint(r) { // strconv.Quote would write up to ten characters for this one
 			shown[i] = utf8.RuneError
 		}
 	}
@@ -175,7 +175,7 @@ func brief(s string) string {
 }
 
 // urlHint returns a hint for a word that should be a URL but has no scheme. If the word looks like
-// a host, such as www.example.com, the hint is that word with https:// before it.
+// a host, such as www.example.com, the hint suggests https:// before it.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
 		return "did you mean " + u + "?"
@@ -195,12 +195,12 @@ func withScheme(word string) string {
 	}
 	scheme, name := "https://", u.Hostname()
 	switch _, ipErr := netip.ParseAddr(name); {
-	case wire.IsSpecialHost(name): // a host such as localhost seldom has a certificate
+	case wire.IsSpecialHost(name): // a host such as localhost rarely has a certificate
 		scheme = "http://"
 	case ipErr == nil:
 	default:
 		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
-		if suffix == name || !icann && !strings.Contains(suffix, ".") { // no known top-level domain: probably a file name, such as missing.txt
+		if suffix == name || !icann && !strings.Contains(suffix, ".") { // no known top-level domain; probably a file name, such as missing.txt
 			return ""
 		}
 	}

@@ -19,12 +19,10 @@ import (
 	"skink/store"
 )
 
-// sinceFlags are the flags that limit an export to the changes since a time or since an earlier
-// export.
 type sinceFlags struct {
 	since  string
-	cursor string // name of the file that keeps the position after the last export; "" means none
-	held   string // content of the file named cursor when this process last read or wrote it; "" means that the file does not exist
+	cursor string // name of the file with the position after the last export; "" means none
+	held   string // content of the cursor file when this process last read or wrote it; "" means that the file does not exist
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
@@ -38,7 +36,6 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-// heed checks the flags, and sets in opt the position from which changes are exported.
 func (f *sinceFlags) heed(opt *feed.Options) error {
 	switch {
 	case !f.given():
@@ -65,7 +62,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 		opt.Since = at
 		return nil
 	}
-	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // a text of digits only is a cursor, and anything else an age
+	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // a string of digits is a cursor, and anything else is an age
 		age, err := parseAge(from)
 		if err != nil {
 			return usagef("--since %q: must be a time (2026-11-24 or 2026-11-24T09:30:00Z), an age (36h or 7d), a cursor that an export printed, or the word start", from)
@@ -87,14 +84,14 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if after, a cursor, is later than the last change of the store s. Such a
-// cursor belongs to another store, or the store was replaced by an older copy. An export that
-// starts there would miss pages.
+// check returns an error if the cursor after is later than the last change of the store s. Such a
+// cursor belongs to another store, or the store was replaced by an older copy, and the export would
+// miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
 		return nil
 	}
-	end, err := s.End(ctx) // find the end before the changes are read, because a running crawl may add changes after this
+	end, err := s.End(ctx) // find the end before reading changes, because a running crawl may add more
 	if err != nil || end == after {
 		return err
 	}
@@ -102,7 +99,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 		if err != nil && f.cursor != "" {
 			err = fmt.Errorf("--cursor %s: %w", f.cursor, err)
 		}
-		return err // a change after the cursor exists (err is nil), or reading it failed
+		return err // err is nil if a change after the cursor exists
 	}
 	what, anew := "--since "+string(after), "--since "+sinceStart
 	if f.cursor != "" {
@@ -111,8 +108,6 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	return fmt.Errorf("%s is after the last change of %s, which is at %s: it belongs to another store, or the store was restored; to export all pages again, try %s", what, storeName, end, anew)
 }
 
-// A followed is a store that records, in last, the position of the last change that was read from
-// it.
 type followed struct {
 	store.Reader
 	last store.Cursor
@@ -132,8 +127,8 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 }
 
 // keep prints the cursor from which the next export must start, and writes it to the file of
-// --cursor if given. The cursor is the last change that this export read, and not the end of the
-// store, because a running crawl may have added changes since.
+// --cursor if given. The cursor is the last change that this export read, not the end of the store,
+// because a running crawl may have added changes since.
 func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
 	if !f.given() {
 		return nil
@@ -149,7 +144,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// mostCursor is the maximum size of a cursor file, in bytes. A larger file is not a cursor.
+// mostCursor is the maximum size of a cursor file in bytes.
 const mostCursor = 1 << 10
 
 // read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
@@ -171,7 +166,7 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes at, a cursor, to the file of --cursor. It returns an error if the file has changed
+// write writes the cursor at to the file of --cursor. It returns an error if the file has changed
 // since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {

@@ -39,7 +39,6 @@ This command lists the URLs that could not be fetched, with the reasons:
 	setup: setupStatus,
 }
 
-// statusFlags are the flags of skink status.
 type statusFlags struct {
 	store   *string
 	urls    string
@@ -88,21 +87,20 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	return keepFirst(err, out.Flush())
 }
 
-// A status is the output of skink status.
 type status struct {
 	URLs     map[string]int64       `json:"urls"`
-	Pages    int64                  `json:"pages"`              // number of pages fetched
-	Other    int64                  `json:"other"`              // number of files fetched that have no text, such as pictures
+	Pages    int64                  `json:"pages"`
+	Other    int64                  `json:"other"`              // number of fetched files without text, such as pictures
 	Problems map[string]int64       `json:"problems,omitempty"` // number of URLs that failed or were given up, by kind of problem
 	GivenUp  map[string]int64       `json:"given_up,omitempty"`
-	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, those with the most URLs first
+	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, in descending order of the number of these URLs
 	Workers  []session.WorkerStatus `json:"workers,omitempty"`
 
-	Postponed []report.Postponed `json:"postponed,omitempty"` // URL patterns whose URLs are postponed, those with the most URLs first
+	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, in descending order of the number of URLs
 
 	rows []session.EndRow
 	all  int64
-	at   time.Time // the current time according to the store, which is that of the database server if the store is on one
+	at   time.Time // current time by the clock of the store, which may be on a database server
 }
 
 type hostStatus struct {
@@ -110,11 +108,11 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that the run did not stop doing so
+	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that it did not stop
 }
 
 func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {
-	st, err := readStatus(ctx, s.Reader, time.Now()) // not s, which would hide the clock that a reader may have
+	st, err := readStatus(ctx, s.Reader, time.Now()) // not s, which would hide the clock of its Reader
 	if err != nil {
 		return err
 	}
@@ -196,8 +194,8 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	return st, nil
 }
 
-// statesNamed parses list, the names of states of URLs, separated by commas. It returns no states
-// for "", and all states for "all".
+// statesNamed parses a list of state names separated by commas. It returns no states for "", and
+// all states for "all".
 func statesNamed(list string) ([]session.NamedState, error) {
 	switch list {
 	case "":
@@ -216,7 +214,6 @@ func statesNamed(list string) ([]session.NamedState, error) {
 	return states, nil
 }
 
-// A urlStatus is a line of skink status --urls.
 type urlStatus struct {
 	URL      string `json:"url"`
 	State    string `json:"state"`
@@ -226,16 +223,15 @@ type urlStatus struct {
 	Tries    int    `json:"tries,omitempty"`
 	Location string `json:"location,omitempty"`
 
-	At time.Time `json:"at,omitzero"` // time of the last visit; zero for a URL that was not visited
+	At time.Time `json:"at,omitzero"` // time of the last visit; zero if the URL was never visited
 }
 
-// outsideDetail is the reason that is printed for a URL outside the crawl. It names four flags,
-// because the store does not record which of them excluded the URL.
+// outsideDetail is the reason printed for a URL outside the crawl. It names four flags, because the
+// store does not record which of them excluded the URL.
 const outsideDetail = "left out by --scope, --include, --exclude or --max-depth"
 
-// listURLs prints the URLs that are in one of the given states, each with the reason for its state.
-// Without asJSON it prints a line of text for each URL, which names the state only if several
-// states were asked for.
+// listURLs prints the URLs in the given states, each with the reason for its state. The text output
+// names the state only if several states were asked for.
 func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []session.NamedState, asJSON bool) error {
 	print := func(u urlStatus) error {
 		if asJSON {
@@ -248,7 +244,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []sessio
 		_, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
 		return err
 	}
-	var recorded []session.NamedState // the states in asked whose URLs have records in the store; pending URLs and those outside have none
+	var recorded []session.NamedState // the states whose URLs have records in the store; pending URLs and those outside the crawl have none
 	for _, state := range asked {
 		line := urlStatus{State: state.Name}
 		switch state.State {
@@ -308,15 +304,12 @@ func (u urlStatus) why() string {
 	return strings.Join(why, "; ")
 }
 
-// writeLine writes v as one line of JSON.
 func writeLine(out io.Writer, v any) error {
 	enc := json.NewEncoder(harmless.JSON(out))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// printWorkers prints, as text, the workers that share a store. The argument now is the time from
-// which the ages of their last messages are computed.
 func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil

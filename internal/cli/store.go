@@ -50,7 +50,6 @@ These commands list the stores in the current folder, and make a backup of a sto
 	setup: setupStore,
 }
 
-// storeFlags are the flags of skink store.
 type storeFlags struct {
 	format string
 	yes    bool
@@ -63,7 +62,6 @@ func setupStore(flags *pflag.FlagSet) runFunc {
 	return f.run
 }
 
-// storeVerbs are the possible first arguments of skink store.
 var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
@@ -99,12 +97,11 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	return f.list(ctx, con, append(args, ".")[0])
 }
 
-// A storeInfo is the description of a store that skink store list and skink store info print.
 type storeInfo struct {
 	Store    string           `json:"store"`
-	Kind     string           `json:"kind"`            // kind of the store: "folder" or "server"
-	Bytes    int64            `json:"bytes"`           // size of the store in bytes; 0 means unknown
-	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0 means unknown
+	Kind     string           `json:"kind"`            // "folder" or "server"
+	Bytes    int64            `json:"bytes"`           // size in bytes; 0 means unknown
+	Free     int64            `json:"free_bytes"`      // free bytes on the disk of a folder; 0 means unknown
 	Error    string           `json:"error,omitempty"` // reason why the store cannot be read; if set, the fields below are empty
 	Seeds    string           `json:"seeds,omitempty"`
 	Pages    int64            `json:"pages"`
@@ -113,10 +110,10 @@ type storeInfo struct {
 	Settings *store.Settings  `json:"settings,omitempty"` // nil means that the store has no settings yet
 }
 
-// infoOf describes the store called name. It writes messages about the store to say. If the store
-// cannot be read, the error is also recorded in the result, so that a damaged store does not end a
-// list.
-func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err error) {
+// infoOf describes the named store, and writes warnings about it to messages. If the store cannot
+// be read, the error is also recorded in the result, so that one damaged store does not abort a
+// listing.
+func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
 	if isShared(name) {
 		in.Kind = "server"
@@ -124,7 +121,7 @@ func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err 
 		in.Bytes = disk.Use(name)
 		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system does not report the free space
 	}
-	s, err := openToRead(ctx, name, say)
+	s, err := openToRead(ctx, name, messages)
 	if err == nil {
 		err = keepFirst(in.read(ctx, s), s.close())
 	}
@@ -134,7 +131,6 @@ func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err 
 	return in, err
 }
 
-// read adds the contents of the store to a storeInfo.
 func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	if server, ok := s.Reader.(*postgres.Store); ok {
 		in.Bytes = server.Size(ctx)
@@ -159,7 +155,6 @@ func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	return err
 }
 
-// list prints a line for each store in a folder and its subfolders, or in a database.
 func (f *storeFlags) list(ctx context.Context, con Console, where string) error {
 	names, err := storesIn(ctx, where)
 	if err != nil {
@@ -186,7 +181,6 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 	return w.Flush()
 }
 
-// line returns the store as columns of text. The argument err is the error from reading it.
 func (in storeInfo) line(err error) string {
 	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
 	if err != nil {
@@ -195,8 +189,7 @@ func (in storeInfo) line(err error) string {
 	return strings.Join(columns, "\t")
 }
 
-// storesIn returns the names of the stores in a folder and its subfolders, or in the database at an
-// address.
+// storesIn returns the names of the stores in a folder and its subfolders, or in a database.
 func storesIn(ctx context.Context, where string) (names []string, err error) {
 	if isShared(where) {
 		at, err := postgres.ParseAddress(where)
@@ -227,7 +220,6 @@ func storesIn(ctx context.Context, where string) (names []string, err error) {
 	return names, err
 }
 
-// info prints a description of the store called name.
 func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	in, err := infoOf(ctx, name, con.Err)
 	if err != nil {
@@ -258,8 +250,8 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	return w.Flush()
 }
 
-// listed returns a text with the numbers that are not 0, in the order of names, such as "3 pending,
-// 2 failed".
+// listed returns the numbers that are not 0 as text, in the order of names, such as "3 pending, 2
+// failed".
 func listed(numbers map[string]int64, names ...string) string {
 	var all []string
 	for _, name := range names {
@@ -273,7 +265,7 @@ func listed(numbers map[string]int64, names ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// settingsLine returns settings as the flags of skink crawl that set them.
+// settingsLine returns the flags of skink crawl that would set these settings.
 func settingsLine(set *store.Settings) string {
 	if set == nil {
 		return "none yet"
@@ -288,7 +280,6 @@ func settingsLine(set *store.Settings) string {
 		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
 }
 
-// sizeText returns a number of bytes in a readable form, or "unknown size" for 0.
 func sizeText(bytes int64) string {
 	if bytes == 0 {
 		return "unknown size"
@@ -326,7 +317,6 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	return nil
 }
 
-// dropError returns the error from removing a store, with a suggestion for the user.
 func dropError(name string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrInUse):

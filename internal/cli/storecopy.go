@@ -16,11 +16,9 @@ import (
 	"skink/store/postgres"
 )
 
-// tellEvery is the time between two lines about the progress of a copy.
 const tellEvery = 10 * time.Second
 
-// copyStore copies the store called name to a new store. If copying fails, it removes the
-// incomplete copy.
+// copyStore copies the named store to a new store. On failure, it removes the incomplete copy.
 func copyStore(ctx context.Context, con Console, name, copyName string) (err error) {
 	from, err := openToRead(ctx, name, con.Err)
 	if err != nil {
@@ -39,7 +37,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		return err
 	}
 	told := time.Now()
-	source := from.Reader.(store.Dumper) // every store that openToRead opens is a Dumper
+	source := from.Reader.(store.Dumper) // every store opened by openToRead is a Dumper
 	err = store.Copy(ctx, n.store, source, func(pages int64) {
 		if time.Since(told) > tellEvery {
 			told = time.Now()
@@ -63,14 +61,14 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	return nil
 }
 
-// A newCopy is the store that a copy creates. While the copy is incomplete, the folder of the new store has
-// a temporary name. A schema has its final name from the start, and contains the value that
-// [store.CheckCopied] reads.
+// A newCopy is the store that a copy creates. While the copy is incomplete, the folder of the new
+// store has a temporary name. A schema has its final name from the start, and contains the value
+// that [store.CheckCopied] reads.
 type newCopy struct {
 	store  store.Store
 	name   string       // name of the folder or schema
 	finish func() error // renames a folder to its final name
-	remove func() error // removes the store
+	remove func() error
 }
 
 func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
@@ -83,7 +81,7 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 		return newCopy{s, name, func() error { return nil }, remove}, nil
 	}
 	half := filepath.Clean(name) + ".copying"
-	if badger.IsStore(half) { // this folder was left by a copy that was killed
+	if badger.IsStore(half) { // left by a copy that was killed
 		if _, err := badger.Remove(half); err != nil {
 			return n, dropError(half, err)
 		}
@@ -94,13 +92,12 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 		return n, err
 	}
 	finish := func() error {
-		_ = os.Remove(name) // an empty folder; if it cannot be removed, Rename returns an error
+		_ = os.Remove(name) // name may be an empty folder; if it cannot be removed, Rename returns an error
 		return os.Rename(half, name)
 	}
 	return newCopy{s, half, finish, place.discard}, nil
 }
 
-// contents returns a text with the numbers of pages and pending URLs in a store.
 func contents(ctx context.Context, s store.Store) (string, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
@@ -110,7 +107,7 @@ func contents(ctx context.Context, s store.Store) (string, error) {
 	return fmt.Sprintf("%s, %s pending", report.Counted(tally.Pages(), "page"), report.Counted(counts.Pending, "URL")), err
 }
 
-// isNew returns an error if there is a store called name, or a folder that is not empty.
+// isNew returns an error if the named store exists, or is a folder that is not empty.
 func isNew(ctx context.Context, name string) error {
 	if !isShared(name) {
 		if err := isFolder(name); err != nil {
@@ -140,8 +137,7 @@ func isNew(ctx context.Context, name string) error {
 	return nil
 }
 
-// copyConfig copies the configuration file of a store to the copy of the store, if both are in
-// folders.
+// copyConfig copies the configuration file of a store to its copy, if both are in folders.
 func copyConfig(name, copyName string) error {
 	if isShared(name) || isShared(copyName) {
 		return nil
@@ -156,8 +152,8 @@ func copyConfig(name, copyName string) error {
 	return os.WriteFile(filepath.Join(copyName, configFile), text, 0o666)
 }
 
-// incomplete returns err, the error from [store.CheckCopied], with a suggestion for the user if it
-// is [store.ErrIncomplete].
+// incomplete adds a suggestion for the user to err, the error from [store.CheckCopied], if it is
+// [store.ErrIncomplete].
 func incomplete(name string, err error) error {
 	if errors.Is(err, store.ErrIncomplete) {
 		return fmt.Errorf("%s: %w: remove it with skink store drop --yes, and copy again", name, err)

@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// askSignals are the signals by which the user asks a running crawl to print its hosts. This system
-// has no suitable signal, so the list has one that never arrives. The list is not empty, because
-// signal.Notify without a list catches all signals.
+// askSignals are the signals for printing the hosts of a running crawl. This system has no suitable
+// signal, so the list contains one that never arrives. It is not empty, because signal.Notify
+// without a list catches all signals.
 var askSignals = []os.Signal{noSignal{}}
 
 type noSignal struct{}

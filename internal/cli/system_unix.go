@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// askSignals are the signals by which the user asks a running crawl to print its hosts.
+// askSignals are the signals for printing the hosts of a running crawl.
 var askSignals = []os.Signal{syscall.SIGUSR1}
 
-// ignoreBackground ignores SIGTTIN, which stops a process that reads from its terminal while it is
-// in the background. A crawl waits for Enter in such a read, so it would stop. With the signal
-// ignored, the read fails instead, and Enter has no effect any more.
+// ignoreBackground ignores SIGTTIN, which stops a background process that reads from its terminal.
+// A crawl waits for Enter in such a read, so it would stop. With the signal ignored, the read fails
+// instead, and Enter has no effect any more.
 func ignoreBackground() { signal.Ignore(syscall.SIGTTIN) }

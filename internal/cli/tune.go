@@ -41,7 +41,6 @@ mega are the shares of equal super-shingles and mega-shingles.`,
 	setup: setupTune,
 }
 
-// tuneFlags are the flags of skink tune.
 type tuneFlags struct {
 	flags        *pflag.FlagSet
 	forms        []string
@@ -51,14 +50,14 @@ type tuneFlags struct {
 	similarities similarities
 	all          bool
 	json         bool
-	svg          string // file for the curve; "" means that no file is written
+	svg          string // file for the curve; "" means none
 	curve        bool
 	quiet        bool
 }
 
-// triedForms and triedShingles are the forms and the shingle lengths that skink tune tries by
-// default. A word has five or six characters, so the lengths in characters cover about the same
-// range as those in words.
+// triedForms and triedShingles are the forms and shingle lengths that skink tune tries by default.
+// A word has five or six characters, so the lengths in characters cover about the same range as
+// those in words.
 var (
 	triedForms    = []string{"plain", "nofunction", "noadjectives", "singular", "stem", "nofunction,stem"}
 	triedShingles = map[dedup.Unit][]int{
@@ -83,9 +82,9 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 }
 
 // measures are the similarity scores that skink tune tries, each from 0 to 1. A score such as
-// containment has two directions: of A in B, and of B in A. The plain name stands for the larger
-// value, which is high for an excerpt, and "lesser" for the smaller one. Uniqueness is not tried,
-// because it is 1 minus the resemblance, and so gives the same decisions.
+// containment has two directions: A in B, and B in A. The plain name means the larger value, which
+// is high for an excerpt, and "lesser" the smaller one. Uniqueness is not tried, because it is 1
+// minus the resemblance, and so gives the same decisions.
 var measures = []struct {
 	name  string
 	score func(dedup.Comparison) float64
@@ -152,7 +151,6 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	return result.print(con.Out)
 }
 
-// tune reads the labelled pairs in the file called name, and tries all ways on these pairs.
 func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneProgress) (*tuning, error) {
 	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, name, func() { p.read.Add(1) }) })
 	if err != nil {
@@ -180,10 +178,9 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 	return result, ctx.Err()
 }
 
-// A tuneProgress describes the progress of skink tune, for its status line.
 type tuneProgress struct {
-	read, compared atomic.Int64 // number of pairs that were read, and that were compared
-	since          atomic.Int64 // time at which comparing began, in nanoseconds since 1970; 0 means that pairs are being read
+	read, compared atomic.Int64 // number of pairs read and compared
+	since          atomic.Int64 // time at which comparing began, in nanoseconds since 1970; 0 means that pairs are still being read
 }
 
 func (p *tuneProgress) compare(now time.Time) { p.since.Store(now.UnixNano()) }
@@ -196,8 +193,8 @@ func (p *tuneProgress) line() string {
 	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
 }
 
-// comparingLine returns the status line for when n of all pairs have been compared. The argument
-// took is the time that these comparisons took.
+// comparingLine returns the status line after n of all pairs have been compared, which took the
+// given time.
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {
@@ -236,7 +233,6 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// ways returns all combinations of form, shingling and measure that the flags select.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
 		for _, s := range f.shinglings() {
@@ -261,8 +257,8 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score computes the score of each pair in each way, and calls the function compared after each
-// pair. It works on as many pairs at once as there are processors.
+// score computes the score of each pair in each way, and calls compared after each pair. It works
+// on as many pairs at once as there are processors.
 func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way, compared func()) ([][]dedup.Scored, error) {
 	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
 	if err != nil {
@@ -290,8 +286,8 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 	return scores, workers.Wait()
 }
 
-// compare compares the two texts of a pair once for each form and each shingling. The results are
-// grouped by form. It returns nil if ctx ends.
+// compare compares the two texts of a pair for each form and shingling. The results are grouped by
+// form. It returns nil if ctx ends.
 func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Scheme) (all []dedup.Comparison) {
 	var a, b dedup.Text
 	for _, name := range f.forms {
@@ -317,8 +313,8 @@ func measured(c dedup.Comparison, name string) float64 {
 	panic("no measure is called " + name) // the caller has checked the name
 }
 
-// notKnown returns, for each form by its name, the number of pairs in which the language of a
-// text has no rules for a part of that form. The form leaves the words of such a text unchanged.
+// notKnown returns, by form, the number of pairs in which the language of a text has no rules for a
+// part of the form. The form leaves the words of such a text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {

@@ -10,14 +10,14 @@ import (
 	"skink/internal/chart"
 )
 
-// A point contains the values of the curves of --curve at one resemblance: the probability that
-// each scheme finds two pages with this resemblance.
+// A point is one row of --curve: the probability that each scheme finds two pages with the given
+// resemblance.
 type point struct {
 	Resemblance float64            `json:"resemblance"`
-	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by name of the scheme
+	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by scheme
 }
 
-// runCurve prints, for each resemblance of two pages, the probability that each scheme finds the pages
+// runCurve prints, for each resemblance of two pages, the probability that each scheme finds them
 // as candidates for duplicates.
 func (f *tuneFlags) runCurve(w io.Writer) error {
 	similarity := dedup.DefaultSimilarity
@@ -60,7 +60,6 @@ func (f *tuneFlags) runCurve(w io.Writer) error {
 	return table.Flush()
 }
 
-// schemesChart returns a chart of the probability with which each scheme finds a pair.
 func schemesChart(schemes []dedup.Scheme, similarity float64) chart.Chart {
 	c := chart.Chart{
 		Title:    "Probability with which each scheme finds a pair",

@@ -17,8 +17,8 @@ import (
 	"skink/report"
 )
 
-// A labelled is one line of the input file, in JSON: two pages, each as a path or a text, and
-// whether they are duplicates.
+// A labelled is one line of the input file: two pages, each as a path or a text, and whether they
+// are duplicates.
 type labelled struct {
 	APath     *string `json:"a_path"`
 	AText     *string `json:"a_text"`
@@ -27,7 +27,6 @@ type labelled struct {
 	Duplicate *bool   `json:"duplicate"`
 }
 
-// A labelledPair is two pages with their texts, and whether a person labelled them as duplicates.
 type labelledPair struct {
 	A, B      *extract.Document
 	Duplicate bool
@@ -36,11 +35,9 @@ type labelledPair struct {
 const (
 	leastPairs  = 10       // with fewer pairs, the confidence intervals would be too wide to be useful
 	leastLabels = 2        // minimum number of pairs with each label, because cross-validation leaves out each pair in turn
-	maxPairLine = 64 << 20 // maximum size of a line in bytes
+	maxPairLine = 64 << 20 // in bytes
 )
 
-// readLabelled reads the labelled pairs in the file called name. It calls the function found after
-// each pair.
 func readLabelled(con Console, name string, found func()) ([]labelledPair, error) {
 	in, dir, shown := con.In, ".", name
 	if name == "-" {
@@ -88,7 +85,6 @@ func readLabelled(con Console, name string, found func()) ([]labelledPair, error
 	return pairs, enough(shown, pairs)
 }
 
-// enough returns an error if there are too few pairs to compare thresholds.
 func enough(name string, pairs []labelledPair) error {
 	duplicates := 0
 	for _, p := range pairs {
@@ -155,7 +151,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
 }
 
-// pagesOf returns the pages of pairs as numbers. Pages with the same text have the same number.
+// pagesOf numbers the pages of pairs. Pages with the same text have the same number.
 func pagesOf(pairs []labelledPair) []dedup.Pages {
 	numbers := map[string]int{}
 	number := func(d *extract.Document) int {

@@ -25,7 +25,6 @@ type tuning struct {
 	curve []dedup.Combination // quality of the recommended way at each threshold
 }
 
-// A recommendation is a way of measuring, a threshold, and the confidence in this choice.
 type recommendation struct {
 	dedup.Way
 	dedup.Choice
@@ -33,11 +32,11 @@ type recommendation struct {
 	dedup.Confidence
 }
 
-// comparedBy is the measure by which crawls compare pages.
+// comparedBy is the measure that crawls use.
 const comparedBy = "resemblance"
 
 // recommended returns the best way that a crawl can use. If only other measures were tried, it
-// returns the best way with any of these measures.
+// returns the best of those.
 func (t *tuning) recommended() dedup.Tuned {
 	for _, way := range t.Tried {
 		if way.Measure == comparedBy {
@@ -47,7 +46,7 @@ func (t *tuning) recommended() dedup.Tuned {
 	return t.Tried[0]
 }
 
-// shownWays is the number of combinations that the text output shows without --all.
+// shownWays is the number of combinations in the text output without --all.
 const shownWays = 20
 
 func (t *tuning) print(w io.Writer) error {
@@ -86,7 +85,7 @@ func columns(q dedup.Quality) string {
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
 }
 
-// hundredths returns a threshold with two decimals, or with more if the user gave more.
+// hundredths formats a threshold with two decimals, or with more if the user gave more.
 func hundredths(v float64) string {
 	if s := strconv.FormatFloat(v, 'f', -1, 64); len(s) > len("0.00") {
 		return s
@@ -123,7 +122,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	} {
 		fmt.Fprintf(table, "%s\t%.3f\t%.3f to %.3f\n", row.name, row.value, row.in[0], row.in[1])
 	}
-	_ = table.Flush() // the table of all ways follows, and returns the error from w, if there is one
+	_ = table.Flush() // the table of all ways follows, and returns any error from w
 	drawn := report.Counted(r.Units, "pair")
 	if r.Shared > 0 {
 		drawn = fmt.Sprintf("%s that are in several pairs", report.Counted(r.Shared, "page"))
@@ -134,7 +133,6 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	fmt.Fprintf(w, "The intervals are from %s bootstrap samples of %s.\n", report.Grouped(dedup.Resamples), drawn)
 }
 
-// chart returns a chart of the quality of the recommended way at each threshold.
 func (t *tuning) chart() chart.Chart {
 	r := t.Recommendation
 	lines := []chart.Line{{Name: "F1"}, {Name: "precision"}, {Name: "recall"}}

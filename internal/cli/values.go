@@ -21,17 +21,17 @@ import (
 
 // # Values of flags
 //
-// Each type in this file implements pflag.Value, and says which values a flag accepts. If the user
-// gives another value, the error suggests a valid one.
+// Each type in this file implements pflag.Value, and determines which values a flag accepts. If the
+// user gives another value, the error suggests a valid one.
 
 // A number is the value of a flag that accepts a number between least and most.
 type number[T int | int64 | float64 | time.Duration] struct {
 	to          *T
-	kind        string // name of the type in help texts
+	kind        string // type name in help texts
 	parse       func(string) (T, error)
 	format      func(T) string
 	meant       func(string) string // returns a valid spelling of a text that parse refuses, such as "2h" for "2hours", or ""
-	wants       string              // values that the error names if meant returns ""
+	wants       string              // description of valid values, for the error if meant returns ""
 	least, most T
 	outside     func(T) string // returns the error message for a number below least or above most
 }
@@ -54,21 +54,21 @@ func (n *number[T]) Set(text string) error {
 	return nil
 }
 
-// whole returns the value of a flag that accepts an integer not less than least. The error for a
+// whole returns the value of a flag that accepts an integer of least or more. The error for a
 // smaller one is "must be" followed by wants.
 func whole[T int | int64](to *T, least T, wants string) *number[T] {
 	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, wanting[T](wants)}
 }
 
-// lasting returns the value of a flag that accepts a duration not less than least. The error for a
+// lasting returns the value of a flag that accepts a duration of least or more. The error for a
 // shorter one is "must be" followed by wants.
 func lasting(to *time.Duration, least time.Duration, wants string) *number[time.Duration] {
 	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, wanting[time.Duration](wants)}
 }
 
 // size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
-// which must not be less than least. One KB is 1024 bytes. The error for a smaller number is "must
-// be" followed by wants.
+// which is least or more. One KB is 1024 bytes. The error for a smaller number is "must be"
+// followed by wants.
 func size(to *int64, least int64, wants string) *number[int64] {
 	return &number[int64]{to, "size", parseSize, report.Size, meantSize, wantSize, least, math.MaxInt64, wanting[int64](wants)}
 }
@@ -97,7 +97,8 @@ func similarity(to *float64) *number[float64] {
 }
 
 // similarities is the value of a flag that accepts several resemblances, in ascending order and
-// without repeats. If the user gives none, values are the default, and the flag's usage names it.
+// without duplicates. If the user gives none, values are the default, and the flag's usage names
+// it.
 type similarities struct {
 	list
 	values []float64
@@ -218,7 +219,6 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// A choice is the value of a flag that accepts one of several words.
 type choice[T ~string] struct {
 	to *T
 	of []T
@@ -246,7 +246,6 @@ func (c *choice[T]) Set(text string) error {
 	return errors.New(didYouMean(text, words, "", "must be "+strings.Join(words[:last], ", ")+" or "+words[last]))
 }
 
-// An onOff is the value of a flag that is on or off.
 type onOff bool
 
 func (o *onOff) String() string {
@@ -279,8 +278,6 @@ func (l *list) Replace(all []string) error {
 }
 func (l *list) GetSlice() []string { return *l }
 
-// expressions is the value of a flag that accepts regular expressions, and may be given several
-// times.
 type expressions struct {
 	list
 	compiled []*regexp.Regexp
@@ -295,8 +292,8 @@ func (e *expressions) Set(text string) error {
 	return e.Append(text)
 }
 
-// privateHosts is the value of a flag that names private hosts and networks, such as localhost or
-// 10.0.0.0/8. Only the named ones may be connected to.
+// privateHosts is the value of a flag that names the private hosts and networks that may be
+// connected to, such as localhost or 10.0.0.0/8.
 type privateHosts struct {
 	list
 	hosts []string
@@ -322,7 +319,6 @@ func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	return p
 }
 
-// allow permits the crawl with the options o to connect to the private hosts and networks in p.
 func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }

@@ -40,8 +40,6 @@ This command prints the version for a bug report:
 	},
 }
 
-// readBuild returns the version of the program, and other information that the Go linker stored in
-// it.
 func readBuild() monitor.Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

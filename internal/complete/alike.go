@@ -14,7 +14,7 @@ import (
 // # Clusters at several similarities
 //
 // The similarity at which two pages start to count as duplicates is chosen before a crawl. The
-// pages of the crawl then show whether it was a good choice. An Alike holds the clusters of
+// pages of the crawl then show whether it was a good choice. An Alike contains the clusters of
 // duplicates at several similarities, computed in one pass. At each similarity they equal the
 // result of [Judge]. [Alike.Curve] returns the number of clusters and pages at each similarity.
 // [Alike.Near] returns pairs of pages just above and just below one similarity.
@@ -42,8 +42,7 @@ import (
 // lower. Pages that share a template and differ only in a few names have about this resemblance.
 const LeastAlike = 0.3
 
-// EachTwentieth returns the similarities from the lesser of [LeastAlike] and least to 1, in steps
-// of a twentieth.
+// EachTwentieth returns the multiples of 0.05 from the lesser of [LeastAlike] and least up to 1.
 func EachTwentieth(least float64) (all []float64) {
 	for n := 1; n <= 20; n++ {
 		if similarity := float64(n) / 20; similarity >= min(least, LeastAlike) {
@@ -53,7 +52,7 @@ func EachTwentieth(least float64) (all []float64) {
 	return all
 }
 
-// An Alike holds the clusters of a store at several similarities.
+// An Alike contains the clusters of a store at several similarities.
 type Alike struct {
 	similarities []float64
 	texts        []likeText
@@ -61,11 +60,10 @@ type Alike struct {
 	order        []int32 // indexes of taken.Pairs(), in ascending order of resemblance
 }
 
-// A likeText is a text with the pages that have it.
 type likeText struct {
-	id    dedup.Hash // id of the first page, in order of precedence, that has the text
-	url   string     // URL of the page with this id
-	pages int        // number of pages that have the text, at least 1
+	id    dedup.Hash // ID of the first page with the text, in order of precedence
+	url   string     // URL of that page
+	pages int        // number of pages with the text, at least 1
 }
 
 // FindAlike finds the clusters of the pages of s at the given similarities, which must be in
@@ -106,7 +104,7 @@ type Step struct {
 	Pages      int     `json:"pages"`    // number of pages in those clusters, including their leaders
 }
 
-// Curve returns the result for each of the similarities.
+// Curve returns the result for each similarity.
 func (a *Alike) Curve() (steps []Step) {
 	for _, similarity := range a.similarities {
 		steps = append(steps, a.count(similarity))
@@ -130,15 +128,15 @@ func (a *Alike) count(similarity float64) Step {
 
 // A LikePair is a pair of pages with their exact resemblance, from 0 to 1.
 type LikePair struct {
-	A, B        dedup.Hash // ids of the two pages
-	URLs        [2]string  // URLs of A and B, in this order
+	A, B        dedup.Hash
+	URLs        [2]string // URLs of A and B
 	Resemblance float64
 }
 
-// Near returns at most n pairs whose resemblance is at or just above a similarity, and at most n
-// whose resemblance is just below it. The pairs closest to the similarity come first. Near chooses
-// among the pairs that FindAlike found: in each, one page leads a cluster with the other at some
-// similarity. No page is in two pairs of one list.
+// Near returns at most n pairs whose resemblance is at or just above the given similarity, and at
+// most n whose resemblance is just below it. The pairs closest to the similarity come first. Near
+// chooses among the pairs that FindAlike found: in each, one page leads a cluster with the other at
+// some similarity. No page is in two pairs of one list.
 func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
@@ -150,7 +148,7 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 }
 
 // sampled is the maximum number of pairs above the similarity, and of pairs below it, that Near
-// examines. It bounds the cost of a call.
+// examines, to bound the cost of a call.
 const sampled = 10_000
 
 func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
@@ -170,9 +168,10 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page and the pages that resemble it, but too little to be near-duplicates of it.
+// A LikeGroup is a page with the pages that resemble it, but not enough to be near-duplicates of
+// it.
 type LikeGroup struct {
-	Leader  dedup.Hash // id of the page
+	Leader  dedup.Hash
 	Members []LikeMember
 }
 
@@ -185,8 +184,8 @@ type LikeMember struct {
 // Below groups the pages that are leaders at the given similarity by their resemblance to each
 // other. A group is a cluster at the lowest similarity that splits into several clusters at the
 // given one. The largest group comes first. In each group, the member with the highest resemblance
-// to the leader comes first. If several pages have the same text, Below returns only the one that
-// comes first in order of precedence. A page that resembles no other leader is in no group.
+// to the leader comes first. If several pages have the same text, Below returns only the first of
+// them in order of precedence. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

@@ -19,7 +19,7 @@ import (
 //
 // Only different pages count; see different.go. [dedup.Recurring] defines how many are enough.
 //
-// A block that one host repeats is left out on all hosts, so that the same blocks are missing from
+// A block that one host repeats is ignored on all hosts, so that the same blocks are missing from
 // both pages of a pair. Otherwise a block that recurs just often enough on a host, but not on its
 // mirror, would separate a page from its copy. A footer that was copied to another host together
 // with a page would do so too. The cost is that such a block is missing even where it is the real
@@ -40,10 +40,10 @@ import (
 // A boilerplate describes the blocks that one host repeats on many pages.
 type boilerplate struct {
 	Host      string         `json:"host"`
-	Pages     int            `json:"pages"`     // number of different pages on which blocks were counted; 0 if the host has too few pages
-	Blocks    map[uint64]int `json:"blocks"`    // maps the hash of a block to the number of counted pages that have the block
-	Top       []Block        `json:"top"`       // the blocks on the most pages, most frequent first
-	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, which this or another host repeats
+	Pages     int            `json:"pages"`     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
+	Blocks    map[uint64]int `json:"blocks"`    // number of counted pages with each block, by the hash of the block
+	Top       []Block        `json:"top"`       // most frequent blocks first
+	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, repeated by this or another host
 }
 
 // topBlocks is the maximum number of blocks per host that are reported with their text.
@@ -75,8 +75,6 @@ func (w *Whole) learn(ctx context.Context) error {
 	return nil
 }
 
-// repeat stores the boilerplate of all hosts in w.hosts, and the hashes of their blocks in
-// w.repeated.
 func (w *Whole) repeat(hosts []*boilerplate) {
 	w.hosts, w.repeated = hosts, map[uint64]bool{}
 	for _, b := range hosts {
@@ -86,10 +84,9 @@ func (w *Whole) repeat(hosts []*boilerplate) {
 	}
 }
 
-// learnHost finds the blocks that a host repeats.
 func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
 	returning := dedup.NewRecurring(len(pages))
-	held, weight := make([][]uint64, len(pages)), 0 // the hashes of each page's blocks, kept so that most hosts are read only once; weight counts the hashes
+	held, weight := make([][]uint64, len(pages)), 0 // hashes of each page's blocks, kept so that most hosts are read only once; weight counts the hashes
 	for _, take := range []func([]uint64){returning.Read, returning.Count} {
 		for i, p := range pages {
 			numbers := held[i]
@@ -114,7 +111,7 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 // bytes, so the limit is 16 MiB.
 const mostHeld = 2 << 20
 
-// blocksOf returns the blocks of a page as a map from their hashes to their texts.
+// blocksOf returns the texts of a page's blocks by their hashes.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -134,7 +131,7 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 }
 
 // showTop sets b.Top to the blocks that are on the most pages. Their texts are read from the first
-// page that has them, because b.Blocks holds only hashes.
+// page that has them, because b.Blocks has only hashes.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
 	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))
@@ -183,7 +180,6 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 	return c.joinMixed(ctx, least)
 }
 
-// shortenText returns the shingles of a text as [Whole.shortened] returns it.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
 	return w.shinglesOf(canon, t, w.shortened(canon, t, words), false)
 }
@@ -230,7 +226,6 @@ func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	return c.take(ctx, skip, (*text).all, c.mixed.Add)
 }
 
-// countShortened counts, for each host, the pages that were compared without some of their blocks.
 func (w *Whole) countShortened() {
 	pages := map[string]int{}
 	for i := range w.texts {
@@ -249,19 +244,19 @@ func (w *Whole) countShortened() {
 	}
 }
 
-// A LeftOut describes the blocks of a host that the comparison of pages ignored.
+// A LeftOut describes the blocks of a host that the comparison ignored.
 type LeftOut struct {
 	Host      string
-	Pages     int     // number of different pages on which blocks were counted; 0 if the host has too few pages
-	Blocks    int     // number of different blocks that were ignored
-	Shortened int     // number of pages of this host that were compared without some blocks, which this or another host repeats
-	Top       []Block // some of the blocks, those on the most pages first
+	Pages     int     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
+	Blocks    int     // number of distinct blocks that were ignored
+	Shortened int     // number of pages of this host that were compared without some blocks, repeated by this or another host
+	Top       []Block // some of the blocks, most frequent first
 }
 
 // A Block is a line of text that recurs on many pages of its host.
 type Block struct {
 	Text  string
-	Pages int // number of different pages that have it
+	Pages int // number of distinct pages with the block
 }
 
 // LeftOut returns, sorted by host, the repeated blocks that the comparison ignored. A host is

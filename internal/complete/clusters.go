@@ -48,7 +48,6 @@ func (w *Whole) leaders() (texts []int) {
 	return texts
 }
 
-// followers yields the pages of the cluster that a text leads, without the leading page.
 func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	return func(yield func(*ranked) bool) {
 		for _, t := range w.led[text] {
@@ -77,10 +76,10 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-// Members yields the members of several clusters, given by their leaders. It goes through the
-// leaders in order. For each it yields the other pages of its cluster, the one with the highest
-// resemblance to the leader first. Pages with the same resemblance are in order of precedence. It
-// reads many pages of the store at once, because that is faster.
+// Members yields the members of several clusters, given by their leaders. For each leader in turn,
+// it yields the other pages of its cluster, those with the highest resemblance to the leader first.
+// Pages with the same resemblance are in order of precedence. Members reads many pages at once,
+// because that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
@@ -96,11 +95,9 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// pagesAtOnce is the number of pages that are read in one call to the store.
 const pagesAtOnce = 256
 
-// ledByThese goes through the leaders in order, and yields the other pages of each leader's
-// cluster.
+// ledByThese yields, for each leader in turn, the other pages of its cluster.
 func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	return func(yield func(*ranked) bool) {
 		for _, leader := range leaders {
@@ -117,9 +114,9 @@ func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	}
 }
 
-// yieldRecords passes the records of the pages with these ids to yield. All the pages were in the
-// store when its pages were compared, so a missing record is an error. yieldRecords returns false
-// if yield did.
+// yieldRecords passes the records of the pages with these IDs to yield. All of them were in the
+// store during the comparison, so a missing record is an error. yieldRecords returns false if yield
+// did.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
 	pages, err := w.Pages(ctx, ids, store.WantRecord)
 	if err != nil {

@@ -32,12 +32,11 @@ type excerpts struct {
 	w       *Whole
 	order   *dedup.Occurrences
 	index   *dedup.Excerpts
-	sources []bool // texts that may contain another text
+	sources []bool // whether each text may contain another text
 	runs    *lru.Cache[part, dedup.Set]
 	canon   dedup.Text
 }
 
-// findContained is like find, for the rule containment.
 func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	w.progress.all = containedSteps
 	x := &excerpts{w: w, runs: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
@@ -73,12 +72,10 @@ func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, *text, strin
 	return x.w.readAll(ctx, short, runs, x.w.counted(take))
 }
 
-// whole returns the runs of a whole text.
 func (x *excerpts) whole(canon *dedup.Text, _ *text, words string) dedup.Set {
 	return dedup.Runs(canon, words)
 }
 
-// shortened returns the runs of a text without the blocks that are repeated on many pages of a host.
 func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set {
 	return dedup.Runs(canon, x.w.shortened(canon, t, words))
 }
@@ -106,13 +103,13 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string
 		if !x.sources[leader] {
 			return ctx.Err()
 		}
-		return x.of(ctx, leader, from, take)
+		return x.contained(ctx, leader, from, take)
 	})
 }
 
-// of calls take for each text that comes after leader, is contained in it, and is in no cluster
+// contained calls take for each text after leader that leader contains and that is in no cluster
 // yet.
-func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
+func (x *excerpts) contained(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
 	source, err := x.set(ctx, x.w.texts[leader].all())
 	if err != nil {
 		return err

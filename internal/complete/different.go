@@ -33,18 +33,17 @@ import (
 // are mistaken for a template.
 
 const (
-	ownWords     = dedup.DefaultShingle  // a page counts as different if it has at least this many words that the other page lacks
-	mostOneTitle = dedup.RecurringAlways // at most this many pages of one cluster and title are counted
+	ownWords     = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
+	mostOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
 )
 
-// A kind is the key of a set of pages that may be copies of each other: pages of one host with one
-// title, in one cluster.
+// A kind is the key of a set of pages that may be copies of each other: pages of the same host with
+// the same title, in the same cluster.
 type kind struct {
 	titled
 	leader int
 }
 
-// A titled is the key of the pages of one host that have one title.
 type titled struct {
 	host  string
 	title dedup.Hash
@@ -134,7 +133,6 @@ func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, d
 	return true, nil
 }
 
-// wordsOf returns the set of the words of a page.
 func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
 	if words, ok := vocabulary.Get(p.id); ok {
 		return words, nil

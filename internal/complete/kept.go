@@ -17,7 +17,7 @@ import (
 // # Cached comparisons
 //
 // The result of a comparison is cached beside the store; see [store.Keeper]. It is valid until a
-// page of the store changes. It holds the clusters at each of [EachTwentieth], and at the
+// page of the store changes. It contains the clusters at each of [EachTwentieth], and at the
 // similarity of the crawl. So one comparison serves the report with --complete, the list of almost
 // duplicates, and the similarities that the viewer offers. It takes a third more time than a
 // comparison at the similarity of the crawl alone.
@@ -44,11 +44,10 @@ type keptMatches struct {
 	Hosts        []*boilerplate `json:"hosts"`
 	Leaders      []int32        `json:"leaders"`         // for each pair of a leader and a text in its cluster, the leader's index in Whole.texts
 	Texts        []int32        `json:"texts"`           // for each pair in Leaders, the other text's index in Whole.texts
-	Resemblances []float64      `json:"resemblances"`    // the containments of the texts if the rule is containment
-	Alike        []float64      `json:"alike,omitempty"` // the resemblance of each pair if the rule is containment
+	Resemblances []float64      `json:"resemblances"`    // resemblance of each pair, or its containment if the rule is containment
+	Alike        []float64      `json:"alike,omitempty"` // resemblance of each pair if the rule is containment
 }
 
-// keptName returns the name under which a comparison with these options is cached.
 func (w *Whole) keptName() string {
 	name := "alike"
 	if w.rule.Contained > 0 {
@@ -69,7 +68,7 @@ func newState(opt Options) stateHash {
 	return h
 }
 
-// add adds to the hash everything that the comparison uses of a page, except its text.
+// add hashes everything that the comparison uses of a page, except its text.
 func (h stateHash) add(page *store.Change, order *precedence.Order) {
 	r := &page.Record
 	fmt.Fprintf(h, "%s %s %s %s %t %t %d %q %q %+v\n",
@@ -82,7 +81,7 @@ func (h stateHash) add(page *store.Change, order *precedence.Order) {
 func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
 // keptWith returns the similarities at which clusters are found for the cache: the requested ones,
-// those of EachTwentieth, and that of the rule. They are sorted, without repetitions. If the rule is
+// those of EachTwentieth, and that of the rule. They are sorted, without duplicates. If the rule is
 // containment, there are only the requested ones.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	if rule.Contained > 0 {
@@ -94,7 +93,6 @@ func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	return slices.Compact(all)
 }
 
-// remember caches the result of a comparison.
 func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	k := keptMatches{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts}
 	for _, p := range found.Pairs() {
@@ -111,7 +109,7 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 }
 
 // recall returns the cached comparison. It returns nil if there is none, if the pages of the store
-// have changed since it was cached, or if it lacks the clusters at one of the given similarities.
+// have changed since it was cached, or if it lacks the clusters at any of the given similarities.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {

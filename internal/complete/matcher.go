@@ -11,15 +11,15 @@ import (
 	"skink/store"
 )
 
-// cacheBytes bounds the memory for shingles. 64 MiB hold the shingles of some 8,000 pages of a
-// thousand words.
+// cacheBytes bounds the memory for shingles. 64 MiB are enough for about 8,000 pages of a thousand
+// words.
 const cacheBytes = 64 << 20
 
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds
 // candidates, and each candidate pair is compared exactly. Only one goroutine may use a matcher.
 type matcher struct {
 	w     *Whole
-	join  *dedup.Join // join of the texts without repeated blocks, or of the whole text if a text was not shortened
+	join  *dedup.Join // join of the texts without repeated blocks
 	mixed *dedup.Join // join of whole texts; see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
@@ -28,12 +28,12 @@ type matcher struct {
 // A part is the key of cached shingles: a text, either whole or without the blocks that hosts
 // repeat.
 type part struct {
-	page dedup.Hash // id of a page with the text
+	page dedup.Hash // ID of a page with the text
 	left bool       // whether the blocks that are repeated on many pages of a host are left out
 }
 
-// newMatcher returns a matcher that compares whole texts and finds the pairs whose resemblance is
-// least or more.
+// newMatcher returns a matcher that compares whole texts. The argument least is the minimum
+// resemblance of the pairs to find.
 func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
 	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
@@ -50,8 +50,8 @@ func (c *matcher) index(ctx context.Context, least float64) error {
 	return c.post(ctx, order, least)
 }
 
-// count returns an empty table for counting shingles. The number of words in the texts that are not
-// skipped determines its size.
+// count returns an empty table for counting shingles, sized for the words in the texts that are not
+// skipped.
 func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	words := 0
 	for i := range c.w.texts {
@@ -62,8 +62,8 @@ func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	return dedup.NewOccurrences(words)
 }
 
-// post builds the join of all texts that are long enough to compare. The argument order holds the
-// frequencies of their shingles.
+// post builds the join of all texts that are long enough to compare. The argument order contains
+// the frequencies of their shingles.
 func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
@@ -101,7 +101,6 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 	})
 }
 
-// short returns, for each text, whether it is too short to be compared.
 func (c *matcher) short() []bool {
 	short := make([]bool, len(c.w.texts))
 	for i := range short {
@@ -114,7 +113,6 @@ func (c *matcher) short() []bool {
 // of the shortened text, or of the whole text if it was not shortened.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
-// all returns the key of the whole text's shingles.
 func (t *text) all() part { return part{t.pages[0].id, false} }
 
 // shinglesOf returns the shingles of a text. If left is true, it first removes the blocks that
@@ -128,8 +126,8 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 	return w.rule.Set(canon)
 }
 
-// alike yields the texts after text i that resemble it enough. The resemblance must be at least
-// from[i] and at least from[other]. alike is the function that [dedup.Clusters] calls.
+// alike yields the texts after text i that resemble it enough: at least from[i] and at least
+// from[other]. [dedup.Clusters] calls it.
 func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
 		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))
@@ -206,7 +204,7 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 }
 
 // without returns a text without the blocks that are repeated on many pages of a host. The result
-// shorter is true if there were any.
+// shorter reports whether there were any.
 func (w *Whole) without(canon *dedup.Text, text, lang string) (left string, shorter bool) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -12,13 +12,12 @@ import (
 // A Pair is two similar pages.
 type Pair struct {
 	A           string  `json:"a"` // URL of one page
-	B           string  `json:"b"` // URL of the other page, greater than A
+	B           string  `json:"b"` // URL of the other page; greater than A
 	Resemblance float64 `json:"resemblance"`
 }
 
 // Pairs returns all pairs of pages whose resemblance is at or above the rule's similarity, each
-// with its exact resemblance, in the order of their URLs. Pages that are too short by the rule have
-// no pairs.
+// with its exact resemblance, sorted by URL. Pages that are too short by the rule have no pairs.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, Options{Rule: rule})
 	if err != nil {
@@ -46,8 +45,6 @@ type textPair struct {
 	Resemblance float64
 }
 
-// similar returns the pairs of different texts whose resemblance is at or above the rule's
-// similarity.
 func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	c, err := newMatcher(ctx, w, w.rule.Similarity)
 	if err != nil {

@@ -1,23 +1,22 @@
 package complete
 
-// A progress reports how much of a comparison is done. The steps of a comparison are assumed to
-// take equally long. First the whole texts are counted, joined and clustered. Then the boilerplate
-// of hosts is found, and the texts without it are counted, joined and clustered again.
+// A progress reports how much of a comparison is done. All steps are assumed to take the same time.
+// First the whole texts are counted, joined and clustered. Then the boilerplate of hosts is found,
+// and the texts without it are counted, joined and clustered again.
 type progress struct {
-	tell  func(share float64) // receives the share that is done, from 0 to 1; nil if nobody asked for reports
-	all   int                 // number of steps
-	steps int                 // number of steps that have begun
+	tell  func(share float64) // called with the completed share, from 0 to 1; may be nil
+	all   int
+	steps int
 }
 
 const (
 	allSteps       = 7
 	containedSteps = 8   // number of steps if the rule is containment
-	tellEvery      = 256 // number of parts of a step that are done between two reports
+	tellEvery      = 256 // number of parts of a step between two reports
 )
 
-// next begins the next step, which has n parts. The caller passes the number of parts that are done
-// to the returned function. This number must not decrease. The function reports the progress now
-// and then.
+// next begins the next step, which has n parts. It returns a function that reports progress,
+// given the number of parts done so far. That number must not decrease.
 func (p *progress) next(n int) func(done int) {
 	p.steps++
 	step, due := p.steps, 0

@@ -9,20 +9,19 @@ import (
 	"skink/store"
 )
 
-// A ranked is a page as the comparison keeps it in memory: its id and the fields of its record that
-// decide its rank.
+// A ranked is a page as kept in memory by the comparison: its ID and the fields of its record that
+// determine its rank.
 type ranked struct {
 	precedence.Standing
 	id    dedup.Hash
-	place int // position in the order in which pages were stored, from 0
+	place int // position in the order in which the pages were stored, from 0
 	words int
-	hash  dedup.Hash // hash of the page's text
+	hash  dedup.Hash
 	title dedup.Hash
 	lang  string
 
 	// yielding is another page that would rank first among the copies, but names this page as its
-	// canonical URL. This page is therefore ranked just before that page. yielding is nil if there is
-	// no such page.
+	// canonical URL. This page is therefore ranked just before it. May be nil.
 	yielding *precedence.Standing
 }
 
@@ -30,7 +29,7 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	return ranked{
 		Standing: precedence.Of(r, order), place: place, id: r.ID, words: r.Words,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
-		lang: unique.Make(r.Lang).Value(), // pages share the few different strings
+		lang: unique.Make(r.Lang).Value(), // there are few different strings, so the pages share them
 	}
 }
 
@@ -85,12 +84,10 @@ func (j joined) join(a, b dedup.Hash) {
 	}
 }
 
-// A ranking is an order of pages: by precedence, or by length with the longest text first. The
-// latter is for a corpus that should keep as much text as possible.
+// A ranking is an order of pages: by precedence, or with the longest text first. The latter is for
+// a corpus that should keep as much text as possible.
 type ranking struct{ longest bool }
 
-// compare returns a negative number if a is ranked before b, and a positive number if it is ranked
-// after b.
 func (r ranking) compare(a, b *ranked) int {
 	switch {
 	case !r.longest:
@@ -102,7 +99,6 @@ func (r ranking) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
 }
 
-// why returns the name of the criterion by which a ranks before b.
 func (r ranking) why(a, b *ranked) string {
 	switch {
 	case !r.longest || a.NoIndex != b.NoIndex:

@@ -13,14 +13,14 @@ import (
 
 // # Reading all texts
 //
-// Judging a whole store reads its texts several times. Looking up a page by its id costs about ten
+// Judging a whole store reads its texts several times. Looking up a page by its ID costs about ten
 // times as much as reading it in the order of the store. For this reason, a step that needs all
 // texts, in any order, reads all changes of the store from the beginning. Several goroutines
 // process the texts. If [Options].Sparing is set, one goroutine does all the work, so that the rest
 // of the process is not slowed down.
 
-// counted returns a function that calls take and reports the progress. It begins a new step of the
-// progress, in which each text is one part.
+// counted returns a function that calls take and reports progress. It begins a new step, in which
+// each text is one part.
 func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	step, done := w.progress.next(len(w.texts)), 0
 	return func(i int, s dedup.Set) {
@@ -58,7 +58,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 			}
 		})
 	})
-	var taking sync.Mutex                       // guards calls of take
+	var taking sync.Mutex                       // serializes calls of take
 	for range max(1, runtime.GOMAXPROCS(0)/2) { // half of the processors, because other goroutines read texts and run take
 		workers.Go(func() error {
 			var canon dedup.Text

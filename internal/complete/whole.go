@@ -20,9 +20,9 @@ import (
 // # All pages against all
 //
 // During a crawl a page is compared with earlier leaders, so the leaders depend on the order of the
-// crawl. A Whole holds new verdicts that are made after the crawl. Every pair of texts at or above
-// the similarity is found and verified exactly, and clusters are built in an order that depends
-// only on the pages. The same pages give the same clusters, whatever the order of the crawl.
+// crawl. A Whole contains new verdicts, made after the crawl. Every pair of texts at or above the
+// similarity is found and verified exactly, and clusters are built in an order that depends only on
+// the pages. The same pages give the same clusters, whatever the order of the crawl.
 //
 // Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
 // that is in no cluster yet leads a new one. The cluster consists of all pages that resemble the
@@ -44,41 +44,40 @@ import (
 // and a new member are kept. Texts are read from the store when they are indexed and when they are
 // compared, and the number of shingles in memory is bounded.
 
-// A Whole holds the pages of a store after they have all been compared with each other. It
+// A Whole contains the pages of a store after they have all been compared with each other. It
 // implements the reading methods of its store, and replaces the verdicts of the crawl with its own.
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
 	by        ranking
 	wholeText bool
-	sparing   bool                 // value of Options.Sparing
+	sparing   bool
 	state     string               // hash that identifies the input of the comparison; see kept.go
 	texts     []text               // the different texts, in the order of precedence of their first pages
-	of        map[dedup.Hash]int32 // maps the id of a page to the index in texts of the page's text
+	of        map[dedup.Hash]int32 // index in texts of each page's text, by page ID
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
-	places    []dedup.Place        // the cluster of each text, parallel to texts
-	contained []float64            // the share of each text that its leader contains, parallel to texts; nil unless the rule is containment
-	alike     []float64            // the resemblance of each text to its leader, parallel to texts; nil unless the rule is containment
-	compared  int                  // number of pairs of texts that were compared exactly
-	led       [][]int              // the members of the cluster that each text leads, parallel to texts; see ledBy
+	places    []dedup.Place        // cluster of each text, parallel to texts
+	contained []float64            // share of each text that its leader contains, parallel to texts; nil unless the rule is containment
+	alike     []float64            // resemblance of each text to its leader, parallel to texts; nil unless the rule is containment
+	compared  int                  // number of pairs of texts compared exactly
+	led       [][]int              // members of the cluster that each text leads, parallel to texts; see ledBy
 	progress  progress
 }
 
-// A text represents all pages that have the same text. Two pages have the same text if their words
-// are the same.
+// A text represents all pages with the same words.
 type text struct {
-	pages   []ranked // the pages that have the text, in order of precedence
-	short   bool     // the rule says that the text is too short to be compared
-	shorter bool     // the text is compared without the blocks that are repeated on many pages of a host
-	bare    bool     // the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
+	pages   []ranked // pages with the text, in order of precedence
+	short   bool     // whether the text is too short for the rule to compare it
+	shorter bool     // whether the text is compared without the blocks that are repeated on many pages of a host
+	bare    bool     // whether the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
 }
 
 // Options control how the pages of a store are compared, and which page leads a cluster.
 type Options struct {
 	Rule      dedup.Rule
-	WholeText bool // compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // the longest text leads a cluster, and of several longest ones the page that was stored first; otherwise package precedence decides; always set if the rule is containment
+	WholeText bool // whether to compare whole texts; otherwise blocks that a host repeats on many pages are ignored
+	Longest   bool // whether the longest text leads a cluster, and of several longest ones the page stored first; otherwise package precedence decides; always set if the rule is containment
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
@@ -89,8 +88,8 @@ type Options struct {
 	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
 	// so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
-	// Progress is called from time to time with the share of the work that is done, from 0 to 1. It
-	// must return at once. If it is nil, the progress is not reported.
+	// Progress is called from time to time with the completed share of the work, from 0 to 1. It must
+	// return at once. It may be nil.
 	Progress func(share float64)
 }
 
@@ -105,7 +104,7 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 		return nil, err
 	}
 	w.places = found.At(similarity)
-	if w.alike != nil { // then found holds containments
+	if w.alike != nil { // found has containments instead of resemblances
 		w.contained = make([]float64, len(w.texts))
 		for i := range w.places {
 			if p := &w.places[i]; p.Leader != i {
@@ -118,8 +117,8 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 }
 
 // compareTexts compares the pages of a store at the given similarities, which must be in ascending
-// order. The result holds, for each similarity, the cluster of each text. It may hold other
-// similarities too, because a cached comparison has more.
+// order. The result contains the cluster of each text at each similarity. A cached result may also
+// contain other similarities.
 func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
 	end, err := s.End(ctx)
 	if err != nil {

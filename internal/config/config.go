@@ -32,36 +32,36 @@ import (
 type File struct {
 	Name     string
 	Text     []byte // content of the file, unchanged
-	Flags    []Flag // flags for the running command, in the order of their lines
+	Flags    []Flag // flags for the running command, in line order
 	Hosts    access.Table
-	Settings []Setting // settings of hosts for printing, in the order of their lines
+	Settings []Setting // settings of hosts for printing, in line order
 }
 
 // A Flag is a flag whose value comes from a configuration file.
 type Flag struct {
 	Name   string
-	Values []string // elements of an array; otherwise a single value
+	Values []string // elements of an array, or a single value
 	List   bool     // whether the value is an array
 	Bool   bool     // whether the value is a Boolean
 	Line   int
 	Filled bool // whether a value contains a substitution ${...}; such a value may be secret and must not be printed
 }
 
-// A Setting is a setting of a host, with a value that may be printed.
+// A Setting is a setting of a host, for printing.
 type Setting struct {
 	Host, Key string
-	Value     string // the value as TOML; "***" for a secret
+	Value     string // TOML value; "***" for a secret
 	Line      int
 }
 
 // Options defines the commands and flags that a file may contain.
 type Options struct {
-	Command string                                       // the running command
-	Main    string                                       // the command whose flags are set above all sections
-	Shared  string                                       // a flag that is set above all sections and applies to all commands
+	Command string                                       // running command
+	Main    string                                       // command whose flags are set above all sections
+	Shared  string                                       // flag that is set above all sections and applies to all commands
 	Flags   map[string][]string                          // names of the flags of each command
 	Ignored func(flag string) bool                       // reports whether a flag of the running command must not be set from the file; may be nil
-	Host    func(h *access.Host) Setter                  // returns a setter for those settings of a host that are also flags; nil means that sections of hosts are only checked for unknown keys
+	Host    func(h *access.Host) Setter                  // returns a setter for the settings of a host that are also flags; nil means that sections of hosts are only checked for unknown keys
 	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil means [os.LookupEnv]
 	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name; may be nil
 }
@@ -80,8 +80,8 @@ func Read(name string, opt Options) (*File, error) {
 	return Parse(name, text, opt)
 }
 
-// Parse parses the text of a file. It fails at the first error. Paths in the file are relative to its
-// folder, or to the one in the comment that [File.Copy] adds.
+// Parse parses the text of a file. It fails at the first error. Paths in the file are relative to
+// its folder, or to the folder in the comment that [File.Copy] adds.
 func Parse(name string, text []byte, opt Options) (*File, error) {
 	var content map[string]any
 	if err := toml.Unmarshal(text, &content); err != nil {
@@ -115,7 +115,6 @@ func (f *File) Copy() []byte {
 	return []byte(strings.TrimRight(text, "\n") + "\n" + relativeTo + strconv.Quote(dir) + "\n")
 }
 
-// folderOf returns the folder to which the paths in a file are relative.
 func folderOf(name string, text []byte) string {
 	if at := strings.LastIndex(string(text), relativeTo); at >= 0 {
 		quoted := strings.TrimSpace(string(text[at+len(relativeTo):]))
@@ -144,7 +143,6 @@ func linesOf(text []byte) map[string]int {
 	return lines
 }
 
-// noteLines records the line numbers of a key and of the keys in its value.
 func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) {
 	path := noteKey(p, n, section, lines)
 	if value := n.Value(); value.Kind == unstable.InlineTable {
@@ -156,7 +154,7 @@ func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map
 	}
 }
 
-// noteKey records the line number of each part of a key, and returns the whole path of the key.
+// noteKey records the line number of each part of a key, and returns the full path of the key.
 func noteKey(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) []string {
 	path := slices.Clone(section)
 	for it := n.Key(); it.Next(); {
@@ -170,20 +168,17 @@ func noteKey(p *unstable.Parser, n *unstable.Node, section []string, lines map[s
 
 func pathOf(keys ...string) string { return strings.Join(keys, "\x00") }
 
-// A parser parses one file and stores the result in a [File].
 type parser struct {
 	file  *File
 	opt   Options
 	lines map[string]int
-	dir   string // folder to which paths are relative
+	dir   string // folder to which paths in the file are relative
 }
 
-// errorf returns an error that names the line of a key.
 func (p *parser) errorf(path []string, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", p.file.Name, p.lines[pathOf(path...)], fmt.Errorf(format, args...))
 }
 
-// unknown returns the error for a key that does not exist.
 func (p *parser) unknown(path []string, names []string) error {
 	word, more := path[len(path)-1], ""
 	if p.opt.Suggest != nil {
@@ -195,7 +190,7 @@ func (p *parser) unknown(path []string, names []string) error {
 	return p.errorf(path, "unknown key %q%s", word, more)
 }
 
-// keys returns the keys of a table in order of their lines.
+// keys returns the keys of a table in line order.
 func (p *parser) keys(path []string, table map[string]any) []string {
 	line := func(key string) int { return p.lines[pathOf(append(slices.Clone(path), key)...)] }
 	var keys []string
@@ -230,7 +225,6 @@ func (p *parser) parse(content map[string]any) error {
 	return nil
 }
 
-// command parses the section of a command.
 func (p *parser) command(path []string, value any) error {
 	name := path[0]
 	flags, ok := value.(map[string]any)
@@ -249,8 +243,8 @@ func (p *parser) command(path []string, value any) error {
 	return nil
 }
 
-// take adds a flag to the file if wanted is true, which means that the flag is for the running
-// command, and if Options.Ignored does not exclude the flag.
+// take adds a flag to the file if it is wanted, which means that it is for the running command, and
+// if Options.Ignored does not exclude it.
 func (p *parser) take(path []string, value any, wanted bool) error {
 	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
 		return nil
@@ -285,7 +279,6 @@ func (p *parser) flag(path []string, value any) (Flag, error) {
 	return f, nil
 }
 
-// scalar returns a string, number or Boolean as text.
 func scalar(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case string:

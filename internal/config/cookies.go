@@ -12,8 +12,8 @@ import (
 const httpOnly = "#HttpOnly_"
 
 // parseCookies parses a cookies.txt file, the Netscape format in which browsers and curl export
-// cookies. If the domain of a cookie begins with a dot, the cookie is also for all names below the
-// domain. Errors begin with the line number, and do not quote the line.
+// cookies. If the domain of a cookie begins with a dot, the cookie also applies to all subdomains.
+// Errors begin with the line number, and do not quote the line.
 func parseCookies(text string) ([]*http.Cookie, error) {
 	var all []*http.Cookie
 	number := 0
@@ -26,7 +26,7 @@ func parseCookies(text string) ([]*http.Cookie, error) {
 		}
 		fields := strings.Split(line, "\t")
 		if len(fields) == 6 {
-			fields = append(fields, "") // an editor removed the tab before an empty value
+			fields = append(fields, "") // an editor may have removed the tab before an empty value
 		}
 		if len(fields) != 7 {
 			return nil, fmt.Errorf("%d: a cookie needs 7 fields separated by tabs, got %d", number, len(fields))

@@ -57,8 +57,8 @@ func (p *parser) value(path []string, name string) (string, error) {
 	return value, nil
 }
 
-// relative converts a path that is relative to the folder of the file to a path that is relative to
-// the working folder of the process.
+// relative converts a path relative to the folder of the file to one relative to the working
+// folder.
 func (p *parser) relative(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -66,7 +66,7 @@ func (p *parser) relative(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// reason returns the cause of an error from reading a file, without the name of the file.
+// reason returns the cause of an error from reading a file, without the file's name.
 func reason(err error) error {
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err

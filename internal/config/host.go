@@ -19,7 +19,7 @@ import (
 var (
 	flagKeys = []string{"delay", "per-host", "user-agent", "include", "exclude", "max-host-pages", "max-host-bytes", "render"}
 	hostKeys = append([]string{"headers", "cookies", "user", "password", "login", "logout", "proxy", "sign"}, flagKeys...)
-	secrets  = []string{"headers", "user", "password"} // keys of the settings whose values are secrets
+	secrets  = []string{"headers", "user", "password"} // keys of settings with secret values
 )
 
 func (p *parser) hosts(path []string, value any) error {
@@ -57,13 +57,11 @@ func (p *parser) hosts(path []string, value any) error {
 	return nil
 }
 
-// validPattern reports whether a pattern can match a host.
 func validPattern(pattern string) bool {
 	name := strings.TrimPrefix(pattern, "*.")
 	return pattern == "*" || name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("*/@?#", r) })
 }
 
-// note adds a setting to the list of settings for printing.
 func (p *parser) note(path []string, value any) {
 	s := Setting{Host: path[1], Key: path[2], Line: p.lines[pathOf(path...)]}
 	s.Value = shown(s.Key, value)
@@ -101,7 +99,6 @@ func shown(key string, value any) string {
 	return text
 }
 
-// hostKey sets a key of a host's section in h.
 func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 	key := path[2]
 	if slices.Contains(flagKeys, key) {
@@ -159,7 +156,6 @@ func (p *parser) text(path []string, value any) (string, error) {
 	return p.fill(path, text)
 }
 
-// texts returns a string, or the strings of an array.
 func (p *parser) texts(path []string, value any) (all []string, err error) {
 	values, ok := value.([]any)
 	if !ok {
@@ -175,7 +171,6 @@ func (p *parser) texts(path []string, value any) (all []string, err error) {
 	return all, nil
 }
 
-// hostFlag sets a key of a host's section that is also a flag.
 func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	f, err := p.flag(path, value)
 	if err != nil {
@@ -238,7 +233,7 @@ func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
 		written = []any{value}
 	}
 	all := access.Cookies{}
-	for _, name := range written { // errors name a file as the configuration spells it
+	for _, name := range written { // errors name a file as spelled in the configuration
 		file, err := p.text(path, name)
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-// Package buckettest starts S3 servers for tests. Tests can make their requests fail.
+// Package buckettest starts S3 servers for tests, which can make requests fail.
 package buckettest
 
 import (
@@ -21,7 +21,7 @@ type Server struct {
 	Bucket string
 
 	backend gofakes3.Backend
-	handler http.Handler // the S3 server itself, which never fails
+	handler http.Handler // the S3 server itself, without failures
 
 	mu       sync.Mutex
 	fail     func(n int, r *http.Request) int // guarded by mu, as is requests
@@ -36,7 +36,7 @@ func New() (*Server, error) {
 	return s, backend.CreateBucket(s.Bucket)
 }
 
-// Start starts a server. The server stops when the test ends.
+// Start starts a server, which stops when the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s, err := New()
@@ -64,8 +64,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Fail makes the server call fail for each later request. The argument n is the number of the
-// request, from 1. The result is the status of the response, 0 for an ordinary response, and -1 for
-// a broken connection.
+// request, from 1. The result is the status of the response, 0 to handle the request normally, or
+// -1 to break the connection.
 func (s *Server) Fail(fail func(n int, r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +94,7 @@ func (s *Server) Object(key string) ([]byte, error) {
 	return io.ReadAll(o.Contents)
 }
 
-// Unfinished returns the number of multipart uploads that were started, and neither completed nor
-// aborted.
+// Unfinished returns the number of multipart uploads that were neither completed nor aborted.
 func (s *Server) Unfinished() (int, error) {
 	answer := httptest.NewRecorder()
 	s.handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/"+s.Bucket+"?uploads", nil))
