@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// # Confidence of a recommendation
+// # Confidence in a recommendation
 //
 // The intervals of a recommended threshold are percentile intervals of the bootstrap (Efron, 1979;
 // Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). A resample draws as

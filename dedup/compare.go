@@ -18,7 +18,7 @@ type Comparison struct {
 	Bands                int // number of equal bands of the scheme that was passed to Compare
 }
 
-// Compare measures two texts by their shingles. Two texts without shingles have resemblance 1.
+// Compare compares two texts by their shingles. The resemblance of two texts without shingles is 1.
 func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
 	listA, listB := s.Append(nil, a), s.Append(nil, b)
 	x, y := NewSketch(listA), NewSketch(listB)

@@ -61,7 +61,7 @@ func NewExcerpts(least float64, n int, o *Occurrences) *Excerpts {
 }
 
 // Add stores the runs of the text with the given index, counted from 0. It may be called once for
-// each index, in any order, and not after [Excerpts.Of]. An empty text is not an excerpt.
+// each index, in any order, but not after [Excerpts.Of]. An empty text is not an excerpt.
 func (x *Excerpts) Add(at int, runs Set) {
 	size := len(runs)
 	if size == 0 {

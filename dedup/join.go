@@ -33,8 +33,8 @@ import (
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
 // come last. For example, take ten thousand pages of one template. In each, 18 % of the text is its
-// own, so they resemble each other by .7. At .8 their prefixes end before the template begins, or
-// the reach of its first shingles is too short. No pair of them is compared, and the only work is
+// own, so their resemblance is .7. At .8 their prefixes end before the template begins, or the
+// reach of its first shingles is too short. No pair of them is compared, and the only work is
 // reading the pages.
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
@@ -47,9 +47,9 @@ import (
 //
 // One join works for all similarities from t up, because a higher similarity only makes the bounds
 // on the same positions and bitmaps stricter. A search has a minimum similarity for each set.
-// Suppose pages of one template resemble each other by .42. At .3, the search for the first page
-// finds all the others, which become members of its cluster. After that they are searched for only
-// above .42, and no pair of them is compared.
+// Suppose that the pages of one template have a resemblance of .42. At .3, the search for the first
+// page finds all the others, which become members of its cluster. After that they are searched for
+// only above .42, and no pair of them is compared.
 //
 // A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
 // counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle

@@ -16,7 +16,7 @@ const (
 	letter
 	digit
 	lead  // the first byte of a two-byte character
-	quote // the ASCII apostrophe, which joins two letters or two digits in one word
+	quote // the ASCII apostrophe, which joins two letters or two digits into one word
 )
 
 var class = func() (c [256]byte) {

@@ -113,8 +113,7 @@ func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	return sum.quality()
 }
 
-// crossValidate reports for each pair whether it was declared a duplicate when its tenth was
-// tested.
+// crossValidate reports for each pair whether tenfold cross-validation declared it a duplicate.
 func crossValidate(pairs []Scored, thresholds []float64) []bool {
 	fold := make([]int, len(pairs))
 	rng := rand.New(rand.NewPCG(uint64(len(pairs)), 2))

@@ -54,8 +54,8 @@ const (
 // then call Count once for every page.
 type Recurring struct {
 	least  uint8
-	table  []uint8        // number of blocks in each bucket in the first reading; counting stops at Recurring.least
-	counts map[uint64]int // number of pages with each block, counted in the second reading
+	table  []uint8        // number of blocks in each bucket in the first pass; counting stops at Recurring.least
+	counts map[uint64]int // number of pages with each block, counted in the second pass
 }
 
 // NewRecurring returns a Recurring for a host with the given number of pages. This number

@@ -64,8 +64,8 @@ func Resembles(a, b Set, t float64) (resemblance float64, ok bool) {
 	return resemblance, resemblance >= t
 }
 
-// Containment is |A∩B| / |A|, the share of a that is in b, from 0 to 1. It finds excerpts: one
-// paragraph of a long page has a low resemblance to the page, but its containment is 1. The
+// Containment returns |A∩B| / |A|, the share of a that is in b, from 0 to 1. It detects excerpts:
+// one paragraph of a long page has a low resemblance to the page, but its containment is 1. The
 // containment of an empty set is 1.
 func Containment(a, b Set) float64 {
 	if len(a) == 0 {
@@ -86,8 +86,8 @@ func Dice(a, b Set) float64 {
 // Uniqueness is 1 - resemblance. It measures how much two pages differ.
 func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }
 
-// DiceOfLists is 2c/(n1+n2) over lists with n1 and n2 elements. The lists may have repeats, and c
-// is the number of elements that they have in common, including repeats. The result for two empty
+// DiceOfLists returns 2c/(n1+n2) for lists with n1 and n2 elements. The lists may have repeats, and
+// c is the number of elements that they have in common, including repeats. The result for two empty
 // lists is 1.
 func DiceOfLists[S comparable](a, b []S) float64 {
 	if len(a)+len(b) == 0 {

@@ -86,7 +86,7 @@ func (s Scheme) Probability(j float64) float64 {
 	if s.Need == 1 {
 		return 1 - none
 	}
-	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can make the sum negative
+	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can make the difference negative
 }
 
 // Keys appends to dst the keys under which an index stores a sketch. Two pages are candidates if

@@ -123,7 +123,7 @@ func (s Shingling) Strings(t *Text) []string {
 	return all
 }
 
-// Distinct returns a list without its repeated elements, in the order of first occurrence.
+// Distinct returns the distinct elements of a list, in the order of first occurrence.
 func Distinct[S comparable](list []S) []S {
 	seen := make(map[S]bool, len(list))
 	var all []S

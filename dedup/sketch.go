@@ -140,8 +140,8 @@ func least(x []uint32, flip, factor, low uint32) uint32 {
 	return low
 }
 
-// Estimate is the share of equal values in two sketches, which estimates the
-// resemblance of their texts.
+// Estimate returns the share of equal values in two sketches, which estimates the resemblance of
+// their texts.
 func Estimate(a, b *Sketch) float64 {
 	n := 0
 	for i := range a {

@@ -15,9 +15,9 @@ type Choice struct {
 
 // BestThreshold returns the threshold with the highest F1. The thresholds must be in ascending
 // order. Often neighbouring thresholds have the same F1, because no pair has a score between them.
-// Then BestThreshold returns the middle one, which is farthest from a mistake. If there are several
-// such ranges, it chooses the widest of them. If several are equally wide, it chooses the one with
-// the highest thresholds, which declare the fewest pairs duplicates.
+// Then BestThreshold returns the middle one, which leaves the widest margin on both sides. If there
+// are several such ranges, it chooses the widest of them. If several are equally wide, it chooses
+// the one with the highest thresholds, which declare the fewest pairs duplicates.
 func BestThreshold(pairs []Scored, thresholds []float64) Choice {
 	return newSweep(pairs, thresholds).best(func(int) int { return 1 })
 }

@@ -54,7 +54,7 @@ func (r Rule) Explain(k VerdictKind) string {
 	return ""
 }
 
-// Percent formats a share for people, such as "80 %" or "87.5 %".
+// Percent formats a share as a percentage, such as "80 %" or "87.5 %".
 func Percent(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + " %"
 }

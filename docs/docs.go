@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Pages holds the pages of the manual by file name, such as crawling.md.
+// Pages contains the pages of the manual by file name, such as crawling.md.
 //
 //go:embed *.md
 var Pages embed.FS

@@ -18,7 +18,7 @@ import (
 // turn them into paragraphs.
 //
 //   - Page headers and footers: the first or last line of a page is dropped if the same line, apart
-//     from its numbers, is the first or last on two more pages. So a line that is on only one page
+//     from its numbers, is the first or last on two other pages. So a line that is on only one page
 //     is never lost.
 //   - Tables of contents: a line that ends in a row of dots and a number is dropped. The text
 //     contains the heading itself.

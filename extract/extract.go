@@ -128,7 +128,7 @@ func (d *Document) AllLinks() iter.Seq[Link] {
 	}
 }
 
-// Alternate is the content of a <link rel=alternate>.
+// Alternate describes a <link rel=alternate>.
 type Alternate struct {
 	Href     string `json:"href"`               // address as written
 	Type     string `json:"type,omitempty"`     // media type; "" for a web page

@@ -40,8 +40,8 @@ func (s *survey) keepFlow() {
 	}
 }
 
-// isPlaced reports whether element i has no mark other than its position beside the text, and its
-// content looks like text.
+// isPlaced reports whether the marks of element i only describe its position beside the text, and
+// its content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]
 	if e.mark&markPlace == 0 || e.mark&^(markPlace|markPanel) != 0 || e.parent < 0 || e.controls > 0 {

@@ -121,8 +121,8 @@ func spanAt(line string) int {
 	return 1
 }
 
-// linkAt returns the length of the link that begins with the first bracket of a line, or 0 if there
-// is none.
+// linkAt returns the length of the link at the beginning of a line, or 0 if there is none. The line
+// must begin with a bracket.
 func linkAt(line string) int {
 	end := closing(line)
 	if end == 0 || !strings.HasPrefix(line[end:], "](") {

@@ -17,7 +17,7 @@ import "bytes"
 type guard struct {
 	mark  mark
 	part  float64 // an element is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64 // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
+	whole float64 // maximum share of the page's weight for all elements of the rule together; 1 means no maximum, but enough text must remain
 	holds func(*genre) bool
 }
 
@@ -37,7 +37,7 @@ var guards = []guard{
 	{markComments, 0.4, 0.5, (*genre).hasRemarks},
 }
 
-// A sum is the total of some blocks that were not dropped.
+// A sum contains totals over some blocks that were not dropped.
 type sum struct {
 	weight int
 	size   int // bytes of text

@@ -32,7 +32,7 @@ const (
 	columnShare  = 0.7 // minimum share of the root's weight in a column
 	productShare = 0.8 // minimum share of the root's weight in a column of a product page
 	loneShare    = 0.6 // minimum share of the weight in a column of an article, if no other element is nearly as heavy (see loneTimes)
-	loneTimes    = 4   // a column chosen by loneShare weighs at least this many times as much as the next element
+	loneTimes    = 4   // a column chosen by loneShare weighs at least this many times as much as the second heaviest element
 	loneRuns     = 2   // minimum number of running paragraphs in a column chosen by loneShare
 )
 
@@ -232,8 +232,8 @@ func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
 
-// hasTwin reports whether a child of i has a sibling with the same name and first class for which
-// like returns true.
+// hasTwin reports whether the given child of i has a sibling with the same name and first class for
+// which like returns true.
 func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
@@ -443,8 +443,8 @@ func (s *survey) headOf(i int32) int32 {
 	return -1
 }
 
-// boxOf returns the innermost element around a block that is not a paragraph, a list or a table.
-// paragraph reports whether no list item, table cell or code is between the two.
+// boxOf returns the innermost element of kind group around a block. paragraph reports whether no
+// list item, table cell or code is between the block and this element.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {

@@ -234,7 +234,7 @@ func countWords(text string) int {
 		case language.StandsAlone(r):
 			words++
 			inWord = false
-		case !inWord && !(0x3000 <= r && r < 0x3040): // ignore the punctuation of these scripts
+		case !inWord && !(0x3000 <= r && r < 0x3040): // ignore Chinese and Japanese punctuation
 			words++
 			inWord = true
 		}

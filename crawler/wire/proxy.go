@@ -156,7 +156,7 @@ type oneConn struct{ net.Conn }
 
 func (c oneConn) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
 
-// socks asks a SOCKS5 proxy (RFC 1928) for a connection. The proxy looks up the name.
+// socks asks a SOCKS5 proxy (RFC 1928) for a connection. The proxy resolves the host name.
 func socks(ctx context.Context, conn net.Conn, through *url.URL, address string) error {
 	var auth *proxy.Auth
 	if through.User != nil {
@@ -236,8 +236,8 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 
 type throughKey struct{}
 
-// newForward returns the transport for requests in the absolute form. It connects only to the proxy
-// of the request.
+// newForward returns the transport for requests in absolute form. It connects only to the proxy of
+// each request.
 func newForward(d *dialer, base *http.Transport, keepRaw bool) *http.Transport {
 	f := base.Clone()
 	dialProxy := func(ctx context.Context, _, _ string) (net.Conn, error) {

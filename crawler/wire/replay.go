@@ -18,7 +18,7 @@ type Answer struct {
 
 // Replay rebuilds the exchange of an archived response. It removes the content coding, and reads
 // the body of a page up to limit bytes. If the body was cut when it was archived, BodyErr contains
-// the reason. For a time limit, that is a TimeoutError with timeout.
+// the reason. If a time limit cut it, BodyErr is a TimeoutError with timeout.
 func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	x := &Exchange{Status: a.Status, Header: a.Header, Limit: limit}
 	if hasBody(a.Status) {

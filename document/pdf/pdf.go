@@ -4,9 +4,9 @@
 // # Safety
 //
 // PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no access to
-// files or the network, and a limited memory. Each file gets an instance of its own, which takes
-// some milliseconds to create and is discarded afterwards. So the text of a file does not depend on
-// the files before it, and a file that breaks its instance does not affect others.
+// files or the network, and its memory is limited. Each file gets an instance of its own, which
+// takes some milliseconds to create and is discarded afterwards. So the text of a file does not
+// depend on the files before it, and a file that breaks its instance does not affect others.
 //
 // Reading a file is stopped if it takes too long. For this purpose, the compiled code checks at
 // each loop whether its context has ended. These checks make PDFium three times slower, but without

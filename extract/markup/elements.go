@@ -164,7 +164,7 @@ func (r *reader) anchor(n *html.Node) {
 	}
 }
 
-// hasText is a fast check that most links pass: it reports whether their text begins with a text
+// hasText is a fast check that most links pass. It reports whether the first text node of a link is
 // longer than every text in vague.
 func hasText(n *html.Node) bool {
 	c := n.FirstChild
