@@ -14,11 +14,11 @@ import (
 //
 // The count is exact and uses bounded memory. The pages are read twice, with the hash filter of
 // Park, Chen and Yu ("An effective hash-based algorithm for mining association rules", SIGMOD
-// 1995). The first reading counts blocks by bucket in a table of bytes. A bucket's count is at
-// least that of each of its blocks. So only blocks in buckets that reach the bound can recur often
-// enough. The second reading counts only these blocks, one by one. A crowded table costs memory for
+// 1995). The first pass counts blocks by bucket in a table of bytes. A bucket's count is at least
+// that of each of its blocks. So only blocks in buckets that reach the bound can recur often
+// enough. The second pass counts only these blocks, one by one. A crowded table costs memory for
 // blocks that turn out to be rare, but never changes the result. The order of the pages does not
-// matter in either reading.
+// matter in either pass.
 //
 // The bound was measured on two versions of the same documentation, with 3,800 pages each. Some 70
 // of these pages repeat a table of 40 words and have 15 words of their own. A bound that is a share

@@ -83,7 +83,7 @@ func Dice(a, b Set) float64 {
 	return 2 * float64(common(a, b)) / float64(len(a)+len(b))
 }
 
-// Uniqueness is 1 - resemblance. It measures how much two pages differ.
+// Uniqueness returns 1 - resemblance. It measures how much two pages differ.
 func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }
 
 // DiceOfLists returns 2c/(n1+n2) for lists with n1 and n2 elements. The lists may have repeats, and

@@ -100,8 +100,8 @@ const (
 )
 
 // newSketch passes the upper halves of the shingles, chunk by chunk, through each function. The
-// vector code processes only full strides. The last stride is filled up with repeats, which do not
-// change a minimum.
+// vector code processes only full strides. The last stride is padded with repeated shingles, which
+// do not change a minimum.
 func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	for i := range s {
 		s[i] = math.MaxUint32

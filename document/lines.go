@@ -255,8 +255,8 @@ func beginsBlock(line string) bool {
 	return strings.ContainsRune("•‣◦▪●○■□–—-*·", first) && strings.HasPrefix(line[size:], " ")
 }
 
-// pdfDate returns a date from a PDF file, such as D:20260131120000+01'00', as RFC 3339, or as a day
-// if it has no time. It returns "" for any other text.
+// pdfDate converts a date from a PDF file, such as D:20260131120000+01'00', to RFC 3339, or to a
+// day if it has no time. It returns "" for any other text.
 func pdfDate(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
 	digits := s

@@ -38,7 +38,7 @@ import (
 // Document holds the text, the metadata and the links of a page. Links and other lists are in the
 // order of the page.
 type Document struct {
-	Title       string // <title>; if it is missing, og:title; if that is missing too, the first <h1>
+	Title       string // <title>, or else og:title, or else the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
 	SiteName    string // <meta> og:site_name or, if it is missing, application-name
 	Description string // <meta> description or, if it is missing, og:description

@@ -85,7 +85,7 @@ func (s *survey) inText(e int32) bool {
 }
 
 // breadcrumbs returns the names in the first element whose class, id or label contains
-// "breadcrumb", but only about the first 20.
+// "breadcrumb". It stops after the block that contains the twentieth name.
 func (s *survey) breadcrumbs() (names []string) {
 	for i := range s.elems {
 		e := &s.elems[i]

@@ -28,7 +28,8 @@ import (
 // software counts for more than schema.org's Product. A shop with neither of them is recognized by
 // the button to buy the product.
 
-// genre holds the kinds that a page declares. Most pages declare none, and some declare several.
+// genre records which kinds of page a page declares itself to be. Most pages declare no kind, and
+// some declare several.
 type genre struct {
 	thread, answers, article, product, shop, blog, manual bool
 	carts                                                 int // number of buttons and forms that put a product into a cart

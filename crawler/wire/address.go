@@ -28,7 +28,7 @@ import (
 // 2001::/23). Known weakness: Some clouds serve their metadata at a public address that only their
 // own machines can reach. The table does not contain these addresses.
 
-// special are the address blocks outside the public internet.
+// special lists the address blocks outside the public internet.
 var special = parsePrefixes(
 	"0.0.0.0/8",       // this network, RFC 1122 3.2.1.3
 	"10.0.0.0/8",      // private, RFC 1918

@@ -122,7 +122,7 @@ func contentCodings(h http.Header) ([]string, error) {
 	return codings, nil
 }
 
-// undecoded are the content codings of the IANA registry that this package cannot decode. Unknown
+// undecoded lists the content codings of the IANA registry that this package cannot decode. Unknown
 // words in Content-Encoding are ignored.
 var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,

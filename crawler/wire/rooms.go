@@ -138,7 +138,7 @@ type sharing struct {
 	left int64 // bytes that may be read before the share must grow
 }
 
-// within returns a reader of src. The share grows as the reader is read.
+// within returns a reader that reads src, and grows the share while it does so.
 func (s *Share) within(ctx context.Context, src io.Reader, clock *Clock) io.Reader {
 	if s == nil {
 		return src
