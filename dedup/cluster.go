@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Place is the cluster of a text. Leader is the index of the text that leads the cluster, and may
-// be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
+// A Place says which cluster a text is in. Leader is the index of the text that leads the cluster,
+// and may be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
 type Place struct {
 	Leader      int
 	Resemblance float64

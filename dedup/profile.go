@@ -87,7 +87,7 @@ func zelenkovSegalovich(a, b string, in ProfileInput) ProfileResult {
 	return r
 }
 
-// The elementary algorithm removes these words and marks, as published.
+// The elementary algorithm removes these words and punctuation marks, as published.
 var (
 	elementaryWords = setOfWords("это как так в на над к ко до за то с со для о ну же ж что он она б бы ли и у")
 	elementaryMarks = strings.NewReplacer(",", "", ".", "", "!", "", "?", "", "(", "", ")", "", "-", "", "—", "", ":", "", ";", "", `"`, "")

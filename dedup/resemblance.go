@@ -42,8 +42,8 @@ func commonFrom(a, b Set, least int) (n, steps int) {
 	}
 }
 
-// Resemblance is |A∩B| / |A∪B|, from 0 to 1 (Broder 1997; Jaccard's coefficient).
-// The resemblance of two empty sets is 1.
+// Resemblance returns |A∩B| / |A∪B|, from 0 to 1 (Broder 1997; Jaccard's coefficient). The
+// resemblance of two empty sets is 1.
 func Resemblance(a, b Set) float64 {
 	if len(a) == 0 && len(b) == 0 {
 		return 1
@@ -74,8 +74,8 @@ func Containment(a, b Set) float64 {
 	return float64(common(a, b)) / float64(len(a))
 }
 
-// Dice is 2·|A∩B| / (|A|+|B|), from 0 to 1. In terms of the resemblance J it is 2J/(1+J), so it
-// orders pairs in the same way. The Dice coefficient of two empty sets is 1.
+// Dice returns 2·|A∩B| / (|A|+|B|), from 0 to 1. This is 2J/(1+J) for the resemblance J, so both
+// order pairs in the same way. The Dice coefficient of two empty sets is 1.
 func Dice(a, b Set) float64 {
 	if len(a)+len(b) == 0 {
 		return 1

@@ -85,7 +85,8 @@ func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 // Source returns the first candidate that contains enough of a page, and the share that it
 // contains; see [Rule.Contains]. page is the [Runs] of the page. runsOf returns those of a
 // candidate, or nil if the candidate no longer exists. Source stops after candidates with a total
-// of [MaxVerifyWords] words. If there is no source, ok is false. The error is that of runsOf.
+// of [MaxVerifyWords] words. If there is no source, ok is false. Source stops at the first error of
+// runsOf and returns it.
 func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (Set, error)) (source Candidate, share float64, ok bool, err error) {
 	words := 0
 	for _, c := range candidates {

@@ -31,8 +31,8 @@ const found = 0.98
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
 // bands. They are as long as they can be if two pages of resemblance t must share a band with a
 // probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
-// BandsFor fails if t is above 1, or below [LeastSimilarity], for which even 84 bands of one
-// minimum are too long.
+// BandsFor fails if t is above 1 or below [LeastSimilarity]. At a lower similarity, even bands of
+// one minimum would be too long.
 func BandsFor(t float64) (Scheme, error) {
 	for rows := Minima / 3; rows >= 1 && t >= LeastSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}

@@ -56,7 +56,8 @@ var classWords = func() map[string]mark {
 }()
 
 // classShapes maps a first letter to a set of bits, one for each length of the words in classWords
-// that begin with it. The check excludes most other words faster than a look-up in the map.
+// that begin with it. A test of the bit excludes most other words faster than a look-up in
+// classWords.
 var classShapes = func() (shapes ['z' + 1]uint32) {
 	for word := range classWords {
 		shapes[word[0]] |= 1 << len(word)

@@ -52,7 +52,7 @@ type Document struct {
 	Canonical    string // href of the first rel=canonical as written; "" if none
 	Base         string // <base href> as written; "" if none
 	Charset      string // WHATWG name of the encoding with which the page was decoded
-	MediaType    string // media type as which [Parse] read the page; see [MediaType]
+	MediaType    string // media type that [Parse] used to read the page; see [MediaType]
 
 	NoIndex, NoFollow bool           // the page asks every crawler for this in <meta name=robots>
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>, by the crawler's name in lower case

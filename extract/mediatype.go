@@ -11,7 +11,7 @@ import (
 // Sniffing standard ("resource header").
 const sniffed = 1445
 
-// MediaType returns the media type as which [Parse] reads a body, such as "text/html". It is the
+// MediaType returns the media type that [Parse] uses to read a body, such as "text/html". It is the
 // type in contentType, unless that is missing or meaningless (application/octet-stream), or the
 // bytes contradict it. Then the bytes decide. For example, some servers send PDF as text/html.
 func MediaType(body []byte, contentType string) string {
@@ -136,8 +136,8 @@ func letters(s string) bool {
 	return s != "GIF87a" && s != "GIF89a"
 }
 
-// hasControls reports whether the beginning of a body has control characters that texts do not
-// have. The standard calls them "binary data bytes".
+// hasControls reports whether the beginning of a body has control characters that do not occur in
+// text. The standard calls them "binary data bytes".
 func hasControls(body []byte) bool {
 	for _, c := range body[:min(len(body), sniffed)] {
 		if c < 0x09 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f {

@@ -67,7 +67,7 @@ func (d *dialer) failed(address string, through *url.URL, err error) error {
 	return &ProxyError{through.Scheme + "://" + through.Host, err}
 }
 
-// checkTarget refuses a host and port if an address of its name is special and not permitted.
+// checkTarget refuses a host and port if the host has a special address that is not permitted.
 func (d *dialer) checkTarget(ctx context.Context, address string) error {
 	if d.allows(address) || d.maybeSpecial(ctx, address) {
 		return nil

@@ -68,7 +68,7 @@ type Options struct {
 	Roots    *x509.CertPool // nil means the certificate authorities that the system trusts
 }
 
-// Folders is a server on this machine that answers for some hosts.
+// Folders represents a server on this machine that serves some hosts.
 type Folders interface {
 	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
 	Address() string            // the address at which the server listens

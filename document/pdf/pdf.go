@@ -169,7 +169,7 @@ func (e *Engine) Read(ctx context.Context, body []byte, limit int) (*File, error
 	stop := context.AfterFunc(limited, s.cancel)
 	file, err := e.readIn(limited, s, body, limit)
 	if !stop() {
-		return nil, errors.Join(context.Cause(limited), s.stop()) // the next file starts the sandbox again
+		return nil, errors.Join(context.Cause(limited), s.stop()) // Read starts the sandbox again for the next file
 	}
 	return file, err
 }
