@@ -110,8 +110,8 @@ func (o *Occurrences) place(x uint64) (word *uint64, at int) {
 	return &o.met[x>>5], int(x&31) * 2
 }
 
-// returns reports whether shingle x occurs in more than one of the counted sets. A true result may
-// be wrong, because other shingles can share the bits of x. A false result is always right.
+// A shingle returns if it occurs in more than one of the counted sets. A true result may be wrong,
+// because other shingles can share the bits of x. A false result is always right.
 func (o *Occurrences) returns(x uint64) bool {
 	word, at := o.place(x)
 	return *word>>at&3 == 2

@@ -222,7 +222,7 @@ func Better(a, b Verdict) Verdict {
 }
 
 // Copy returns the verdict on a page with the same canonical text as an earlier page. num and name
-// are those of the earlier page, and first is its verdict. If the earlier page leads or is thin,
+// are those of the earlier page, and first is its verdict. If the earlier page is a leader or thin,
 // the copy is exact. Otherwise the copy gets the verdict of the earlier page.
 func Copy(num uint64, name string, first Verdict) Verdict {
 	if first.Kind == Exact || first.Kind == Near {

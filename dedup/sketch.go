@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf is the inverse of [Sketch.Append]. ok is false if b has the wrong size.
+// SketchOf decodes a sketch that [Sketch.Append] has encoded. ok is false if b has the wrong size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false

@@ -206,7 +206,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, errMissing) { // a ZIP file that is not a document, although it contains one
+	if errors.Is(err, errMissing) { // a ZIP file that contains a document but is not one itself
 		return nil, extract.ErrNotText
 	}
 	if err != nil {

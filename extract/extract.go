@@ -132,7 +132,7 @@ func (d *Document) AllLinks() iter.Seq[Link] {
 type Alternate struct {
 	Href     string `json:"href"`               // address as written
 	Type     string `json:"type,omitempty"`     // media type; "" for a web page
-	Hreflang string `json:"hreflang,omitempty"` // language of the other page, or x-default
+	Hreflang string `json:"hreflang,omitempty"` // language of the other page, or "x-default"
 	Title    string `json:"title,omitempty"`
 }
 

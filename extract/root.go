@@ -94,7 +94,7 @@ func (s *survey) only(hint rootHint) int32 {
 }
 
 // titled returns the outermost <article> around the page's <h1>. It returns -1 if there is none, if
-// it has little text, or if less than nine tenths of the text outside are readers' comments.
+// it has little text, or if less than nine tenths of the text outside it is readers' comments.
 func (s *survey) titled() int32 {
 	if s.h1Block < 0 {
 		return -1

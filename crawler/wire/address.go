@@ -221,8 +221,8 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers replaces the dialer's error if that error is about an address that is not
-// permitted, although another address of the host is permitted.
+// errNoneAnswers replaces an error that says that an address is not permitted, if another address
+// of the host is permitted.
 var errNoneAnswers = errors.New("no address of the host answers")
 
 // allows reports whether a host is listed in Options.AllowHosts, so that its address is not checked.

@@ -199,8 +199,8 @@ func basicOf(through *url.URL) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+password))
 }
 
-// forwards returns the HTTP proxy to which a request is sent in the absolute form, or nil if there
-// is none.
+// forwards returns the HTTP proxy to which a request is sent in absolute form, or nil if there is
+// none.
 func (t *Transport) forwards(r *http.Request) *url.URL {
 	if r.URL.Scheme != "http" || t.forward == nil {
 		return nil

@@ -182,7 +182,7 @@ func scripted(n *html.Node) bool {
 		if key == "" {
 			continue
 		}
-		switch key[0] { // most links have only the attributes href, class, id, rel, target and title
+		switch key[0] { // no case matches href, class, id, rel, target or title, the only attributes of most links
 		case '@', ':':
 			return true
 		case 'o':

@@ -1,5 +1,5 @@
-// Package wiretest contains helpers for tests that cannot use the real network: names, closed
-// ports, and bodies with content codings.
+// Package wiretest contains helpers for tests that cannot use the real network: name servers,
+// proxies, closed ports, and bodies with content codings.
 package wiretest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Encode applies codings to a body in the order given; "raw" is deflate without the zlib form.
+// Encode applies codings to a body in the order given; "raw" is deflate without the zlib wrapper.
 func Encode(t testing.TB, codings string, body []byte) []byte {
 	t.Helper()
 	for coding := range strings.SplitSeq(codings, ", ") {
@@ -57,8 +57,8 @@ func Encode(t testing.TB, codings string, body []byte) []byte {
 	return body
 }
 
-// ClosedPort returns a loopback address on which no process listens or will listen, because its
-// port is in use.
+// ClosedPort returns a loopback address that refuses connections. The test occupies the port until
+// it ends, so no other process can listen on it.
 func ClosedPort(t testing.TB) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
