@@ -39,12 +39,12 @@ const (
 	RecurringHost   = 20 // on a host with fewer pages no block recurs, because a series of articles could look like a template
 	recurringLeast  = 10 // a block on fewer pages than this never recurs
 	recurringShare  = 10 // a block recurs if it is on one in recurringShare pages of its host, within the other bounds
-	RecurringAlways = 50 // a block on this many pages recurs, however many pages its host has
+	RecurringAlways = 50 // a block on at least this many pages recurs, however many pages its host has
 )
 
 // The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
-// bucketsMost, which is 16 MiB. For example, a million pages of fifty blocks each put about three
-// blocks in each bucket.
+// bucketsMost, which is 16 MiB. For example, with a million pages of fifty blocks each, about three
+// blocks share a bucket.
 const (
 	bucketsPerPage = 256
 	bucketsMost    = 1 << 24
