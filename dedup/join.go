@@ -163,7 +163,7 @@ func (r *room[T]) take(n int) []T {
 // All postings of one shingle are in one list.
 type posting struct {
 	set   int32
-	reach float32 // see Join.reach; rounding to float32 must not make it smaller
+	reach float32 // Join.reach, rounded up to a float32 so that no pair is missed
 }
 
 // leeway loosens every bound of the join, so that a rounding error never excludes a pair. It is a

@@ -56,7 +56,7 @@ var classWords = func() map[string]mark {
 }()
 
 // classShapes maps a first letter to a set of bits, one for each length of the words in classWords
-// that begin with it. A test of the bit excludes most other words faster than a look-up in
+// that begin with it. Testing a bit excludes most other words faster than looking them up in
 // classWords.
 var classShapes = func() (shapes ['z' + 1]uint32) {
 	for word := range classWords {

@@ -143,7 +143,7 @@ func (r *reader) leave(n *html.Node) {
 	}
 }
 
-// conclude finds the faults that can be found only after the whole document has been read.
+// conclude adds the faults that can be detected only after the whole document has been read.
 func (r *reader) conclude() {
 	f := &r.facts.Faults
 	if !r.doctype {
