@@ -8,7 +8,7 @@
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
-//	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
+//	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: the URL is new
 //	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests in the meantime
 //	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
 //
@@ -187,7 +187,7 @@ type Grant struct {
 }
 
 // Present is the time for which a worker counts as active after it asked for hosts. It is longer
-// than a worker waits before it asks again, and much shorter than a claim. When a worker dies, its
+// than the pause before a worker asks again, and much shorter than a claim. When a worker dies, its
 // claimed hosts stay locked until their claims expire, but the other workers soon get its share of
 // the unclaimed hosts.
 const Present = 5 * time.Second

@@ -225,7 +225,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds a response that was just written to the index entries, and moves a.at past it.
+// wrote adds an index entry for a response that was just written, and moves a.at past the response.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()

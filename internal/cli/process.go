@@ -56,8 +56,8 @@ func endings() <-chan os.Signal {
 
 // obey cancels the context at the first signal, so that the command can shut down properly. A
 // second signal ends the process at once, with that signal's default action. A second SIGHUP is
-// ignored, because a terminal that closes may send several. If the system ignores that signal, as
-// it does SIGINT in the background processes of some shells, obey calls os.Exit.
+// ignored, because a terminal that closes may send several. If the process ignores the second
+// signal, as background processes of some shells ignore SIGINT, obey calls os.Exit.
 func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCauseFunc) {
 	for got := range signals {
 		if ctx.Err() == nil {

@@ -35,8 +35,8 @@ type recommendation struct {
 // comparedBy is the measure that crawls use.
 const comparedBy = "resemblance"
 
-// recommended returns the best way that a crawl can use. If only other measures were tried, it
-// returns the best of those.
+// recommended returns the best combination with the measure that crawls use. If none with that
+// measure was tried, it returns the best of all.
 func (t *tuning) recommended() dedup.Tuned {
 	for _, way := range t.Tried {
 		if way.Measure == comparedBy {

@@ -191,9 +191,9 @@ func meantSize(value string) string {
 	return report.Size(n)
 }
 
-// meantDuration returns a text that time.ParseDuration accepts, for a text that it does not accept:
-// "30s" for "30", "48h" for "2d" or "2days", "5m" for "5min". It returns "" if it cannot guess the
-// meaning.
+// meantDuration returns the duration that the user probably meant by a value that
+// time.ParseDuration rejects: "30s" for "30", "48h" for "2d" or "2days", "5m" for "5min". It
+// returns "" if it cannot guess the meaning.
 func meantDuration(value string) string {
 	for _, text := range []string{value, value + "s"} {
 		if _, err := time.ParseDuration(text); err == nil {

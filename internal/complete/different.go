@@ -111,8 +111,8 @@ func (w *Whole) tellingTitles() map[titled]bool {
 	return telling
 }
 
-// another reports whether p is different from all pages in before: it has enough words that each of
-// them lacks.
+// another reports whether p is different from all pages in before: for each of them, p has enough
+// words that the other page lacks.
 func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil

@@ -191,7 +191,7 @@ func mayBeObject(start []byte) bool {
 	return len(start) == 0 || start[0] == '{'
 }
 
-// isLine reports whether a line is a JSON object with a text, or a line of a feed without a text.
+// isLine reports whether a line is a JSON object with a text, or a textless line of a feed.
 func (f *Fields) isLine(raw []byte) bool {
 	members, err := membersOf(raw)
 	if err != nil {

@@ -33,7 +33,7 @@ type Inputs struct {
 	Stdin io.Reader // input for the path "-"
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, unless it is empty, and none of Exclude
-	Fields           Fields           // fields of JSON lines and tables to read
+	Fields           Fields           // fields to read from JSON lines and tables
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
 	MaxRecord        int              // maximum size of a record in bytes; 0 means [DefaultMaxRecord]
 
@@ -235,7 +235,7 @@ func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 			return false, err
 		}
 		other, err := in.stat(i)
-		if err == nil && os.SameFile(info, other) { // a missing file is reported when it is read
+		if err == nil && os.SameFile(info, other) { // a missing file is reported when the inputs are read
 			return true, nil
 		}
 	}
