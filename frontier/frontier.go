@@ -88,8 +88,8 @@ const (
 	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
 )
 
-// Ends reports whether the crawl is done with a URL in state s: it is not Unknown, Pending or
-// Outside.
+// Ends reports whether the crawl is done with a URL in state s, that is, whether s is not Unknown,
+// Pending or Outside.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
 // New reports whether Discover queues a URL in state s.

@@ -34,7 +34,8 @@ type Side struct {
 	Tokens *dedup.Text
 }
 
-// A Relation says whether a piece of a text, or a row, also occurs in the other text.
+// A Relation says how a piece of a text relates to the other text, or how the two sides of a row
+// relate to each other.
 type Relation string
 
 const (
