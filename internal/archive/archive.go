@@ -131,8 +131,7 @@ func (a *Archive) begin(ctx context.Context) error {
 	return nil
 }
 
-// following begins the file with the next number. All responses committed so far are in earlier
-// files.
+// following begins the next file. All responses committed so far are in earlier files.
 func (a *Archive) following(ctx context.Context) error {
 	cursor, err := a.store.End(ctx)
 	if err != nil {

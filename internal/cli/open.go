@@ -32,8 +32,8 @@ type writeStore struct {
 }
 
 // openStore opens a store for writing. If create is true, it creates a missing store. For a store
-// in a folder, files is the number of other files that the process will have open, so that the
-// store leaves room for them. The errors tell the user what to try.
+// in a folder, files is the maximum number of other files that the process will have open; the
+// store then opens fewer files itself. The errors tell the user what to try.
 func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	s, err := openAny(ctx, name, create, files)
 	if err != nil {

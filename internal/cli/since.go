@@ -84,7 +84,7 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the cursor after is later than the last change of the store s. Such a
+// check returns an error if the given cursor is later than the last change of the store s. Such a
 // cursor belongs to another store, or the store was replaced by an older copy, and the export would
 // miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {

@@ -250,7 +250,7 @@ type LeftOut struct {
 	Pages     int     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
 	Blocks    int     // number of distinct blocks that were ignored
 	Shortened int     // number of pages of this host that were compared without some blocks, repeated by this or another host
-	Top       []Block // some of the blocks, most frequent first
+	Top       []Block // the most frequent of the blocks, at most topBlocks, in descending order
 }
 
 // A Block is a line of text that recurs on many pages of its host.

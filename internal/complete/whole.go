@@ -258,8 +258,8 @@ func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64)
 	})
 }
 
-// apply replaces the crawl's verdict in a record with that of the whole comparison. A page that was
-// not compared stays unchanged.
+// apply replaces the crawl's verdict in a record with that of the whole comparison. The record of a
+// page that was not compared stays unchanged.
 func (w *Whole) apply(r *store.Record) {
 	i, ok := w.of[r.ID]
 	if !ok {

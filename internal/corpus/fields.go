@@ -161,7 +161,8 @@ func orList(names []string) string {
 
 const mostListed = 8
 
-// itHas shows users which fields they can select.
+// itHas returns a text that lists the fields of a record, so that users see which ones they can
+// select.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {
