@@ -166,8 +166,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes the cursor at to the file of --cursor. It returns an error if the file has changed
-// since this process read it, because another export may have written a later cursor.
+// write writes the given cursor to the file of --cursor. It returns an error if the file has
+// changed since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

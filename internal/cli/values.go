@@ -97,8 +97,8 @@ func similarity(to *float64) *number[float64] {
 }
 
 // similarities is the value of a flag that accepts several resemblances, in ascending order and
-// without duplicates. If the user gives none, values are the default, and the flag's usage names
-// it.
+// without duplicates. If the user gives none, values contains the default, which the flag's usage
+// names.
 type similarities struct {
 	list
 	values []float64

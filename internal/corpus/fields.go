@@ -57,7 +57,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	return f.text(ask, name, members)
 }
 
-// name returns "" if the line has no such field.
+// name returns "" if no field of the line contains a name.
 func (f *Fields) name(members members) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members.value(field)

@@ -32,7 +32,7 @@ type Inputs struct {
 	Paths []string  // "-" is standard input
 	Stdin io.Reader // input for the path "-"
 
-	Include, Exclude []*regexp.Regexp // a path must match one of Include, unless it is empty, and none of Exclude
+	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
 	Fields           Fields           // fields to read from JSON lines and tables
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
 	MaxRecord        int              // maximum size of a record in bytes; 0 means [DefaultMaxRecord]
