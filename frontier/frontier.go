@@ -83,8 +83,8 @@ const (
 	Fetched    State = 2 // the server sent a page or a file
 	Redirected State = 3 // the server sent a redirect
 	Blocked    State = 4 // robots.txt forbids the URL
-	Failed     State = 5 // the URL has no page; its record has the reason
-	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
+	Failed     State = 5 // the URL has no page; its record states the reason
+	GivenUp    State = 6 // all permitted attempts failed; the URL's record states the reason
 	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
 )
 

@@ -41,7 +41,7 @@ func Main() {
 }
 
 // endings returns a channel of the signals that end a command: SIGINT, SIGTERM and SIGHUP. It
-// leaves out SIGHUP if that is ignored, as for a process started with nohup. It also catches
+// leaves out SIGHUP if the process ignores it, as for a process started with nohup. It also catches
 // SIGPIPE, which by default kills a process that writes to a closed pipe.
 func endings() <-chan os.Signal {
 	ignored := make(chan os.Signal, 1) // nothing reads this channel; catching SIGPIPE is enough to make the write return EPIPE

@@ -54,20 +54,20 @@ func (n *number[T]) Set(text string) error {
 	return nil
 }
 
-// whole returns the value of a flag that accepts an integer of least or more. The error for a
+// whole returns the value of a flag that accepts integers no smaller than least. The error for a
 // smaller one is "must be" followed by wants.
 func whole[T int | int64](to *T, least T, wants string) *number[T] {
 	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, wanting[T](wants)}
 }
 
-// lasting returns the value of a flag that accepts a duration of least or more. The error for a
+// lasting returns the value of a flag that accepts durations no shorter than least. The error for a
 // shorter one is "must be" followed by wants.
 func lasting(to *time.Duration, least time.Duration, wants string) *number[time.Duration] {
 	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, wanting[time.Duration](wants)}
 }
 
-// size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
-// which is least or more. One KB is 1024 bytes. The error for a smaller number is "must be"
+// size returns the value of a flag that accepts a number of bytes no smaller than least, such as
+// 500, 64KB, 10MB or 1GB. One KB is 1024 bytes. The error for a smaller number is "must be"
 // followed by wants.
 func size(to *int64, least int64, wants string) *number[int64] {
 	return &number[int64]{to, "size", parseSize, report.Size, meantSize, wantSize, least, math.MaxInt64, wanting[int64](wants)}

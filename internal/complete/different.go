@@ -94,8 +94,8 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	}
 }
 
-// tellingTitles returns the titles that identify a page: on their host, all pages with the title
-// are in one cluster. The empty title is never among them.
+// tellingTitles returns the titles that identify a page. A title does so if all pages of its host
+// that have this title are in one cluster. The empty title is never among them.
 func (w *Whole) tellingTitles() map[titled]bool {
 	leaders := map[titled]int{}
 	telling := map[titled]bool{}

@@ -73,7 +73,7 @@ func (in *Inputs) Size() (total int64) {
 }
 
 // DefaultMaxRecord is the default maximum size of a record, in bytes. A longer record is reported
-// as bad: nobody reads so long a text, and it would take too much memory.
+// as bad: nobody reads such a long text, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
