@@ -367,8 +367,8 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	return busy, nil
 }
 
-// mayChange reports whether the server may accept the same item later: it was busy or had a
-// failure, or another client changed the document at the same time.
+// mayChange reports whether the server may accept the same item later: it was busy or failed, or
+// another client changed the document at the same time.
 func (o outcome) mayChange() bool {
 	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }

@@ -81,7 +81,7 @@ func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, er
 	return wholeDocument(page, kind)
 }
 
-// appendLive appends to dst the line for a page's last commit in a live feed. The line of a first
+// appendLive appends to dst the line of a live feed for a page's last commit. The line of a first
 // visit has no field "change", so that the live feed of a first crawl equals an export.
 func appendLive(dst []byte, page *store.Content) ([]byte, error) {
 	r := &page.Record

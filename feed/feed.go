@@ -178,7 +178,7 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	return d, err
 }
 
-// documentOf returns the document for a page with all fields, or nil if the page is not in the
+// documentOf returns the document for a page, with all fields set, or nil if the page is not in the
 // feed.
 func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	r := &page.Record

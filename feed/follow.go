@@ -9,7 +9,8 @@ import (
 type Consumer interface {
 	// CatchUp processes the changes since the last call.
 	CatchUp(ctx context.Context) error
-	// Close processes the remaining changes and ends the consumer. Call it before closing the store.
+	// Close processes the remaining changes and closes the consumer. Call it before closing the
+	// store.
 	Close(ctx context.Context) error
 }
 

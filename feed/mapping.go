@@ -6,9 +6,9 @@ import (
 )
 
 // mapped maps each field of a [Document] to its type in Elasticsearch and OpenSearch. Fields that
-// are searched for by their whole value, such as URLs, are keywords. A value that is too long for
-// Lucene, which both use, stays in the document but is not indexed. So a document is never refused
-// for a long URL.
+// are searched by whole value, such as URLs, are keywords. A value that is too long for Lucene,
+// which both use, stays in the document but is not indexed. So a document is never refused for a
+// long URL.
 var mapped = map[string]map[string]any{
 	"id":              {"type": "keyword"},
 	"url":             keyword,

@@ -23,8 +23,8 @@ import (
 //   - The fragment and the user info are removed. A fragment never reaches the server. User info
 //     does not identify the page, and a page that needs a password does not belong in a public
 //     crawl.
-//   - RFC 3986, section 6.2.2, writes the digits of %XX in capitals, and the unreserved characters
-//     (A-Z a-z 0-9 - . _ ~) as themselves.
+//   - By RFC 3986, section 6.2.2, the digits of %XX are written in capitals, and the unreserved
+//     characters (A-Z a-z 0-9 - . _ ~) as themselves.
 //
 // These parts are kept, because they can matter to a server: the order and the repetition of query
 // parameters, an empty query ("/a?" is not "/a": both standards keep the question mark), empty path

@@ -37,7 +37,7 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy sets c.expires to until if that is earlier, or if c.expires is zero.
+// endsBy lowers c.expires to the time until if that is earlier, or sets it if it is zero.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until

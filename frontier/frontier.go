@@ -8,7 +8,7 @@
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
-//	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
+//	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: the URL is new
 //	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests in the meantime
 //	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
 //
@@ -83,13 +83,13 @@ const (
 	Fetched    State = 2 // the server sent a page or a file
 	Redirected State = 3 // the server sent a redirect
 	Blocked    State = 4 // robots.txt forbids the URL
-	Failed     State = 5 // the URL has no page; its record has the reason
-	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
+	Failed     State = 5 // the URL has no page; its record states the reason
+	GivenUp    State = 6 // all permitted attempts failed; the URL's record states the reason
 	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
 )
 
-// Ends reports whether the crawl is done with a URL in state s: it is not Unknown, Pending or
-// Outside.
+// Ends reports whether the crawl is done with a URL in state s, that is, whether s is not Unknown,
+// Pending or Outside.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
 // New reports whether Discover queues a URL in state s.
@@ -187,7 +187,7 @@ type Grant struct {
 }
 
 // Present is the time for which a worker counts as active after it asked for hosts. It is longer
-// than a worker waits before it asks again, and much shorter than a claim. When a worker dies, its
+// than the pause before a worker asks again, and much shorter than a claim. When a worker dies, its
 // claimed hosts stay locked until their claims expire, but the other workers soon get its share of
 // the unclaimed hosts.
 const Present = 5 * time.Second

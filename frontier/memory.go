@@ -63,7 +63,7 @@ func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
 	return f.discover(items, func(s State) bool { return s != Pending }), nil
 }
 
-// discover queues the items whose URLs are in a state that wanted accepts, and returns their
+// discover queues the items for whose state the function wanted returns true, and returns their
 // number.
 func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	for _, it := range items {

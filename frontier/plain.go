@@ -80,8 +80,8 @@ func withoutFragment(s string) string {
 	return s
 }
 
-// withPlainPath returns the canonical form of u, whose first end bytes, up to the path or query,
-// are already canonical. The second result is false if the rest is not plain.
+// withPlainPath returns the canonical form of u. The part before index end, where the path or query
+// begins, must already be canonical. The second result is false if the rest is not plain.
 func withPlainPath(u string, end int) (string, bool) {
 	if len(u) >= maxPlain || !plainPath(u[end:]) {
 		return "", false

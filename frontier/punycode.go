@@ -8,9 +8,9 @@ import (
 // # Hosts in ASCII
 //
 // The current URL Standard (3.3, domain to ASCII, with the IgnoreInvalidPunycode of UTS 46) only
-// puts an all-ASCII host in lower case, whatever its labels would decode to. So "xn--pokxncvks" is
-// a host, although no registry would accept this Punycode. The library (v0.6.2) still refuses such
-// hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
+// converts an all-ASCII host to lower case, whatever its labels would decode to. So "xn--pokxncvks"
+// is a host, although no registry would accept this Punycode. The library (v0.6.2) still refuses
+// such hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
 // standIn replaces it until the rest of the URL has been parsed.
 
 // standIn is the host name that replaces a host that the library would refuse. RFC 6761, section

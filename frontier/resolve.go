@@ -259,8 +259,8 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
-// folder to which they lead, and the rest of href. The full parser must remove such segments
-// further inside.
+// folder to which they lead, and the rest of href. It leaves such segments in the rest to the full
+// parser.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir
 	for {

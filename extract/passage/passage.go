@@ -230,8 +230,8 @@ func (s *section) appendPlaces(places []place, from, to int, begins func(i int) 
 // words after it are included.
 const fewWords = 4
 
-// priority returns the priority of words[from:to]: the four lowest hashes of its words. Each of
-// these is hashed again, so that a block with many words does not have a low priority.
+// priority returns the priority of words[from:to]: the four lowest hashes of these words. Each hash
+// is hashed again, so that a block with many words does not have a low priority.
 func (s *section) priority(from, to int) (lowest [4]uint64) {
 	for k := range lowest {
 		lowest[k] = math.MaxUint64

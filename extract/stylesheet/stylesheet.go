@@ -95,8 +95,8 @@ func unquoted(token string) string {
 }
 
 // unescaped replaces escapes. A backslash with up to six hexadecimal digits and one white-space
-// character becomes that code point. A backslash before a line end is removed. A backslash before
-// any other character becomes that character.
+// character becomes the code point with that number. A backslash before a line end is removed. A
+// backslash before any other character becomes that character.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

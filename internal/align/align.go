@@ -34,7 +34,8 @@ type Side struct {
 	Tokens *dedup.Text
 }
 
-// A Relation says whether a piece of a text, or a row, also occurs in the other text.
+// A Relation says how a piece of a text relates to the other text, or how the two sides of a row
+// relate to each other.
 type Relation string
 
 const (
@@ -61,8 +62,8 @@ type Row struct {
 	A, B []Block
 }
 
-// Counts is the number of words in two texts by their relation. MovedA counts the moved words of
-// the first text, and MovedB those of the second.
+// Counts are the numbers of equal, removed, added and moved words in two texts. MovedA counts the
+// moved words of the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
 // leastRun is the minimum length in words of a run that is looked up in the whole other text.

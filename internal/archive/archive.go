@@ -131,8 +131,7 @@ func (a *Archive) begin(ctx context.Context) error {
 	return nil
 }
 
-// following begins the file with the next number. All responses committed so far are in earlier
-// files.
+// following begins the next file. All responses committed so far are in earlier files.
 func (a *Archive) following(ctx context.Context) error {
 	cursor, err := a.store.End(ctx)
 	if err != nil {
@@ -225,7 +224,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds a response that was just written to the index entries, and moves a.at past it.
+// wrote adds an index entry for a response that was just written, and moves a.at past the response.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()

@@ -90,9 +90,9 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of a response that repeats the one recorded in before. The revisit
-// record has the head of the new response, the profile, and a reference to the record with the
-// body.
+// revisit returns the records of a response that repeats an earlier one. The argument before is the
+// stored record with the position of the earlier response. The revisit record has the head of the
+// new response, the profile, and a reference to the record with the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header

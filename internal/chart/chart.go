@@ -61,7 +61,7 @@ const (
 	areaWidth, areaHigh = 616, 324
 )
 
-// The contrast between each line and the background is at least 3.
+// The contrast ratio between each line and the background is at least 3:1.
 const style = `svg{--paper:#fcfbf8;--ink:#22262b;--soft:#626a73;--grid:#dfdcd4;--a:#1c5a8a;--b:#b4552d;--c:#3d7a6a;--d:#7a4f9a;--band:#22262b}` +
 	`@media (prefers-color-scheme:dark){svg{--paper:#16191c;--ink:#dfe2e4;--soft:#98a0a8;--grid:#343a40;--a:#86bbe4;--b:#e08a62;--c:#6fbfaa;--d:#c3a0e0;--band:#dfe2e4}}` +
 	`text{font:14px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;fill:var(--soft)}` +

@@ -222,8 +222,7 @@ complete -F _skink skink
 `)
 }
 
-// bash returns a bash statement for the generated script, which sets the variable for words, or the
-// one that asks for files or folders.
+// bash returns the bash statement that sets the variable words or files in the generated script.
 func (c suggestion) bash() string {
 	switch {
 	case c.files:

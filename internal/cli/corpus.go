@@ -163,7 +163,7 @@ func (f *corpusOutFlags) check() error {
 }
 
 // A corpusOut writes the records to keep, and the duplicates, to two files. Records for a nil
-// writer are dropped. If shards is not nil, it gets the kept records instead of unique.
+// writer are dropped. If shards is not nil, the kept records go to shards instead of unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *shards

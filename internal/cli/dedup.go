@@ -108,7 +108,7 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 }
 
 type dedupRun struct {
-	*dedupFlags // flags of the command line, not changed during the run
+	*dedupFlags // command-line flags, not changed during the run
 	con         Console
 	report      report.Options
 	reading     *reading

@@ -16,8 +16,8 @@ import (
 //
 // A corpus often consists of many files in the same format, called shards, and users want one
 // output file per shard. All output files are written into a hidden folder next to the folder of
-// --out-dir. It is renamed to that folder when all files are complete. So a failed run never leaves
-// a folder with missing shards.
+// --out-dir. When all files are complete, the hidden folder is renamed to that folder. So a failed
+// run never leaves a folder with missing shards.
 
 // shards writes the kept records of each input to a separate file.
 type shards struct {

@@ -55,7 +55,7 @@ type extracted struct {
 	Words int    `json:"words"` // number of words in the canonical text
 
 	Root        string              `json:"root"` // rule that found the element with the main text
-	Sure        float64             `json:"sure"` // share of the main text, 0 to 1, in all text of the page that could be main text
+	Sure        float64             `json:"sure"` // main text as a share, 0 to 1, of all text of the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
 	Author      string              `json:"author,omitempty"`

@@ -19,8 +19,8 @@ import (
 	"skink/warc"
 )
 
-// markedBy returns a function that writes the HTML page of a record with its main text marked. It
-// counts words by rule, as for the record.
+// markedBy returns a function that writes the HTML page of a record with its main text marked. The
+// page states the number of words as the rule counts them, like the record.
 func markedBy(rule dedup.Rule) func(context.Context, store.Reader, *store.Record, io.Writer) error {
 	return func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 		doc, err := inArchive(ctx, s, r)

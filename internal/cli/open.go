@@ -32,8 +32,9 @@ type writeStore struct {
 }
 
 // openStore opens a store for writing. If create is true, it creates a missing store. For a store
-// in a folder, files is the number of other files that the process will have open, so that the
-// store leaves room for them. The errors tell the user what to try.
+// in a folder, files is the maximum number of other files that the process will have open. The
+// store is not opened if the system's limit on open files is too low for both. The errors tell the
+// user what to try.
 func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	s, err := openAny(ctx, name, create, files)
 	if err != nil {

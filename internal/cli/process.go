@@ -41,7 +41,7 @@ func Main() {
 }
 
 // endings returns a channel of the signals that end a command: SIGINT, SIGTERM and SIGHUP. It
-// leaves out SIGHUP if that is ignored, as for a process started with nohup. It also catches
+// leaves out SIGHUP if the process ignores it, as for a process started with nohup. It also catches
 // SIGPIPE, which by default kills a process that writes to a closed pipe.
 func endings() <-chan os.Signal {
 	ignored := make(chan os.Signal, 1) // nothing reads this channel; catching SIGPIPE is enough to make the write return EPIPE
@@ -56,8 +56,8 @@ func endings() <-chan os.Signal {
 
 // obey cancels the context at the first signal, so that the command can shut down properly. A
 // second signal ends the process at once, with that signal's default action. A second SIGHUP is
-// ignored, because a terminal that closes may send several. If the system ignores that signal, as
-// it does SIGINT in the background processes of some shells, obey calls os.Exit.
+// ignored, because a terminal that closes may send several. If the process ignores the second
+// signal, as background processes of some shells ignore SIGINT, obey calls os.Exit.
 func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCauseFunc) {
 	for got := range signals {
 		if ctx.Err() == nil {

@@ -84,7 +84,7 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the cursor after is later than the last change of the store s. Such a
+// check returns an error if the given cursor is later than the last change of the store s. Such a
 // cursor belongs to another store, or the store was replaced by an older copy, and the export would
 // miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
@@ -166,8 +166,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes the cursor at to the file of --cursor. It returns an error if the file has changed
-// since this process read it, because another export may have written a later cursor.
+// write writes the given cursor to the file of --cursor. It returns an error if the file has
+// changed since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

@@ -250,8 +250,8 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	return w.Flush()
 }
 
-// listed returns the numbers that are not 0 as text, in the order of names, such as "3 pending, 2
-// failed".
+// listed returns a text with the numbers that are not 0, in the order of names, such as "3 pending,
+// 2 failed".
 func listed(numbers map[string]int64, names ...string) string {
 	var all []string
 	for _, name := range names {

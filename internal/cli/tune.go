@@ -257,8 +257,8 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score computes the score of each pair in each way, and calls compared after each pair. It works
-// on as many pairs at once as there are processors.
+// score computes the score of each pair for each of the ways, and calls compared after each pair.
+// It works on as many pairs at once as there are processors.
 func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way, compared func()) ([][]dedup.Scored, error) {
 	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
 	if err != nil {

@@ -35,8 +35,8 @@ type recommendation struct {
 // comparedBy is the measure that crawls use.
 const comparedBy = "resemblance"
 
-// recommended returns the best way that a crawl can use. If only other measures were tried, it
-// returns the best of those.
+// recommended returns the best combination with the measure that crawls use. If none with that
+// measure was tried, it returns the best of all.
 func (t *tuning) recommended() dedup.Tuned {
 	for _, way := range t.Tried {
 		if way.Measure == comparedBy {
@@ -122,7 +122,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	} {
 		fmt.Fprintf(table, "%s\t%.3f\t%.3f to %.3f\n", row.name, row.value, row.in[0], row.in[1])
 	}
-	_ = table.Flush() // the table of all ways follows, and returns any error from w
+	_ = table.Flush() // writing the table of all ways, which follows, returns any error from w
 	drawn := report.Counted(r.Units, "pair")
 	if r.Shared > 0 {
 		drawn = fmt.Sprintf("%s that are in several pairs", report.Counted(r.Shared, "page"))

@@ -54,20 +54,20 @@ func (n *number[T]) Set(text string) error {
 	return nil
 }
 
-// whole returns the value of a flag that accepts an integer of least or more. The error for a
+// whole returns the value of a flag that accepts integers no smaller than least. The error for a
 // smaller one is "must be" followed by wants.
 func whole[T int | int64](to *T, least T, wants string) *number[T] {
 	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, wanting[T](wants)}
 }
 
-// lasting returns the value of a flag that accepts a duration of least or more. The error for a
+// lasting returns the value of a flag that accepts durations no shorter than least. The error for a
 // shorter one is "must be" followed by wants.
 func lasting(to *time.Duration, least time.Duration, wants string) *number[time.Duration] {
 	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, wanting[time.Duration](wants)}
 }
 
-// size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
-// which is least or more. One KB is 1024 bytes. The error for a smaller number is "must be"
+// size returns the value of a flag that accepts a number of bytes no smaller than least, such as
+// 500, 64KB, 10MB or 1GB. One KB is 1024 bytes. The error for a smaller number is "must be"
 // followed by wants.
 func size(to *int64, least int64, wants string) *number[int64] {
 	return &number[int64]{to, "size", parseSize, report.Size, meantSize, wantSize, least, math.MaxInt64, wanting[int64](wants)}
@@ -97,8 +97,8 @@ func similarity(to *float64) *number[float64] {
 }
 
 // similarities is the value of a flag that accepts several resemblances, in ascending order and
-// without duplicates. If the user gives none, values are the default, and the flag's usage names
-// it.
+// without duplicates. If the user gives none, values contains the default, which the flag's usage
+// names.
 type similarities struct {
 	list
 	values []float64
@@ -191,9 +191,9 @@ func meantSize(value string) string {
 	return report.Size(n)
 }
 
-// meantDuration returns a text that time.ParseDuration accepts, for a text that it does not accept:
-// "30s" for "30", "48h" for "2d" or "2days", "5m" for "5min". It returns "" if it cannot guess the
-// meaning.
+// meantDuration returns the duration that the user probably meant by a value that
+// time.ParseDuration rejects: "30s" for "30", "48h" for "2d" or "2days", "5m" for "5min". It
+// returns "" if it cannot guess the meaning.
 func meantDuration(value string) string {
 	for _, text := range []string{value, value + "s"} {
 		if _, err := time.ParseDuration(text); err == nil {

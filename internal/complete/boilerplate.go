@@ -42,7 +42,7 @@ type boilerplate struct {
 	Host      string         `json:"host"`
 	Pages     int            `json:"pages"`     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
 	Blocks    map[uint64]int `json:"blocks"`    // number of counted pages with each block, by the hash of the block
-	Top       []Block        `json:"top"`       // most frequent blocks first
+	Top       []Block        `json:"top"`       // the most frequent blocks, at most topBlocks, in descending order
 	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, repeated by this or another host
 }
 
@@ -130,8 +130,8 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 	return blocks, nil
 }
 
-// showTop sets b.Top to the blocks that are on the most pages. Their texts are read from the first
-// page that has them, because b.Blocks has only hashes.
+// showTop sets b.Top to the blocks that are on the most pages. The text of each block is read from
+// the first page that contains it, because b.Blocks has only hashes.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
 	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))
@@ -204,7 +204,7 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 }
 
 // joinMixed builds the join for pairs in which one text was shortened and the other has too few
-// words left without its repeated blocks. Such a pair is compared by the whole texts, so this join
+// words left without its repeated blocks. Such a pair is compared by its whole texts, so this join
 // indexes the whole texts of both kinds.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
@@ -250,7 +250,7 @@ type LeftOut struct {
 	Pages     int     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
 	Blocks    int     // number of distinct blocks that were ignored
 	Shortened int     // number of pages of this host that were compared without some blocks, repeated by this or another host
-	Top       []Block // some of the blocks, most frequent first
+	Top       []Block // the most frequent of the blocks, at most topBlocks, in descending order
 }
 
 // A Block is a line of text that recurs on many pages of its host.

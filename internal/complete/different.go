@@ -94,8 +94,8 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	}
 }
 
-// tellingTitles returns the titles that identify a page: on their host, all pages with the title
-// are in one cluster. The empty title is never among them.
+// tellingTitles returns the titles that identify a page. A title does so if all pages of its host
+// that have this title are in one cluster. The empty title is never among them.
 func (w *Whole) tellingTitles() map[titled]bool {
 	leaders := map[titled]int{}
 	telling := map[titled]bool{}
@@ -111,8 +111,8 @@ func (w *Whole) tellingTitles() map[titled]bool {
 	return telling
 }
 
-// another reports whether p is different from all pages in before: it has enough words that each of
-// them lacks.
+// another reports whether p is different from all pages in before: for each of them, p has enough
+// words that the other page lacks.
 func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil

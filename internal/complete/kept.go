@@ -68,7 +68,7 @@ func newState(opt Options) stateHash {
 	return h
 }
 
-// add hashes everything that the comparison uses of a page, except its text.
+// add hashes all data about a page that the comparison uses, except its text.
 func (h stateHash) add(page *store.Change, order *precedence.Order) {
 	r := &page.Record
 	fmt.Fprintf(h, "%s %s %s %s %t %t %d %q %q %+v\n",

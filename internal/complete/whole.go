@@ -56,7 +56,7 @@ type Whole struct {
 	texts     []text               // the different texts, in the order of precedence of their first pages
 	of        map[dedup.Hash]int32 // index in texts of each page's text, by page ID
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
-	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
+	repeated  map[uint64]bool      // hashes of the blocks that at least one host repeats
 	places    []dedup.Place        // cluster of each text, parallel to texts
 	contained []float64            // share of each text that its leader contains, parallel to texts; nil unless the rule is containment
 	alike     []float64            // resemblance of each text to its leader, parallel to texts; nil unless the rule is containment
@@ -258,8 +258,8 @@ func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64)
 	})
 }
 
-// apply replaces the crawl's verdict in a record with that of the whole comparison. A page that was
-// not compared stays unchanged.
+// apply replaces the crawl's verdict in a record with that of the whole comparison. The record of a
+// page that was not compared stays unchanged.
 func (w *Whole) apply(r *store.Record) {
 	i, ok := w.of[r.ID]
 	if !ok {

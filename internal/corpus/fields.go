@@ -57,7 +57,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	return f.text(ask, name, members)
 }
 
-// name returns "" if the line has no such field.
+// name returns "" if no field of the line contains a name.
 func (f *Fields) name(members members) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members.value(field)
@@ -161,7 +161,8 @@ func orList(names []string) string {
 
 const mostListed = 8
 
-// itHas shows users which fields they can select.
+// itHas returns a text that lists the fields of a record, so that users see which ones they can
+// select.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {

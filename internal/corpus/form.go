@@ -110,7 +110,8 @@ var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdo
 // (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
-// forReaders decides by the name and the first bytes of a file.
+// forReaders reports whether a file is written for people to read, judging by its name and its
+// first bytes.
 func forReaders(name string, start []byte) bool {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
@@ -135,7 +136,7 @@ func diskType(name string, start []byte) string {
 	return "text/plain"
 }
 
-// TypeOf returns the media type of a file name, or "" if only the content can tell.
+// TypeOf returns the media type that a file name implies, or "" if only the content can tell.
 func TypeOf(name string) string {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".html", ".htm":
@@ -191,7 +192,7 @@ func mayBeObject(start []byte) bool {
 	return len(start) == 0 || start[0] == '{'
 }
 
-// isLine reports whether a line is a JSON object with a text, or a line of a feed without a text.
+// isLine reports whether a line is a JSON object with a text, or a textless line of a feed.
 func (f *Fields) isLine(raw []byte) bool {
 	members, err := membersOf(raw)
 	if err != nil {

@@ -32,8 +32,8 @@ type Inputs struct {
 	Paths []string  // "-" is standard input
 	Stdin io.Reader // input for the path "-"
 
-	Include, Exclude []*regexp.Regexp // a path must match one of Include, unless it is empty, and none of Exclude
-	Fields           Fields           // fields of JSON lines and tables to read
+	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
+	Fields           Fields           // fields to read from JSON lines and tables
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
 	MaxRecord        int              // maximum size of a record in bytes; 0 means [DefaultMaxRecord]
 
@@ -73,7 +73,7 @@ func (in *Inputs) Size() (total int64) {
 }
 
 // DefaultMaxRecord is the default maximum size of a record, in bytes. A longer record is reported
-// as bad: nobody reads so long a text, and it would take too much memory.
+// as bad: nobody reads such a long text, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
@@ -235,7 +235,7 @@ func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 			return false, err
 		}
 		other, err := in.stat(i)
-		if err == nil && os.SameFile(info, other) { // a missing file is reported when it is read
+		if err == nil && os.SameFile(info, other) { // a missing file is reported when the inputs are read
 			return true, nil
 		}
 	}

@@ -25,7 +25,7 @@ type member struct {
 
 type members []member
 
-// If several members have the name, the last one counts.
+// If several members have the name, value returns the value of the last one.
 func (m members) value(name string) (value []byte, ok bool) {
 	for i := len(m) - 1; i >= 0; i-- {
 		if string(m[i].name) == name {

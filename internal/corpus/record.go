@@ -74,8 +74,8 @@ func (r *Record) Place() string {
 	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, unit, r.Line)
 }
 
-// Source returns FILE:LINE for a line. It returns "" for a whole file, whose name already
-// identifies it.
+// Source returns FILE:LINE if the record is a line of a file. It returns "" if the record is a
+// whole file, whose name already identifies it.
 func (r *Record) Source() string {
 	if r.Line == 0 {
 		return ""

@@ -72,7 +72,7 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(slices.Values(row.Schema().Names())))
 }
 
-// nameOfRow returns "" if the row has no such column.
+// nameOfRow returns "" if no column contains a name for the row.
 func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 	for _, column := range f.idNames() {
 		switch value, ok := row.Value(column); v := value.(type) {

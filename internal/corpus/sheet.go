@@ -16,8 +16,8 @@ import (
 // # Sheets and JSON arrays
 //
 // A row of CSV or TSV is read as a JSON line whose members are the columns. The first row contains
-// the column names. Tabs separate the cells of a file that ends in .tsv or .tab. In other files,
-// the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
+// the column names. In a file whose name ends in .tsv or .tab, tabs separate the cells. In other
+// files, the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
 //
 // An element of a JSON array is read as a JSON line, too. Files of either form may be larger than
 // the available memory, so both are read record by record, and no record may be longer than
@@ -196,8 +196,8 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 	}
 }
 
-// cutOff wraps err with the part of the file that could not be read. If the file ends there, the
-// error says so.
+// cutOff wraps err with the name of the part of the file that could not be read. If the file ends
+// there, the error says so.
 func cutOff(part string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut

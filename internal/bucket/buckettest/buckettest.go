@@ -1,4 +1,4 @@
-// Package buckettest starts S3 servers for tests, which can make requests fail.
+// Package buckettest starts S3 servers for tests. A test can make requests to them fail.
 package buckettest
 
 import (
@@ -63,9 +63,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Fail makes the server call fail for each later request. The argument n is the number of the
-// request, from 1. The result is the status of the response, 0 to handle the request normally, or
-// -1 to break the connection.
+// Fail sets the function that the server calls for each later request. Its argument n is the number
+// of the request, from 1. Its result is the status of the response, 0 to handle the request
+// normally, or -1 to break the connection.
 func (s *Server) Fail(fail func(n int, r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
