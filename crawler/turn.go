@@ -211,7 +211,7 @@ func (s *schedule) answer(a *arrival) {
 // free records that the request of a fetch has ended, so that the host may get another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
-	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back
+	h.spot.Leave() // vacate must not find the host in a queue under an outdated key
 	t.send()
 	t.stage = answered
 	s.capacity.asking[t.pace]--

@@ -126,8 +126,8 @@ type Host struct {
 	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
-// Proofs counts how many claims of a host proved right, and how many proved wrong. Older claims
-// count less.
+// Proofs counts the statements of a host that proved right, and those that proved wrong. Older
+// statements count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
