@@ -281,7 +281,7 @@ type partCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[string, part]   // guarded by mu
 	keys *lru.Cache[string, string] // guarded by mu: the key of the latest response for a URL
-	open map[string]chan struct{}   // guarded by mu: closed when the request for a key has ended
+	open map[string]chan struct{}   // guarded by mu: channels by key, each closed when the request for its key has ended
 }
 
 type part struct {
