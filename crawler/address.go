@@ -18,7 +18,7 @@ type address struct {
 	key     netip.Addr
 	hosts   int
 	open    int     // number of requests in flight
-	waiting []*host // hosts that are due but must wait until a request to the address ends; oldest first
+	waiting []*host // hosts that are due but must wait until a request to the address ends; longest wait first
 	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 

@@ -162,8 +162,8 @@ type failure struct {
 
 func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
-// withGrace returns a context that ends Options.Grace after ctx has ended, or when the returned
-// function is called.
+// withGrace returns a context that outlives ctx by Options.Grace, unless the returned function ends
+// it first.
 func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

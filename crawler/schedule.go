@@ -140,7 +140,7 @@ func (s *schedule) sweep() {
 }
 
 // offer puts a host into the queue that fits its state: ready, resting, parked, or none. It must be
-// called after every change of a host.
+// called after every change to a host.
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if !full {
