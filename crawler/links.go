@@ -54,7 +54,7 @@ type Links struct {
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // the targets of a URL that is only checked are not followed
+		return l, nil // the redirect of a URL that is only checked is not followed
 	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
