@@ -46,7 +46,7 @@ func ProbeOf(urls, others []string) string {
 }
 
 // tied reports whether URLs share a part that may identify their text. This is a part that varies
-// within the pattern and that none of the others has.
+// within the pattern and that no URL in others has.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -57,7 +57,7 @@ func tied(urls, others []string) bool {
 		switch {
 		case slices.Contains(varies, i):
 			continue
-		case i == last && !lastVaries: // the URL of a single page, or one path with varying parameters
+		case i == last && !lastVaries: // urls has one element, or one path with different parameters
 			continue
 		case i < last && strings.ContainsAny(*base.part(i), "0123456789"):
 		case len(urls) > 1 && slices.Contains(known, i):

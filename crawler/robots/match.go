@@ -170,8 +170,8 @@ var delimiters = strings.NewReplacer(
 	"%3A", ":", "%2F", "/", "%3F", "?", "%23", "#", "%5B", "[", "%5D", "]", "%40", "@",
 )
 
-// isUnreserved reports whether a URL may contain a character without an escape (RFC 3986, section
-// 2.3).
+// isUnreserved reports whether a character means the same with and without an escape (RFC 3986,
+// section 2.3).
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'
