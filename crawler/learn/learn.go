@@ -71,7 +71,7 @@ func (a Advice) String() string {
 	return string(a.Rule) + ": " + a.Pattern
 }
 
-// ParseAdvice parses the text of String.
+// ParseAdvice parses text returned by [Advice.String].
 func ParseAdvice(detail string) Advice {
 	rule, pattern, _ := strings.Cut(detail, ": ")
 	return Advice{Rule(rule), pattern}

@@ -8,7 +8,7 @@ import (
 
 // ProbeOf returns a URL that cannot exist, made from URLs of one pattern, all of which may be soft
 // 404s. It replaces the parts in which these URLs differ: the last segment of the path or, if they
-// share this segment, the values of parameters. The new name has the form of the old one, because a
+// share this segment, the values of parameters. Each new part has the form of the old one, because a
 // program that expects a number responds differently to a word. The same URLs always give the same
 // result.
 //

@@ -158,8 +158,8 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText. It
-// returns true if there were more bytes than that.
+// until reads up to and including the first byte equal to end. It keeps the bytes before that, up to
+// MaxText. It returns true if there were more bytes than that.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
@@ -207,7 +207,7 @@ func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	}
 }
 
-// unescape replaces the five entities of XML and numeric references, and leaves all other
+// unescape replaces numeric references and the five entities of XML, and leaves all other
 // ampersands unchanged: "&copy=1" in a URL is a parameter.
 func unescape(s string) string {
 	var b strings.Builder
