@@ -54,7 +54,7 @@ type KeptCookie struct {
 	At     time.Time `json:"at"`     // time at which the cookie was set
 }
 
-// newCookieStore returns nil if the options do not keep the cookies of any host.
+// newCookieStore returns nil if the options say that no host's cookies are kept.
 func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies

@@ -152,7 +152,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 	return slices.Contains(other.params, u.params[i-len(u.segments)])
 }
 
-// varying returns the numbers of the parts that differ among the URLs.
+// varying returns the numbers of the parts of u that are not the same in all URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)

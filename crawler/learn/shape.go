@@ -101,8 +101,8 @@ func (h *Host) patterns(a *address) iter.Seq[[]byte] {
 	}
 }
 
-// last returns the last segment of the path. It also reports whether URLs in other folders of the
-// same shape may end in this segment.
+// last returns the last segment of the path. It also reports whether other URLs may have the same
+// last segment in a folder of the same shape.
 func (a *address) last() (last string, varies bool) {
 	shape, names := a.general()
 	at := lastSegment(a.path)
