@@ -77,9 +77,9 @@ func (h *host) park() {
 	}
 }
 
-// vacate records that a request to an address has ended. It then makes waiting hosts ready, in order
-// of arrival, until one has URLs in memory. A host without URLs in memory may have none at all, and
-// would leave the address idle.
+// vacate records that a request to an address has ended. It then makes waiting hosts ready, in
+// order of arrival, until one has URLs in memory. A host without URLs in memory may have none at
+// all, and would leave the address idle.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return

@@ -247,7 +247,7 @@ func (l *Leads) check(url string) {
 	}
 }
 
-// depth returns the depth of the URLs in Items, which is the same for all of them.
+// depth returns the smallest depth of the URLs in Items, which is that of the first.
 func (l *Leads) depth() int {
 	if len(l.Items) > 0 {
 		return l.Items[0].Depth

@@ -9,11 +9,11 @@ import (
 
 // # Requests for URLs that cannot exist
 //
-// A handler that suspects error pages with status 200 may ask the crawl to request a URL of the
-// host that cannot exist. The crawl fetches it like any other URL of the host, so the host's delay,
-// robots.txt and budget apply. But the URL is not in the frontier. Only the schedule keeps it,
-// until it is fetched or the host is returned to the frontier. It is not retried, but the handler
-// may return it again later.
+// A handler that suspects error pages with status 200 may ask the crawl to request a URL that
+// cannot exist on the host. The crawl fetches it like any other URL of the host, so the host's
+// delay, robots.txt and budget apply. But the URL is not in the frontier. Only the schedule keeps
+// it, until it is fetched or the host is returned to the frontier. It is not retried, but the
+// handler may return it again later.
 
 // probing is the kind of the items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255

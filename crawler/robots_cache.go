@@ -70,12 +70,12 @@ type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache caches the rules of recently used sites. If several pages of a site need its
+// A robotsCache caches the rules of recently used sites. If several calls of get need the same
 // robots.txt at the same time, only one of them fetches the file.
 //
-// The fetch runs in the call of get for that page, with its context. If this context ends, the call
-// for another waiting page fetches the file. So no call fails because another one was cancelled,
-// and no goroutine leaks.
+// The fetch runs in that call, with its context. If this context ends, one of the waiting calls
+// fetches the file instead. So no call fails because another one was cancelled, and no goroutine
+// leaks.
 type robotsCache struct {
 	fetch     robotsFetch
 	now       func() time.Time

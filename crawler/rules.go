@@ -53,8 +53,8 @@ func (o *Options) mostPerHost() int {
 	return limit
 }
 
-// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt, and
-// the directives that pages address to one crawler.
+// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt,
+// and the directives that pages address to one crawler.
 func (o *Options) AgentFor(host string) string {
 	if len(o.Hosts) == 0 {
 		return o.UserAgent

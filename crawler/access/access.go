@@ -107,8 +107,8 @@ func split(host string) (name, port string) {
 	return host[:i], host[i+1:]
 }
 
-// A ProxyChoice selects the proxies for hosts whose settings name no proxy. With the zero value, the
-// crawler connects to them directly.
+// A ProxyChoice selects the proxies for hosts whose settings name no proxy. With the zero value,
+// the crawler connects to them directly.
 type ProxyChoice struct {
 	List    []Proxy // if a proxy fails, the next one in the list is used
 	FromEnv bool    // use the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY

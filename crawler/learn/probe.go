@@ -8,9 +8,9 @@ import (
 
 // ProbeOf returns a URL that cannot exist, made from URLs of one pattern, all of which may be soft
 // 404s. It replaces the parts in which these URLs differ: the last segment of the path or, if they
-// share this segment, the values of parameters. Each new part has the form of the old one, because a
-// program that expects a number responds differently to a word. The same URLs always give the same
-// result.
+// share this segment, the values of parameters. Each new part has the form of the old one, because
+// a program that expects a number responds differently to a word. The same URLs always give the
+// same result.
 //
 // The URLs in others are pages of the pattern with other texts. ProbeOf must not keep a part of the
 // URL that alone identifies the text. For example, /item/17/red and /item/17/blue may be one page

@@ -17,8 +17,9 @@ import "strings"
 //
 // The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their escapes in a path.
 // In a query they delimit nothing, and the table in 2.2.2 shows them as equal to their escapes
-// there. So rule and URL are compared a second time, after decoding these escapes in both queries:
-// "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text anywhere.
+// there. So the rule and the URL are compared a second time, after decoding these escapes in both
+// queries: "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text
+// anywhere.
 //
 // If several rules match, the rule that is longest in the common form wins. Wildcards count as part
 // of its length.

@@ -158,8 +158,8 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to and including the first byte equal to end. It keeps the bytes before that, up to
-// MaxText. It returns true if there were more bytes than that.
+// until reads up to and including the first byte equal to end. It keeps the bytes before that, up
+// to MaxText. It returns true if there were more bytes than that.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
