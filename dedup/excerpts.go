@@ -10,8 +10,8 @@ import (
 //
 // An [Excerpts] finds, among n texts, all excerpts of a source without comparing the source with
 // each text. It is an exact set-containment join by prefixes: it misses no excerpt, but may also
-// return texts of which the source contains less. Suppose that a source must have the share c of
-// the runs of a text A. Then it may lack at most
+// return texts of which the source contains less. Suppose that a source must have the share c of the
+// runs of a text A. Then it may lack at most
 //
 //	slack = |A| - c·|A|
 //

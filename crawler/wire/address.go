@@ -225,8 +225,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 // permitted, although another address of the host is permitted.
 var errNoneAnswers = errors.New("no address of the host answers")
 
-// allows reports whether a host is listed in Options.AllowHosts, so that its address is not
-// checked.
+// allows reports whether a host is listed in Options.AllowHosts, so that its address is not checked.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]

@@ -105,8 +105,8 @@ func isSchema(context any) bool {
 	return false
 }
 
-// conclude finds the objects that lack a property. Scripts are decoded only if one of them mentions
-// a type with required properties.
+// conclude finds the objects that lack a property. Scripts are decoded only if one of them mentions a
+// type with required properties.
 func (d *data) conclude(r *reader) {
 	if !d.typed {
 		return
