@@ -20,7 +20,7 @@ import (
 // as special pages with names in other languages, are treated like other pages.
 const viewRate = 4
 
-// A view describes the URLs of one kind of view in one piece of software.
+// A view recognizes the URLs of one kind of view of a page in one piece of software.
 type view struct {
 	name   string // names of the software and the view
 	source string // URL, without its scheme, of the documentation or source code

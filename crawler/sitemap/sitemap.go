@@ -50,7 +50,7 @@ var (
 	ErrEntries = fmt.Errorf("more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
 	ErrDepth = fmt.Errorf("elements nested more than %d deep: the rest was not read", MaxDepth)
-	// ErrNone means that the file is not a list but, for example, a web page.
+	// ErrNone means that the file is not one of the supported lists but, for example, a web page.
 	ErrNone = errors.New("not a sitemap")
 )
 
