@@ -18,7 +18,7 @@ type address struct {
 	key     netip.Addr
 	hosts   int
 	open    int     // number of requests in flight
-	waiting []*host // hosts that are due but must wait until a request to the address ends; oldest first
+	waiting []*host // hosts that are due but must wait until a request to the address ends; longest wait first
 	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 
@@ -77,9 +77,9 @@ func (h *host) park() {
 	}
 }
 
-// vacate records that a request to an address has ended. It then makes hosts that wait for the
-// address ready, in order of arrival, until one has URLs in memory. A host without URLs in memory
-// may have none at all, and would leave the address idle.
+// vacate records that a request to an address has ended. It then makes waiting hosts ready, in
+// order of arrival, until one has URLs in memory. A host without URLs in memory may have none at
+// all, and would leave the address idle.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return

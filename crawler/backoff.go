@@ -16,9 +16,10 @@ import (
 //
 // After a failure, the host gets no requests for a second. After further failures, the back-off is
 // two seconds, four and so on, up to five minutes. Each back-off is made up to a quarter longer or
-// shorter, so that hosts that failed together are not requested together again. A Retry-After
-// header is obeyed, up to an hour. A URL is given up after Options.Retries retries. But if the host
-// cannot be reached at all (no such name, no connection, no robots.txt), the URL is not the cause.
+// shorter, so that hosts that failed together do not get their next requests together. A
+// Retry-After header is obeyed, up to an hour. A URL is given up after Options.Retries retries. But
+// if the host cannot be reached at all (no such name, no connection, robots.txt not available), the
+// URL is not the cause.
 // So after the second such failure in a row, URLs are no longer given up. They wait until the host
 // answers again. Otherwise the crawl would give up one URL after another while a host is down for a
 // minute.

@@ -139,9 +139,9 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 	return max(at.Sub(now), 1)
 }
 
-// othersDue reports whether, by the frontier's last report, an unclaimed host is due that may have
-// to wait for this schedule. If there are other workers, they can claim the host, so the result is
-// false unless this schedule has claimed mostHeld hosts.
+// othersDue reports whether an unclaimed host is due, according to the frontier's last report, and
+// may have to wait for this schedule. If there are other workers, they can claim the host, so the
+// result is false unless this schedule has claimed mostHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
 	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= mostHeld)
 }

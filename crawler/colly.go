@@ -40,7 +40,7 @@ type shell struct {
 	wire      *wire.Transport
 
 	last atomic.Uint64
-	open sync.Map // keys are numbers of exchanges, as text; values are *wire.Exchange
+	open sync.Map // keys are exchange numbers, as text; values are *wire.Exchange
 }
 
 func newShell(t *wire.Transport) *shell {

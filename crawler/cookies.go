@@ -26,9 +26,9 @@ import (
 // suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
-// or to a consent page that sets the cookie and redirects back. So if a host keeps cookies, the
-// redirects of a page are followed within the host. If they lead back to the page, it is requested
-// again with the cookies. Otherwise, the page is recorded as a redirect like any other.
+// or to a consent page that sets the cookie and redirects back. So if the cookies of a host are
+// kept, the redirects of a page are followed within the host. If they lead back to the page, it is
+// requested again with the cookies. Otherwise, the page is recorded as a redirect like any other.
 
 const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
@@ -54,7 +54,7 @@ type KeptCookie struct {
 	At     time.Time `json:"at"`     // time at which the cookie was set
 }
 
-// newCookieStore returns nil if the options do not keep the cookies of any host.
+// newCookieStore returns nil if the options say that no host's cookies are kept.
 func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies

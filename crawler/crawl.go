@@ -12,7 +12,7 @@
 //		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
 //	})
 //
-// Whenever a connection is free, a [Crawl] gets the next URL that is due from the schedule, checks
+// Whenever a connection is free, a [Crawl] asks its schedule for the next URL that is due, checks
 // robots.txt, and fetches the URL through Colly. A limited number of workers pass each fetched
 // [Page] to the [Handler], which stores the page and the links on it ([Leads]). If the process is
 // killed, the next run repeats only the fetches that were under way; see [Options].Connections.
@@ -162,8 +162,8 @@ type failure struct {
 
 func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
-// withGrace returns a context that ends Options.Grace after ctx has ended, or when the returned
-// function is called.
+// withGrace returns a context that outlives ctx by Options.Grace, unless the returned function ends
+// it first.
 func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -68,7 +68,7 @@ func (o *Options) Renders() bool {
 	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
 }
 
-// newDrawer returns nil if the options render no pages.
+// newDrawer returns nil if no pages are to be rendered.
 func newDrawer(opt *Options) (drawer, error) {
 	if !opt.Renders() {
 		return nil, nil
@@ -275,13 +275,13 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 // partsFor is how long a response to the browser is reused for other rendered pages.
 const partsFor = 10 * time.Minute
 
-// A partCache caches the responses to requests that rendered pages make, such as scripts. If
-// several pages request one file at the same time, the cache fetches it only once.
+// A partCache caches the files that rendered pages request, such as scripts. If several pages
+// request one file at the same time, the cache fetches it only once.
 type partCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[string, part]   // guarded by mu
 	keys *lru.Cache[string, string] // guarded by mu: the key of the latest response for a URL
-	open map[string]chan struct{}   // guarded by mu: closed when the request for a key has ended
+	open map[string]chan struct{}   // guarded by mu: channels by key, each closed when the request for its key has ended
 }
 
 type part struct {

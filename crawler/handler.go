@@ -35,8 +35,8 @@ type Leaver interface {
 	LeaveAlone(host string) (why string)
 }
 
-// A Prober is a [Handler] that needs to know how hosts answer URLs that cannot exist. For example,
-// it can then recognize error pages that have status 200.
+// A Prober is a [Handler] that needs to know how hosts respond to URLs that cannot exist. For
+// example, it can then recognize error pages that have status 200.
 type Prober interface {
 	// Probe is called after the page at url was handled. It returns a URL of the same host that
 	// cannot exist and should be requested, or "" if there is none. A URL outside the scope is not

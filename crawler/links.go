@@ -54,7 +54,7 @@ type Links struct {
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // the targets of a URL that is only checked are not followed
+		return l, nil // the redirect of a URL that is only checked is not followed
 	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
@@ -247,7 +247,7 @@ func (l *Leads) check(url string) {
 	}
 }
 
-// depth returns the depth of the URLs in Items, which is the same for all of them.
+// depth returns the smallest depth of the URLs in Items, which is that of the first.
 func (l *Leads) depth() int {
 	if len(l.Items) > 0 {
 		return l.Items[0].Depth

@@ -260,7 +260,7 @@ type form struct {
 	values url.Values
 }
 
-// findForm finds the first form of a page that has all the fields, and fills them in. All other
+// findForm finds the first form that has all the given fields, and fills them in. All other
 // fields keep their values, as in a browser.
 func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	root, err := html.Parse(bytes.NewReader(body))

@@ -16,8 +16,8 @@ var logoutWords = []string{
 	"userlogout", "special:userlogout", "endsession", "delete", "remove", "destroy", "unsubscribe",
 }
 
-// logsOut reports whether a request for a canonical URL may end a session or delete something,
-// because the crawl is logged in to its host.
+// logsOut reports whether the crawl is logged in to the host of a canonical URL, and a request for
+// the URL may end the session or delete something. It returns false if the user allows this.
 func (o *Options) logsOut(to string) bool {
 	if len(o.Hosts) == 0 {
 		return false

@@ -9,11 +9,11 @@ import (
 
 // # Requests for URLs that cannot exist
 //
-// A handler that suspects error pages with status 200 may ask the crawl to request a URL of the
-// host that cannot exist. The crawl fetches it like any other URL of the host, so the host's delay,
-// robots.txt and budget apply. But the URL is not in the frontier. Only the schedule keeps it,
-// until it is fetched or the host is returned to the frontier. It is not retried, but the handler
-// may return it again later.
+// A handler that suspects error pages with status 200 may ask the crawl to request a URL that
+// cannot exist on the host. The crawl fetches it like any other URL of the host, so the host's
+// delay, robots.txt and budget apply. But the URL is not in the frontier. Only the schedule keeps
+// it, until it is fetched or the host is returned to the frontier. It is not retried, but the
+// handler may return it again later.
 
 // probing is the kind of the items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
@@ -32,8 +32,8 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	return url, nil
 }
 
-// probed passes the response for a URL that cannot exist to the handler. The handler may put pages
-// of the host back into the frontier, so the outcome contains the host.
+// probed gives the handler the response for a URL that cannot exist. The handler may put pages of
+// the host back into the frontier, so the outcome contains the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)

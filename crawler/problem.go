@@ -98,8 +98,8 @@ func isDial(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// isBroken reports whether a connection ended before the response was complete, or the caller
-// cancelled the request.
+// isBroken reports whether err means that the connection ended before the response was complete, or
+// that the caller cancelled the request.
 func isBroken(err error) bool {
 	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
 		if errors.Is(err, end) {

@@ -70,12 +70,12 @@ type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache caches the rules of recently used sites. If several pages of a site need its
+// A robotsCache caches the rules of recently used sites. If several calls of get need the same
 // robots.txt at the same time, only one of them fetches the file.
 //
-// The fetch runs in the call of get for that page, with its context. If this context ends, the call
-// for another waiting page fetches the file. So no call fails because another one was cancelled,
-// and no goroutine leaks.
+// The fetch runs in that call, with its context. If this context ends, one of the waiting calls
+// fetches the file instead. So no call fails because another one was cancelled, and no goroutine
+// leaks.
 type robotsCache struct {
 	fetch     robotsFetch
 	now       func() time.Time
@@ -83,7 +83,7 @@ type robotsCache struct {
 	mostRules int
 
 	mu     sync.Mutex               // guards the fields below and all entries
-	hosts  map[string]*list.Element // entries of the list by origin
+	hosts  map[string]*list.Element // elements of recent, by origin
 	recent *list.List               // values are *robotsEntry, the most recently used first
 	rules  int                      // number of rules in all entries
 }
@@ -104,8 +104,8 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	}
 }
 
-// get fetches the rules for a canonical URL if they are missing or expired. It fails with a
-// [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
+// get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
+// fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
 func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

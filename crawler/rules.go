@@ -54,7 +54,7 @@ func (o *Options) mostPerHost() int {
 }
 
 // AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt,
-// and the directives in pages that are addressed to one crawler.
+// and the directives that pages address to one crawler.
 func (o *Options) AgentFor(host string) string {
 	if len(o.Hosts) == 0 {
 		return o.UserAgent

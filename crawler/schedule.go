@@ -20,8 +20,8 @@ import (
 
 // # The states of a host
 //
-// A host that the schedule has claimed is in one of these states. offer changes the state after
-// every change of the host.
+// A host that the schedule has claimed is in one of these states. offer updates the state after
+// every change to the host.
 //
 //	state     the next turn (the fetch of one URL) begins
 //	ready     when next chooses the host
@@ -61,7 +61,7 @@ const (
 // queue, ordered by the time of their next request, so that they never delay others. Hosts that are
 // due are ordered by the priority number of their next URL, then by its depth, and then by how long
 // they have waited. There are two exceptions. A host whose robots.txt has just been requested comes
-// first, while the cache has the response. Hosts whose last request failed come last.
+// first, while the file is still in the cache. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
@@ -140,7 +140,7 @@ func (s *schedule) sweep() {
 }
 
 // offer puts a host into the queue that fits its state: ready, resting, parked, or none. It must be
-// called after every change of a host.
+// called after every change to a host.
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if !full {
@@ -252,7 +252,7 @@ func (s *schedule) step() (*turn, action, error) {
 }
 
 // goingBack removes and returns the claimed hosts that must be returned to the frontier. It checks
-// only the hosts that were marked by doubt.
+// only the hosts for which doubt was called.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
 		if s.claims.mustReturn(h, now) {

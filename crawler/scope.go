@@ -148,7 +148,7 @@ func (s *Scope) underRoot(url string) bool {
 }
 
 // Obey applies the settings of individual hosts. Their include and exclude patterns replace the
-// patterns of NewScope. Obey must be called before the scope is used.
+// patterns passed to NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
 func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {

@@ -40,7 +40,7 @@ type standing struct {
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
 	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
-	teller     string        // origin of the robots.txt that set crawlDelay; "" means unknown
+	teller     string        // scheme of the URL of the robots.txt that set crawlDelay; "" means unknown
 	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
@@ -133,9 +133,9 @@ func (s *standing) heard(number int) (sooner bool) {
 	return true
 }
 
-// told records the delay requested by the robots.txt of an origin. A host can have two such files,
-// one for http and one for https. The longer delay counts, and only the file that set it can reduce
-// it. The result is true if the file asks for more than MaxDelay.
+// told records the delay requested by a robots.txt of the host. A host can have two such files, one
+// for http and one for https; origin is the scheme. The longer delay counts, and only the file that
+// set it can reduce it. The result is true if the file asks for more than MaxDelay.
 func (s *standing) told(origin string, delay time.Duration) (tooLong bool) {
 	d := s.bounded(delay)
 	if d >= s.crawlDelay || s.teller == origin || s.teller == "" {

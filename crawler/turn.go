@@ -63,7 +63,7 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
 	refusal *Page         // page that states why the URL must not be fetched; nil if it may be fetched
-	origin  string        // origin of the robots.txt; "" means unknown
+	origin  string        // scheme of the URL of the robots.txt; "" means that no robots.txt was used
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
 	hidden  bool          // whether the robots.txt forbids search engines from fetching the URL
@@ -181,8 +181,8 @@ func (s *schedule) undo(t *turn) {
 	s.end(t)
 }
 
-// unasked restores the time of the host's last request before this fetch, unless another request
-// has started since. It is called if the URL was not requested.
+// unasked resets the time of the host's last request to its value before this fetch, unless another
+// request has started since. It is called if the URL was not requested.
 func (t *turn) unasked() {
 	if t.host.requests == t.number {
 		t.host.asked = t.before
@@ -211,7 +211,7 @@ func (s *schedule) answer(a *arrival) {
 // free records that the request of a fetch has ended, so that the host may get another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
-	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back
+	h.spot.Leave() // vacate must not find the host in a queue under an outdated key
 	t.send()
 	t.stage = answered
 	s.capacity.asking[t.pace]--

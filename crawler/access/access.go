@@ -107,7 +107,7 @@ func split(host string) (name, port string) {
 	return host[:i], host[i+1:]
 }
 
-// A ProxyChoice selects the proxies for hosts without settings of their own. With the zero value,
+// A ProxyChoice selects the proxies for hosts whose settings name no proxy. With the zero value,
 // the crawler connects to them directly.
 type ProxyChoice struct {
 	List    []Proxy // if a proxy fails, the next one in the list is used

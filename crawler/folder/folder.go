@@ -103,7 +103,7 @@ type Server struct {
 	hidden   []os.FileInfo
 	listener net.Listener
 	server   *http.Server
-	done     chan struct{} // closed when server has returned
+	done     chan struct{} // closed when server.Serve has returned
 }
 
 // Serve opens the folders and starts serving them. It returns nil if there are no folders.

@@ -13,8 +13,7 @@ import (
 type Keeper interface {
 	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
-	// Swap replaces a value, and returns true. If the current value differs from old, Swap writes
-	// nothing and returns false.
+	// Swap replaces the stored value if it equals old, and reports whether it did so.
 	Swap(ctx context.Context, name string, old, value []byte) (bool, error)
 }
 

@@ -16,8 +16,8 @@ const (
 
 type farms map[string]map[string]bool
 
-// among reports whether a host exceeds the limit of its domain. Otherwise it counts the host, and
-// always returns false for it from then on.
+// among reports whether the domain of a host already has mostOfDomain other hosts. If not, it
+// counts the host, and always returns false for it from then on.
 func (f *farms) among(domain, host string) bool {
 	if *f == nil || len(*f) > mostDomains {
 		*f = farms{}

@@ -71,7 +71,7 @@ func (a Advice) String() string {
 	return string(a.Rule) + ": " + a.Pattern
 }
 
-// ParseAdvice parses the text of String.
+// ParseAdvice parses text returned by [Advice.String].
 func ParseAdvice(detail string) Advice {
 	rule, pattern, _ := strings.Cut(detail, ": ")
 	return Advice{Rule(rule), pattern}
@@ -89,7 +89,7 @@ type Verdict struct {
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
 	File    bool          // whether the response is an image, a PDF or another file
 	Thin    bool          // whether the page has too few words to be compared
-	Changed bool          // whether the page had different words at the last visit
+	Changed bool          // whether the page had different words at the previous visit
 	Soft    bool          // whether the page is an error page with status 200; see [Soft]
 }
 
@@ -126,8 +126,8 @@ type Host struct {
 	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
-// Proofs counts how many claims of a host proved right, and how many proved wrong. Older claims
-// count less.
+// Proofs counts the lastmod dates of a host that proved right, and those that proved wrong. Older
+// dates count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`

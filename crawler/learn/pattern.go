@@ -53,8 +53,8 @@ func thinner(rate int, n, least int64) int {
 	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }
 
-// sampled reports whether a URL is a sample, when one in 1<<rate URLs is. A sample at one rate is
-// also a sample at every lower rate.
+// sampled reports whether a URL is a sample if one in 1<<rate URLs is. If so, it is also a sample
+// for every smaller value of rate.
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
 // Luck returns a hash of the host name, path and query of a URL, which decides whether the URL is a

@@ -8,9 +8,9 @@ import (
 
 // ProbeOf returns a URL that cannot exist, made from URLs of one pattern, all of which may be soft
 // 404s. It replaces the parts in which these URLs differ: the last segment of the path or, if they
-// share this segment, the values of parameters. The new name has the form of the old one, because a
-// program that expects a number responds differently to a word. The same URLs always give the same
-// result.
+// share this segment, the values of parameters. Each new part has the form of the old one, because
+// a program that expects a number responds differently to a word. The same URLs always give the
+// same result.
 //
 // The URLs in others are pages of the pattern with other texts. ProbeOf must not keep a part of the
 // URL that alone identifies the text. For example, /item/17/red and /item/17/blue may be one page
@@ -46,7 +46,7 @@ func ProbeOf(urls, others []string) string {
 }
 
 // tied reports whether URLs share a part that may identify their text. This is a part that varies
-// within the pattern and that none of the others has.
+// within the pattern and that no URL in others has.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -57,7 +57,7 @@ func tied(urls, others []string) bool {
 		switch {
 		case slices.Contains(varies, i):
 			continue
-		case i == last && !lastVaries: // the URL of a single page, or one path with varying parameters
+		case i == last && !lastVaries: // urls has one element, or one path with different parameters
 			continue
 		case i < last && strings.ContainsAny(*base.part(i), "0123456789"):
 		case len(urls) > 1 && slices.Contains(known, i):
@@ -152,7 +152,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 	return slices.Contains(other.params, u.params[i-len(u.segments)])
 }
 
-// varying returns the numbers of the parts that differ among the URLs.
+// varying returns the numbers of the parts of u that are not the same in all URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)

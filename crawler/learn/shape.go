@@ -101,8 +101,8 @@ func (h *Host) patterns(a *address) iter.Seq[[]byte] {
 	}
 }
 
-// last returns the last segment of the path, and whether several URLs may have it in folders of the
-// same shape.
+// last returns the last segment of the path. It also reports whether other URLs may have the same
+// last segment in a folder of the same shape.
 func (a *address) last() (last string, varies bool) {
 	shape, names := a.general()
 	at := lastSegment(a.path)
@@ -184,8 +184,8 @@ func (h *Host) withValues(a *address) string {
 	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })
 }
 
-// telling reports whether a parameter may have only a few different values of this kind. It is
-// false for numbers, dates and long values.
+// telling reports whether a parameter with this value may have only a few different values. It
+// returns false for numbers, dates and long values.
 func telling(value string) bool {
 	if value == "" || len(value) > longestValue {
 		return false

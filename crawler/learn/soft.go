@@ -54,7 +54,7 @@ const SoftProblem = "soft 404"
 // A Soft is the evidence about how a host responds to URLs of one pattern that cannot exist.
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
-	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
+	From   string   `json:"from,omitempty"`   // the URL from which Probe was derived
 	Status int      `json:"status,omitempty"` // HTTP status of the response; 0 if there is no response yet
 	Title  string   `json:"title,omitempty"`  // title of the response
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]

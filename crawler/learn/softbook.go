@@ -48,7 +48,8 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	return s.copied(), s.suspects(), nil
 }
 
-// Turned records that a page has changed completely since its last visit, and so may be a soft 404.
+// Turned records that a page has changed completely since the previous visit, and so may be a soft
+// 404.
 func (b *Book) Turned(ctx context.Context, url string) error {
 	if b.Exempt[hostOf(url)] {
 		return nil

@@ -12,14 +12,14 @@ import "time"
 // each viewShare new texts of the host.
 //
 // A pattern that never gave a second text may have had unlucky samples. So one chunk of its URLs is
-// fetched; these are called last samples. A host has one last sample for each lastShare new texts,
-// and its patterns share them equally. All other URLs stay postponed.
+// fetched; these are called last samples. Their number is 1/lastShare of the number of new texts of
+// the host, and its patterns share them equally. All other URLs stay postponed.
 const (
 	leastChunk  = 16
 	chunkATexts = 4
 	mostDoubled = 10 // maximum number of times that the size of the chunks is doubled
-	lastShare   = 5  // the host gets one last sample for every 5 new texts
-	viewShare   = 2  // one view or trap of the host is fetched for every 2 new texts
+	lastShare   = 5  // number of new texts of the host for each last sample
+	viewShare   = 2  // number of new texts of the host for each view or trap that is fetched
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
@@ -38,8 +38,8 @@ func (h *Host) Sweep() *Sweep {
 }
 
 // Look returns the advice about a postponed URL. If the advice has no Rule, the URL should be
-// fetched. If there is no such URL on the host, a chunk of URLs with the same advice may be fetched
-// instead. Look returns the size of the chunk, which Size may reduce later.
+// fetched. If the host has no URL without a Rule, a chunk of URLs with the same advice may be
+// fetched instead. Look returns the size of the chunk, which Size may reduce later.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0

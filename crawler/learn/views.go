@@ -20,9 +20,9 @@ import (
 // as special pages with names in other languages, are treated like other pages.
 const viewRate = 4
 
-// A view describes the URLs of one kind of view in one piece of software.
+// A view recognizes the URLs of one kind of view of a page in one piece of software.
 type view struct {
-	name   string // the software and its view
+	name   string // names of the software and the view
 	source string // URL, without its scheme, of the documentation or source code
 	bare   bool   // whether a URL without a query may have this form
 	is     func(path string, q query) bool

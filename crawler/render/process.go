@@ -70,8 +70,8 @@ type process struct {
 	said    tail // the browser's standard error
 }
 
-// start starts a browser with a profile of its own. It also removes the profiles that killed crawls
-// have left behind.
+// start starts a browser with a profile of its own. It also removes the profiles left behind by
+// crawls that were killed.
 func start(path string, memory int64) (*process, error) {
 	lock.RemoveStale(os.TempDir(), profilePrefix)
 	profile, err := os.MkdirTemp("", profilePrefix+"*")

@@ -45,7 +45,7 @@ func group(leader int) (all []member) {
 		if err != nil {
 			continue // the process has ended
 		}
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the fields after the name, which may contain spaces
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name comes before the last ")", and may contain spaces
 		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(leader) {
 			continue
 		}

@@ -17,8 +17,8 @@ import "strings"
 //
 // The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their escapes in a path.
 // In a query they delimit nothing, and the table in 2.2.2 shows them as equal to their escapes
-// there. So a rule is also compared with these escapes decoded after the question mark of both
-// sides: "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text
+// there. So the rule and the URL are compared a second time, after decoding these escapes in both
+// queries: "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text
 // anywhere.
 //
 // If several rules match, the rule that is longest in the common form wins. Wildcards count as part
@@ -171,8 +171,8 @@ var delimiters = strings.NewReplacer(
 	"%3A", ":", "%2F", "/", "%3F", "?", "%23", "#", "%5B", "[", "%5D", "]", "%40", "@",
 )
 
-// isUnreserved reports whether a URL may contain a character without an escape (RFC 3986, section
-// 2.3).
+// isUnreserved reports whether a character means the same with and without an escape (RFC 3986,
+// section 2.3).
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'

@@ -114,8 +114,8 @@ func Parse(body []byte) *Rules {
 	return r
 }
 
-// name adds a group to the groups of a token, unless the group was the last one added there, because
-// a file may name one agent 30,000 times.
+// name adds a group to the groups of a token, unless the group was the last one added there,
+// because a file may name one agent 30,000 times.
 func (r *Rules) name(g *group, token string) {
 	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
 		r.groups[token] = append(groups, g)
@@ -180,7 +180,7 @@ func cut(body []byte) string {
 	if len(body) <= MaxBytes {
 		return string(body)
 	}
-	text := string(body[:MaxBytes+1]) // one byte more, which may be the end of the last line
+	text := string(body[:MaxBytes+1]) // one byte more, which may be the line break after the last line
 	return text[:strings.LastIndexAny(text, "\r\n")+1]
 }
 
@@ -271,8 +271,8 @@ func (r *Rules) CrawlDelay(agent string) time.Duration {
 // the file and exactly as written.
 func (r *Rules) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
-// Size returns the number of rules for all agents. Each rule takes about 100 bytes of memory. Size
-// returns 0 for nil Rules.
+// Size returns the total number of rules in all groups. Each rule takes about 100 bytes of memory.
+// Size returns 0 for nil Rules.
 func (r *Rules) Size() int {
 	if r == nil {
 		return 0

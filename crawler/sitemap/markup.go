@@ -158,8 +158,8 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText. It
-// returns true if there were more bytes than that.
+// until reads up to and including the first byte equal to end. It keeps the bytes before that, up
+// to MaxText. It returns true if there were more bytes than that.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
@@ -185,7 +185,7 @@ func (m *markup) past(mark string) error {
 // through reads up to and including the string mark, and keeps the bytes before it if keep is set.
 func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	m.keep.Reset()
-	var tail []byte // the last bytes that were read, as many as mark is long
+	var tail []byte // the last len(mark) bytes that were read
 	for {
 		part, err := m.in.ReadSlice(mark[len(mark)-1])
 		if err != nil && err != bufio.ErrBufferFull {
@@ -207,7 +207,7 @@ func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	}
 }
 
-// unescape replaces the five entities of XML and numeric references, and leaves all other
+// unescape replaces numeric references and the five entities of XML, and leaves all other
 // ampersands unchanged: "&copy=1" in a URL is a parameter.
 func unescape(s string) string {
 	var b strings.Builder

@@ -13,8 +13,8 @@
 //	}
 //
 // The bytes of a file determine its type: the magic number of gzip, a byte order mark, the first
-// character that is not a space, the first element. Name and header are ignored, because both are
-// often wrong.
+// character that is not a space, the first element. The name of the file and its Content-Type are
+// ignored, because both are often wrong.
 //
 // A file is never in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound
 // the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
@@ -50,7 +50,7 @@ var (
 	ErrEntries = fmt.Errorf("more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
 	ErrDepth = fmt.Errorf("elements nested more than %d deep: the rest was not read", MaxDepth)
-	// ErrNone means that the file is not a list but, for example, a web page.
+	// ErrNone means that the file is not one of the supported lists but, for example, a web page.
 	ErrNone = errors.New("not a sitemap")
 )
 

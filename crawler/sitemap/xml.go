@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A grammar names the elements of one kind of XML list that contain its entries, URLs and dates.
+// A grammar describes one kind of XML list: which elements contain its entries, URLs and dates.
 type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
 	url     string   // name of the element inside an entry that contains the entry's URL
