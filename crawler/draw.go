@@ -113,7 +113,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 }
 
 // errRefused means that the browser requested a URL that a page must not load.
-var errRefused = errors.New("a page must not request this URL")
+var errRefused = errors.New("the page is not allowed to request this URL")
 
 // part answers a request that the browser makes while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {

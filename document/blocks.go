@@ -79,5 +79,5 @@ func (b *blocks) err() error {
 }
 
 func tooMuch(most int) error {
-	return fmt.Errorf("%w: more than %d KB for a file of its size", ErrTooLarge, most>>10)
+	return fmt.Errorf("%w: the text of a file of this size may have at most %d KB", ErrTooLarge, most>>10)
 }

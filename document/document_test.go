@@ -123,7 +123,7 @@ func TestBad(t *testing.T) {
 		want error // extract.ErrNotText if the file is not a document
 		says string
 	}{
-		{"PDF with a password", read(t, "encrypted.pdf"), ErrEncrypted, "no text can be read from this PDF: encrypted, and needs a password"},
+		{"PDF with a password", read(t, "encrypted.pdf"), ErrEncrypted, "no text can be read from this PDF: the file is encrypted, and needs a password"},
 		{"scanned PDF", scanned(), ErrNoText, "only pictures"},
 		{"truncated PDF", read(t, "tides.pdf")[:20_000], ErrDamaged, ""},
 		{"only the start of a PDF", []byte("%PDF-1.7\n"), ErrDamaged, ""},

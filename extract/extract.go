@@ -214,7 +214,7 @@ const (
 )
 
 // ErrNotText means that a body has no text to extract. For example, it is an image.
-var ErrNotText = errors.New("not a text page")
+var ErrNotText = errors.New("the page is not text")
 
 // Options select the data that Parse collects in addition to the text, and limit its memory. The
 // zero value collects nothing else.

@@ -43,7 +43,7 @@ const (
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
 // ErrTooLarge means that a decoded body is larger than its limit, or that its encoded form is.
-var ErrTooLarge = errors.New("larger than the limit")
+var ErrTooLarge = errors.New("the body is larger than the limit")
 
 // An EncodingError means that a body cannot be decoded by the Content-Encoding that its header
 // declares.
@@ -118,7 +118,7 @@ func contentCodings(h http.Header) ([]string, error) {
 		}
 	}
 	if len(codings) > maxCodings {
-		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("%d content encodings in all", len(codings))}
+		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("the response has %d content encodings, which are too many", len(codings))}
 	}
 	return codings, nil
 }

@@ -191,7 +191,7 @@ func connectBy(conn net.Conn, through *url.URL, address string) error {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("answered %s", resp.Status)
+		return fmt.Errorf("the proxy returned %s", resp.Status)
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if err == nil && resp.StatusCode == http.StatusProxyAuthRequired {
 		_ = resp.Body.Close()
-		return nil, t.dialer.failed(address, through, fmt.Errorf("answered %s", resp.Status))
+		return nil, t.dialer.failed(address, through, fmt.Errorf("the proxy returned %s", resp.Status))
 	}
 	return resp, err
 }

@@ -212,7 +212,7 @@ func TestCells(t *testing.T) {
 		{"no-text.empty", "/empty", "why", "the answer is empty"},
 		{"no-text.scripts", "/app", "why", "the element that scripts fill is empty"},
 		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
-		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: encrypted, and needs a password"},
+		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: the file is encrypted, and needs a password"},
 		{"no-text.links", "/menus", "why", "the page has only navigation"},
 		{"pages", "/", "links_out", nil},
 	} {

@@ -326,7 +326,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	defer s.mu.Unlock()
 	h, err := s.queue.holder(c)
 	if err != nil {
-		return nil, fmt.Errorf("take URLs of %w", err)
+		return nil, fmt.Errorf("take URLs from the queue: %w", err)
 	}
 	if err := s.ripenOf(h); err != nil {
 		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
@@ -392,7 +392,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("release a URL of %w", err))
+			return b.refuse(fmt.Errorf("return a URL to the queue: %w", err))
 		}
 		id := dedup.Hash(frontier.ID(it.URL))
 		u, err := b.known(id)
@@ -409,7 +409,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("release host %w", err))
+			return b.refuse(fmt.Errorf("release a host: %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())

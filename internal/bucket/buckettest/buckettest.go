@@ -105,5 +105,5 @@ func (s *Server) Unfinished() (int, error) {
 	case http.StatusNotFound: // no upload in parts was ever begun
 		return 0, nil
 	}
-	return 0, fmt.Errorf("list of uploads: status %d", answer.Code)
+	return 0, fmt.Errorf("list uploads: status %d", answer.Code)
 }
