@@ -149,7 +149,9 @@ type panicError struct {
 	value any
 }
 
-func (e *panicError) Error() string { return fmt.Sprintf("panic while processing %s: %v", e.url, e.value) }
+func (e *panicError) Error() string {
+	return fmt.Sprintf("panic while processing %s: %v", e.url, e.value)
+}
 
 // waitFor waits until the host of a URL may get another request.
 func (f *fetcher) waitFor(ctx context.Context, url string) error {

@@ -44,7 +44,7 @@ Otherwise, the first of these criteria in which the pages differ chooses the lea
 of --prefer, the order of the seeds, an entry in a sitemap, the time at which skink first saw
 the text, https, a text in the declared language, and the shortest path.
 
---warc stores all answers in a web archive (WARC 1.1): pages, errors, redirects and
+--warc stores all responses in a web archive (WARC 1.1): pages, errors, redirects and
 robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
 web archives instead of fetching them; archives of other tools work, too. skink judges
 the pages in the order of the archives, and learns nothing about their sites. A page that the
@@ -100,7 +100,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings: sets --budget off, --links on and --check-assets; checks fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings: sets --budget off, --links on and --check-assets, and also checks the fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
@@ -110,7 +110,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, to standard output (-) or to a search index; or, when the crawl ends, to s3://BUCKET/KEY")
 
 	kept := &f.opt.Archive
-	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all answers in a web archive (WARC files) in this folder")
+	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: begin a new file when the current file has this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute the digests of records with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
@@ -137,9 +137,9 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at the same time, from all hosts together")
 	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "send at most this many requests to a host at the same time")
 	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "send at most this many requests at the same time to an IP address that several hosts share; 0 means no limit")
-	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between two requests to a host, and longer if the host answers slowly")
-	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow answers require more; 0 means no limit")
-	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request if its answer is not complete after this time")
+	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between two requests to a host, and longer if the host responds slowly")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow responses require more; 0 means no limit")
+	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request if its response is not complete after this time")
 	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "repeat a request this many times after a temporary error")
 	flags.Var(lasting(&o.Grace, 0, "0 or more"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for a search index to accept the last pages")
 	flags.Var(size(&o.MaxSize, 1, wantSize), "max-size", "do not read pages and files that are larger than this; they count as failed")
@@ -159,7 +159,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
 	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
-	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its answer and verdict")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its response and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	return f
 }

@@ -178,7 +178,7 @@ var exitCodes = []struct {
 	{exitUsage, "the command line has an error"},
 	{exitDiffers, "compare --check: the pages are not duplicates"},
 	{exitFound, "report --fail-on: a limit was exceeded"},
-	{exitUnheard, "the program that reads the output has ended"},
+	{exitUnheard, "the program that reads the output has exited"},
 }
 
 // A topic is a page of the manual that skink help NAME prints.

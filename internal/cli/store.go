@@ -321,7 +321,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	}
 	fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(shown))
 	if other != "" {
-		fmt.Fprintf(con.Err, "the folder is kept, because it contains %s\n", harmless.Quoted(other))
+		fmt.Fprintf(con.Err, "the folder was not removed, because it also contains %s\n", harmless.Quoted(other))
 	}
 	return nil
 }
