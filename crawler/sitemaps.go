@@ -62,7 +62,7 @@ func (l *Listed) String() string {
 	}
 	text += fmt.Sprintf(", %d of them new", l.New)
 	if l.Outside > 0 {
-		text += fmt.Sprintf("; %d are outside the crawl", l.Outside)
+		text += fmt.Sprintf("; %d outside the crawl", l.Outside)
 	}
 	if l.Cut != nil {
 		text += "; " + l.Cut.Error()

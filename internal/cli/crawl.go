@@ -100,7 +100,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings: sets --budget off, --links on and --check-assets, and also checks the fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit and keep its findings; sets --budget off, --links on and --check-assets, and checks the fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
