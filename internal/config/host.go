@@ -141,7 +141,7 @@ func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 	}
 	if key == "user" {
 		if text == "" || strings.Contains(text, ":") {
-			return p.errorf(path, "user: empty, or contains a colon, which HTTP Basic cannot send")
+			return p.errorf(path, "user: the name is empty, or contains a colon, which HTTP Basic authentication cannot send")
 		}
 		h.Basic.User = access.Secret(text)
 	} else {
@@ -249,7 +249,7 @@ func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
 		}
 		found, err := parseCookies(string(text))
 		if err != nil {
-			return nil, p.errorf(path, "cookies: %s:%w", name, err)
+			return nil, p.errorf(path, "cookies: %s, %w", name, err)
 		}
 		all = append(all, found...)
 	}

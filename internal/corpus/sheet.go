@@ -97,9 +97,9 @@ func commaRows(from *boundedReader, comma rune) func() (cells []string, line int
 // can make the row extend to the end of the file, so the error names the last line that is lost.
 func notRow(wrong *csv.ParseError) error {
 	if wrong.Line > wrong.StartLine {
-		return fmt.Errorf("not a row of the table, up to line %d: %w", wrong.Line, wrong.Err)
+		return fmt.Errorf("the row, which extends to line %d, cannot be read: %w", wrong.Line, wrong.Err)
 	}
-	return fmt.Errorf("not a row of the table: %w", wrong.Err)
+	return fmt.Errorf("the row cannot be read: %w", wrong.Err)
 }
 
 // otherCells returns the error for a row of n cells if the first row has another number of cells.
@@ -108,7 +108,7 @@ func otherCells(n, first int) error {
 	if n == 1 {
 		cells = "1 cell"
 	}
-	return fmt.Errorf("%s instead of %d as in the first row", cells, first)
+	return fmt.Errorf("the row has %s, but the first row has %d", cells, first)
 }
 
 // separator returns the character between the cells of a sheet. It depends on the name of the file
@@ -186,7 +186,7 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 			}
 			bounded.begin()
 			if _, err := array.Token(); !errors.Is(err, io.EOF) {
-				return failed(fmt.Errorf("more text follows the JSON array of %d elements: write one array, or JSON Lines", n-1))
+				return failed(fmt.Errorf("there is more text after the JSON array of %d elements: write one array, or JSON Lines", n-1))
 			}
 			return true
 		}

@@ -86,7 +86,7 @@ func documentCost(documents *document.Reader, body []byte) int64 {
 }
 
 // errOutgrown means that the tree of a page needs more memory than was reserved for it.
-var errOutgrown = errors.New("the tree is larger than expected")
+var errOutgrown = errors.New("the HTML tree of the page is larger than expected")
 
 // readWithin reserves memory for reading a page, waiting if there is too little, and reads the
 // page. The caller must release the share of memory that it returns.

@@ -188,7 +188,7 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 	}
 	verb := "Continuing"
 	if r.opt.Add {
-		verb = "Adding to"
+		verb = "Adding seeds to"
 	}
 	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
 }
@@ -250,7 +250,7 @@ func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*pr
 		if kept := order.Prefers(); len(kept) > 0 {
 			has = "with" + preferFlags(kept)
 		}
-		return nil, usagef("%s, but %s was created %s: omit the flag, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
+		return nil, usagef("%s was given, but %s was created %s: omit the flag, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)

@@ -102,7 +102,7 @@ type outcome struct {
 }
 
 // errMaxTime means that the crawl has run for Options.MaxTime.
-var errMaxTime = errors.New("reached --max-time")
+var errMaxTime = errors.New("the run has reached --max-time")
 
 // isStop reports whether a crawl ended because it was stopped.
 func isStop(err error) bool {

@@ -75,7 +75,7 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 		counted = time.Now()
 		if waited >= patience && !conflicts(err) {
 			s.away.Store(true)
-			return fmt.Errorf("%w after %s: %w", store.ErrAway, time.Since(began).Round(time.Second), s.explain(err))
+			return fmt.Errorf("%w: gave up after %s: %w", store.ErrAway, time.Since(began).Round(time.Second), s.explain(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -147,13 +147,13 @@ func (s *Store) explain(err error) error {
 	case code == "42P01" || code == "3F000" || code == "42703":
 		return fmt.Errorf("%w: %w", errGone, err)
 	case code == "42501":
-		return fmt.Errorf("the user lacks a permission: %w: the owner of the schema %s can grant it", err, s.address.schema)
+		return fmt.Errorf("the user does not have a permission: %w: the owner of the schema %s can grant it", err, s.address.schema)
 	case code == "53300":
 		return fmt.Errorf("%w: each worker needs %d connections: raise max_connections, or start fewer workers", withoutAddress(err), connections)
 	case code == "53100":
 		return &fullError{err}
 	case code == "57014":
-		return fmt.Errorf("a statement took longer than %s: %w: look for locks and for load on the server", statementTimeout, err)
+		return fmt.Errorf("a statement took longer than %s: %w: check the server for locks and high load", statementTimeout, err)
 	}
 	return withoutAddress(err)
 }

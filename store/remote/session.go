@@ -81,11 +81,11 @@ func (s *session) fill(a *answer, q *request) (err error) {
 // begin opens a list and answers with its first part.
 func (s *session) begin(a *answer, q *request) error {
 	if len(s.lists) >= s.most {
-		return fmt.Errorf("more than %d lists of a store are read at once", s.most)
+		return fmt.Errorf("more than %d lists of the store are being read at the same time", s.most)
 	}
 	l := s.listOf(q)
 	if l == nil {
-		return fmt.Errorf("unknown request %d", q.Verb)
+		return fmt.Errorf("unknown kind of request: %d", q.Verb)
 	}
 	s.last++
 	s.lists[s.last] = l
