@@ -148,13 +148,13 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = r.s.packedText(r.txn, num); err != nil {
-			return fmt.Errorf("read its text: %w", err)
+			return fmt.Errorf("read the text: %w", err)
 		}
 	}
 	if want&store.WantSketch != 0 {
 		l, found, err := sketchAt(r.txn, num)
 		if err != nil {
-			return fmt.Errorf("read its sketch: %w", err)
+			return fmt.Errorf("read the sketch: %w", err)
 		}
 		if found {
 			p.Sketch = &l.Sketch
@@ -162,7 +162,7 @@ func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	}
 	if want&store.WantLinks != 0 {
 		if p.Links, _, err = packedParts(r.txn, keyOut, num); err != nil {
-			return fmt.Errorf("read its links: %w", err)
+			return fmt.Errorf("read the links: %w", err)
 		}
 	}
 	return nil
