@@ -332,7 +332,7 @@ func dropError(name string, err error) error {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: stop that process first", name, store.ErrInUse)
 	case errors.Is(err, store.ErrNotExist):
-		return fmt.Errorf("%s: %w: skink store list prints the stores of a folder or a database", name, store.ErrNotExist)
+		return fmt.Errorf("%s: %w: run skink store list to list the stores of a folder or a database", name, store.ErrNotExist)
 	}
 	return err
 }

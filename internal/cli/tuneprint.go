@@ -101,7 +101,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 		fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d --similarity %v\n", r.Form, r.Unit, r.Shingle, r.Threshold)
 	} else {
 		name = r.Measure
-		fmt.Fprintf(w, "best: --form %s --unit %s --shingle %d, duplicates from a %s of %v; crawls compare pages by resemblance only\n", r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold)
+		fmt.Fprintf(w, "best: --form %s --unit %s --shingle %d; pages with a %s of at least %v are duplicates; crawls compare pages by resemblance only\n", r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold)
 	}
 	if r.Tied[0] < r.Tied[1] {
 		fmt.Fprintf(w, "On these pairs, every %s from %v to %v has the same F1. %v is the middle of this range.\n", name, r.Tied[0], r.Tied[1], r.Threshold)

@@ -175,7 +175,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\ndelay = \"x\"", `:2: delay "x": not valid`},
 		{"[host.a]\ndelay = \"${TOKEN}\"", ":2: delay: the value of the variable is not valid"},
 		{"[host.a]\ndelay = [\"1s\"]", ":2: delay: takes one value, not an array"},
-		{"[host.a]\nheaders = 1", ":2: headers: try {"},
+		{"[host.a]\nheaders = 1", ":2: headers: write a table, such as {"},
 		{"[host.a.headers]\nA = 1", ":2: A: must be a string"},
 		{"[host.a.headers]\nA = \"b\\nc\"", `:2: header "A": its name or value`},
 		{"[host.a.headers]\nhost = \"b\"", ":2: header Host: the crawler sets this header itself"},

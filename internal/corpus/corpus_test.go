@@ -142,7 +142,7 @@ func TestManyInOne(t *testing.T) {
 		"b.TSV.gz": {"1: A text."},
 		"c.json":   {"c.json:1: A text.", "c.json:2: Another."},
 		"d.txt":    {"d.txt, element 1: no field that usually contains a text"},
-		"e.JSON":   {"e.JSON, element 1: string instead of an object", "e.JSON, element 2: string instead of an object"},
+		"e.JSON":   {"e.JSON, element 1: found a string instead of an object", "e.JSON, element 2: found a string instead of an object"},
 	} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
 		if err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
@@ -297,8 +297,8 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number instead of a string: bad`},
 		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array instead of a string: bad`},
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
-		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
-		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `["a"]`, `f.jsonl, line 1: found an array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `null`, `f.jsonl, line 1: found null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
 		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},

@@ -43,7 +43,7 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	case h.Fails > 0:
 		return fmt.Sprintf("requests to the host failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	default:
-		return fmt.Sprintf("the host asked for a pause; next request in %v", wait)
+		return fmt.Sprintf("the host asked the crawler to wait; next request in %v", wait)
 	}
 }
 

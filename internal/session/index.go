@@ -57,7 +57,7 @@ func WhoIsIt(err error) error {
 	if !errors.Is(err, feed.ErrNotAllowed) {
 		return err
 	}
-	return fmt.Errorf("%w: set %s and %s, or %s", err, EnvUser, EnvPassword, EnvKey)
+	return fmt.Errorf("%w: set the environment variables %s and %s, or %s", err, EnvUser, EnvPassword, EnvKey)
 }
 
 // An indexFeed sends the pages of a running crawl to an index.
