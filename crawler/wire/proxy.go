@@ -48,7 +48,9 @@ type ProxyError struct {
 	Err   error
 }
 
-func (e *ProxyError) Error() string { return fmt.Sprintf("proxy %s: %v", e.Proxy, e.Err) }
+func (e *ProxyError) Error() string {
+	return fmt.Sprintf("connect through proxy %s: %v", e.Proxy, e.Err)
+}
 func (e *ProxyError) Unwrap() error { return e.Err }
 
 // proxyFor returns the proxy for a host and port, or nil.

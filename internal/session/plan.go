@@ -186,11 +186,11 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 	if pages == 0 && counts.Fetched == 0 {
 		return fmt.Sprintf("Crawling %s into %s", report.Counted(counts.Pending, "seed"), r.store.Name)
 	}
-	verb := "Continuing"
+	doing := "Continuing the crawl"
 	if r.opt.Add {
-		verb = "Adding seeds to"
+		doing = "Adding seeds to the crawl"
 	}
-	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
+	return fmt.Sprintf("%s in %s: %s stored, %s to fetch", doing, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
 }
 
 // begin writes the seeds to the store, and puts the URLs to visit again into the frontier. It

@@ -329,7 +329,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 		return nil, fmt.Errorf("take URLs from the queue: %w", err)
 	}
 	if err := s.ripenOf(h); err != nil {
-		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	var items []frontier.Item
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
@@ -345,7 +345,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	})
 	h.drop()
 	if err != nil {
-		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	return items, nil
 }

@@ -147,7 +147,7 @@ func (s *Store) explain(err error) error {
 	case code == "42P01" || code == "3F000" || code == "42703":
 		return fmt.Errorf("%w: %w", errGone, err)
 	case code == "42501":
-		return fmt.Errorf("the user does not have a permission: %w: the owner of the schema %s can grant it", err, s.address.schema)
+		return fmt.Errorf("the user lacks a permission: %w: the owner of the schema %s can grant it", err, s.address.schema)
 	case code == "53300":
 		return fmt.Errorf("%w: each worker needs %d connections: raise max_connections, or start fewer workers", withoutAddress(err), connections)
 	case code == "53100":
