@@ -108,7 +108,7 @@ func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lo
 	if err == nil || errors.Is(err, frontier.ErrLost) {
 		return err != nil, nil
 	}
-	return false, fmt.Errorf("release %s: %w", item.URL, err)
+	return false, fmt.Errorf("return %s to the queue: %w", item.URL, err)
 }
 
 // keepRaw passes the raw response for a page to OnAnswer. It is called for pages that are not

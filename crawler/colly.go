@@ -84,7 +84,7 @@ func (s *shell) do(x *wire.Exchange, answered func()) error {
 func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
 	found, ok := s.open.Load(r.Header.Get(numberHeader))
 	if !ok {
-		return nil, fmt.Errorf("%s %s: unexpected request", r.Method, r.URL)
+		return nil, fmt.Errorf("unexpected %s request for %s", r.Method, r.URL)
 	}
 	x := found.(*wire.Exchange)
 	if err := s.wire.Do(x); err != nil {

@@ -110,7 +110,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-var errRefused = errors.New("a page must not request this URL")
+var errRefused = errors.New("the page is not allowed to request this URL")
 
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")

@@ -148,7 +148,9 @@ type panicError struct {
 	value any
 }
 
-func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
+func (e *panicError) Error() string {
+	return fmt.Sprintf("panic while processing %s: %v", e.url, e.value)
+}
 
 func (f *fetcher) waitFor(ctx context.Context, url string) error {
 	if f.hop == nil {

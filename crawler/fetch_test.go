@@ -407,7 +407,7 @@ func TestFetchTimeout(t *testing.T) {
 			if took := time.Since(start); took < tt.after*2/3 || took > time.Minute {
 				t.Errorf("took %v, want about %v", took, tt.after)
 			}
-			if p.Problem != ProblemTimeout || p.Detail != fmt.Sprintf("no complete answer within %v", tt.after) || p.Status != tt.status || !strings.HasPrefix(string(p.Body), tt.body) {
+			if p.Problem != ProblemTimeout || p.Detail != fmt.Sprintf("no complete response within %v", tt.after) || p.Status != tt.status || !strings.HasPrefix(string(p.Body), tt.body) {
 				t.Errorf("got %d %q %q %q", p.Status, p.Problem, p.Detail, p.Body)
 			}
 			if p.Truncated != (tt.status == 200) {

@@ -26,7 +26,7 @@ const lookAgainPriority = 96
 
 // ErrLookAgain is the error of a [Handler] that cannot judge a page before it has seen other pages
 // of the host. The URL is put at the end of its host's queue and fetched again.
-var ErrLookAgain = errors.New("the page cannot be judged before other pages of its host are judged: fetch it again")
+var ErrLookAgain = errors.New("the page cannot be judged until other pages of its host have been judged: fetch it again later")
 
 // A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {

@@ -154,7 +154,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	case err != nil:
 		return fail("%v", err)
 	case x.Status != http.StatusOK:
-		return fail("the page answers with %s: correct its URL", statusText(x.Status))
+		return fail("the login page returned %s: correct its URL", statusText(x.Status))
 	}
 	form, err := findForm(x.Body, l.Fields)
 	if err != nil {
@@ -167,15 +167,15 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	action := at
 	if form.action != "" {
 		if action, err = base.Resolve(form.action); err != nil {
-			return fail("the form is sent to %q: %v", form.action, err)
+			return fail("the form has the invalid target %q: %v", form.action, err)
 		}
 	}
 	host := frontier.HostOf(action)
 	switch {
 	case !access.Matches(h.Pattern, host) && host != frontier.HostOf(l.Page):
-		return fail("the form would send the fields to %s, which is not a host of this section", host)
+		return fail("the form would send the fields to %s, which is not a host of this section of the configuration", host)
 	case strings.HasPrefix(l.Page, "https:") && !strings.HasPrefix(action, "https:"):
-		return fail("the form would send the fields without encryption, to %s", action)
+		return fail("the form would send the fields unencrypted to %s", action)
 	}
 	if form.post {
 		x, at, err = f.loginExchange(ctx, http.MethodPost, action, form.values)
@@ -205,12 +205,12 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 		wanted, resolveErr := base.Resolve(l.Check)
 		ok, want = resolveErr == nil && strings.HasPrefix(responseURL, wanted), "the URL "+l.Check
 	default:
-		ok, want = bytes.Contains(x.Body, []byte(l.Check)), fmt.Sprintf("a page with %q", l.Check)
+		ok, want = bytes.Contains(x.Body, []byte(l.Check)), fmt.Sprintf("a page that contains %q", l.Check)
 	}
 	if ok {
 		return nil
 	}
-	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(responseURL))}
+	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the server returned %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(responseURL))}
 }
 
 // loginExchange makes a request for a login, and follows redirects within the host with GET
@@ -288,7 +288,7 @@ func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 		return nil, fmt.Errorf("the page has no form with the fields %s", want)
 	}
 	slices.Sort(known)
-	return nil, fmt.Errorf("the page has no form with the fields %s; it has %s", want, cut(strings.Join(slices.Compact(known), ", ")))
+	return nil, fmt.Errorf("the page has no form with the fields %s; its forms have the fields %s", want, cut(strings.Join(slices.Compact(known), ", ")))
 }
 
 // readForm reads the controls of a form with their values, as if the first submit button had been

@@ -164,13 +164,13 @@ func TestLoginCheck(t *testing.T) {
 		{"by URL", func(h *access.Host) { h.Login.Check = "/welcome" }, ""},
 		{"by status", func(h *access.Host) { h.Login.Check = "200" }, ""},
 		{"by the form", func(h *access.Host) { h.Login.Check = "" }, ""},
-		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `the check expects a page with "Good morning", but the answer was 200 OK at http://HOST/welcome`},
+		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `the check expects a page that contains "Good morning", but the server returned 200 OK at http://HOST/welcome`},
 		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "the check expects the URL /members"},
-		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "the check expects status 204, but the answer was 200 OK"},
-		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the check expects a page with"},
+		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "the check expects status 204, but the server returned 200 OK"},
+		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the check expects a page that contains"},
 		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the check expects a page without the form"},
-		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; it has csrf, how, password, q, remember, user"},
-		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the page answers with 403 Forbidden: correct its URL"},
+		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; its forms have the fields csrf, how, password, q, remember, user"},
+		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the login page returned 403 Forbidden: correct its URL"},
 	} {
 		s := &memberSite{}
 		statuses, problems := crawlMembers(t, s, test.change, "")

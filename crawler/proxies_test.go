@@ -173,7 +173,7 @@ func TestProxyFails(t *testing.T) {
 		tries   int
 		want    string // part of the detail of the last try; "" if the page was fetched
 	}{
-		{"a wrong password", []access.Proxy{wrong}, 1, "answered 407"},
+		{"a wrong password", []access.Proxy{wrong}, 1, "the proxy returned 407"},
 		{"a proxy that is down", []access.Proxy{down.url("http")}, 1, "connection refused"},
 		{"a SOCKS proxy that is down", []access.Proxy{down.url("socks5")}, 1, "connection refused"},
 		{"the next is good", []access.Proxy{down.url("http"), wrong, good.url("http")}, 3, ""},

@@ -58,7 +58,7 @@ func (c *Crawl) requisite(t *turn) *Page {
 		return page
 	}
 	if c.schedule.requisitesSpent(t) {
-		page.Problem, page.Detail = ProblemBudget, "the requisites of the host have reached --max-host-requisites"
+		page.Problem, page.Detail = ProblemBudget, "the page requisites of this host have reached the limit --max-host-requisites"
 		return page
 	}
 	return nil

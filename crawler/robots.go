@@ -44,7 +44,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	p.delay, p.signals = rules.CrawlDelay(agent), rules.Signals(agent)
 	p.hidden = !rules.Allowed(searchEngine, t.item.URL)
 	if !rules.Allowed(agent, t.item.URL) {
-		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
+		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow this URL"}
 	}
 	return p, nil
 }
@@ -113,7 +113,7 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
 			return 0, nil, &robotsBusy{x.Status, later}
 		case x.Status == http.StatusPartialContent:
-			return 0, nil, errors.New("unexpected partial answer (status 206)")
+			return 0, nil, errors.New("unexpected partial response (status 206)")
 		case !wire.IsPage(x.Status):
 			return x.Status, nil, nil
 		case x.BodyErr != nil && !errors.Is(x.BodyErr, wire.ErrTooLarge):

@@ -113,7 +113,7 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("robots.txt of %s: %w", origin, err)
+			return nil, fmt.Errorf("fetch robots.txt of %s: %w", origin, err)
 		}
 		entry, pending, known := c.look(origin)
 		switch {
@@ -164,7 +164,7 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	defer c.release(entry)
 	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
 	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("robots.txt of %s: %w", entry.origin, ctx.Err())
+		return nil, fmt.Errorf("fetch robots.txt of %s: %w", entry.origin, ctx.Err())
 	}
 	rules, found, err := robotsFor(status, body, err)
 	c.keep(entry, rules, found, err)
@@ -224,13 +224,13 @@ func (c *robotsCache) shrink() {
 func robotsOrigin(rawURL string) (string, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok || scheme == "" {
-		return "", fmt.Errorf("robots.txt of %q: not an absolute URL", rawURL)
+		return "", fmt.Errorf("find robots.txt for %q: not an absolute URL", rawURL)
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
 	}
 	if rest == "" {
-		return "", fmt.Errorf("robots.txt of %q: no host", rawURL)
+		return "", fmt.Errorf("find robots.txt for %q: the URL has no host", rawURL)
 	}
 	return strings.Clone(scheme + "://" + rest), nil
 }

@@ -46,7 +46,7 @@ import (
 // next returns one of these errors when the crawl is over.
 var (
 	errFinished = errors.New("nothing is left to fetch")
-	errLimit    = errors.New("a limit of the crawl is reached")
+	errLimit    = errors.New("the crawl has reached one of its limits")
 )
 
 const (
@@ -319,7 +319,7 @@ func (s *schedule) take(all []taking) action {
 				lost := errors.Is(err, frontier.ErrLost)
 				s.addTaken(t, urls, lost)
 				if err != nil && !lost {
-					return fmt.Errorf("take URLs of %s: %w", t.host.name, err)
+					return fmt.Errorf("take URLs of host %s from the queue: %w", t.host.name, err)
 				}
 				return nil
 			})

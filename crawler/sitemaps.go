@@ -205,7 +205,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		l.URLs = append(l.URLs, url)
 		return frontier.Item{URL: url, Depth: 1}, true
 	case from.Depth+1 >= maxSitemapDepth:
-		l.Cut = fmt.Errorf("sitemap index files are nested more than %d deep: deeper ones were not read", maxSitemapDepth)
+		l.Cut = fmt.Errorf("sitemap index files are nested more than %d levels deep: deeper ones were not read", maxSitemapDepth)
 		return frontier.Item{}, false
 	case !c.roomForSitemap(frontier.HostOf(from.URL)):
 		l.Cut = fmt.Errorf("the host lists more than %d sitemaps: the others were not read", mostSitemaps)

@@ -35,14 +35,14 @@ func (r Rule) Explain(k VerdictKind) string {
 	switch k {
 	case Unique:
 		if r.Contained > 0 {
-			return fmt.Sprintf("no earlier page contains %s of it", Percent(r.Contained))
+			return fmt.Sprintf("no earlier page contains %s of this page", Percent(r.Contained))
 		}
-		return fmt.Sprintf("no earlier page is at least %s the same", Percent(r.Similarity))
+		return fmt.Sprintf("less than %s the same as any earlier page", Percent(r.Similarity))
 	case Exact:
 		return "the same words as another page"
 	case Near:
 		if r.Contained > 0 {
-			return fmt.Sprintf("another page contains at least %s of it", Percent(r.Contained))
+			return fmt.Sprintf("another page contains at least %s of this page", Percent(r.Contained))
 		}
 		return fmt.Sprintf("at least %s the same as another page", Percent(r.Similarity))
 	case Thin:

@@ -66,7 +66,7 @@ func openPackage(body []byte) (*pack, error) {
 		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}
 	if len(z.File) > mostParts {
-		return nil, fmt.Errorf("%w: %d parts", ErrTooLarge, len(z.File))
+		return nil, fmt.Errorf("%w: the ZIP file has %d entries", ErrTooLarge, len(z.File))
 	}
 	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, maxText: MostText(len(body))}
 	for _, f := range z.File {
@@ -76,7 +76,7 @@ func openPackage(body []byte) (*pack, error) {
 }
 
 // errMissing means that a ZIP file lacks an entry that all documents of its type have.
-var errMissing = errors.New("a part is missing")
+var errMissing = errors.New("an entry of the ZIP file is missing")
 
 // The caller must close the result.
 func (p *pack) open(name string) (io.ReadCloser, error) {

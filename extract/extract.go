@@ -213,7 +213,7 @@ const (
 )
 
 // ErrNotText means that a body has no text to extract, for example because it is an image.
-var ErrNotText = errors.New("not a text page")
+var ErrNotText = errors.New("the page is not text")
 
 // Options select the data that Parse collects in addition to the text, and limit the memory that it
 // uses. The zero value collects nothing else.

@@ -49,8 +49,8 @@ const (
 )
 
 var (
-	errOutgrown = errors.New("the tree is larger than its limit")
-	errTangled  = errors.New("the tree would take too much work to keep within its limit")
+	errOutgrown = errors.New("the HTML tree of the page is larger than the limit")
+	errTangled  = errors.New("measuring the HTML tree of the page would take too much work")
 )
 
 // These are sizes and limits, in bytes unless stated otherwise.

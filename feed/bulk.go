@@ -203,7 +203,7 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 }
 
 // ErrNotAllowed means that the server does not let this user write to the index.
-var ErrNotAllowed = errors.New("not allowed")
+var ErrNotAllowed = errors.New("this user may not write to the index")
 
 var errTooLarge = errors.New("the request is too large for the server")
 
@@ -221,7 +221,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 			}
 			return b.send(ctx, items[half:])
 		case errors.Is(err, errTooLarge):
-			b.refuse(items[0].id, "too large for the server")
+			b.refuse(items[0].id, "the document is too large for the server")
 			return nil
 		case err != nil && (busy == nil || try == bulkTries):
 			return err
@@ -310,12 +310,12 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	case http.StatusRequestEntityTooLarge:
 		return nil, 0, errTooLarge
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return items, after, fmt.Errorf("the server answers with status %d", resp.StatusCode)
+		return items, after, fmt.Errorf("the server returned status %d", resp.StatusCode)
 	}
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
 		return nil, 0, fmt.Errorf("the server redirects to %s (status %d), and redirects are not followed: give the URL of the index itself", excerpt([]byte(to)), resp.StatusCode)
 	}
-	err = fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
+	err = fmt.Errorf("the server returned status %d: %s", resp.StatusCode, excerpt(answer))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		err = fmt.Errorf("%w: %w", ErrNotAllowed, err)
 	}
@@ -342,13 +342,13 @@ type outcome struct {
 func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	var r reply
 	if err := json.Unmarshal(response, &r); err != nil || len(r.Items) != len(items) {
-		return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: %s", excerpt(response))
+		return nil, fmt.Errorf("the response is not from Elasticsearch or OpenSearch: %s", excerpt(response))
 	}
 	outcomes := make([]outcome, len(items))
 	for n, i := range items {
 		got, ok := r.Items[n][i.action()]
 		if !ok || got.ID != i.id || got.Status < 100 {
-			return nil, fmt.Errorf("the server does not answer as Elasticsearch or OpenSearch does: item %d of its answer is not about document %s, or has no status: %s", n+1, i.id, excerpt(response))
+			return nil, fmt.Errorf("the response is not from Elasticsearch or OpenSearch: item %d is not about document %s, or has no status: %s", n+1, i.id, excerpt(response))
 		}
 		outcomes[n] = got
 	}

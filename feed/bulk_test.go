@@ -233,7 +233,7 @@ func TestBulkRefused(t *testing.T) {
 	if got := server.urls(); !slices.Equal(got, slices.DeleteFunc(want, func(u string) bool { return u == "http://a.test/001" })) {
 		t.Errorf("the index has %q", got)
 	}
-	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "too large for the server" {
+	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "the document is too large for the server" {
 		t.Errorf("refused: %v", refused)
 	}
 }
@@ -305,7 +305,7 @@ func TestBulkErrors(t *testing.T) {
 	if b, err = feed.NewBulk(s, feed.BulkOptions{URL: other.URL + "/pages"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.CatchUp(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer as Elasticsearch or OpenSearch does: <h1>It works!</h1>") {
+	if err := b.CatchUp(t.Context()); err == nil || !strings.Contains(err.Error(), "the response is not from Elasticsearch or OpenSearch: <h1>It works!</h1>") {
 		t.Errorf("another server: %v", err)
 	}
 	for _, url := range []string{"http://localhost:9200", "http://localhost:9200/", "localhost/pages", "http://u:p@localhost/pages", "ftp://localhost/pages", "http://localhost/pages/_bulk"} {
@@ -360,7 +360,7 @@ func TestBulkAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "item 3 of its answer is not about document ") {
+			if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "item 3 is not about document ") {
 				t.Errorf("err = %v", err)
 			}
 			if sent, deleted, refused := b.Counts(); sent+deleted+refused != 0 {

@@ -42,7 +42,7 @@ func ParseInclude(name string) (Include, error) {
 	case Unique, All:
 		return in, nil
 	}
-	return "", fmt.Errorf("unknown choice of pages %q: must be unique or all", name)
+	return "", fmt.Errorf("unknown kind of pages %q: must be unique or all", name)
 }
 
 // A choice selects the pages of a feed. [Options] describes the fields.
@@ -229,7 +229,7 @@ func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 // stored. It returns store.ErrCorrupt if the store has lost the text of a page that has words.
 func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
 	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
-		return nil, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)
+		return nil, fmt.Errorf("read the text of %s: %w", r.URL, store.ErrCorrupt)
 	}
 	d := documentOf(&page.Record)
 	d.Text, d.Markdown, d.Change = page.Text, page.Markdown, change

@@ -23,7 +23,7 @@ func appendLine(dst []byte, d *Document) ([]byte, error) {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(d); err != nil {
-		return dst, fmt.Errorf("feed line of %s: %w", d.URL, err)
+		return dst, fmt.Errorf("encode the feed line of %s: %w", d.URL, err)
 	}
 	return harmless.AppendJSON(b.Bytes(), len(dst)), nil
 }

@@ -184,7 +184,7 @@ func writePassage(w io.Writer, p *Passage) error {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(p); err != nil {
-		return fmt.Errorf("passage of %s: %w", p.URL, err)
+		return fmt.Errorf("encode a passage of %s: %w", p.URL, err)
 	}
 	_, err := w.Write(harmless.AppendJSON(b.Bytes(), 0))
 	return err

@@ -97,7 +97,7 @@ func canonicalParsed(rawURL string) (string, error) {
 	ref := stripBlanks(rawURL)
 	s := scheme(ref)
 	if s == "" {
-		return "", fmt.Errorf("%s: %w: no scheme; put https:// in front of it", quote(rawURL), ErrScheme)
+		return "", fmt.Errorf("%s: %w, because it has no scheme; put https:// in front of it", quote(rawURL), ErrScheme)
 	}
 	if !isWeb(s) {
 		return "", otherScheme(rawURL, s)
@@ -131,7 +131,7 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 			return "", invalid(rawURL, err)
 		}
 		if again.Hostname() != host {
-			return "", fmt.Errorf("%s: %w: the host becomes %q, then %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
+			return "", fmt.Errorf("%s: %w: the host is read as %q, which in turn would be read as %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
 		}
 	}
 	u.SetUsername("")
@@ -282,7 +282,7 @@ func tooLong(rawURL string) error {
 }
 
 func otherScheme(rawURL, scheme string) error {
-	return fmt.Errorf("%s: %w but %s; if that is a host, put https:// in front of it", quote(rawURL), ErrScheme, scheme)
+	return fmt.Errorf("%s: %w, because its scheme is %s; if that is a host, put https:// in front of it", quote(rawURL), ErrScheme, scheme)
 }
 
 // invalid returns [ErrInvalid] with the reason from err, a parser error, but without the URL that

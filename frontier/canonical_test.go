@@ -237,13 +237,13 @@ func TestCanonicalErrors(t *testing.T) {
 // An error message has the URL, shortened if it is long, and a suggestion.
 func TestCanonicalMessages(t *testing.T) {
 	tests := []struct{ url, want string }{
-		{"example.com", `"example.com": not an http or https URL: no scheme; put https:// in front of it`},
-		{"localhost:8080", `"localhost:8080": not an http or https URL but localhost; if that is a host, put https:// in front of it`},
+		{"example.com", `"example.com": not an http or https URL, because it has no scheme; put https:// in front of it`},
+		{"localhost:8080", `"localhost:8080": not an http or https URL, because its scheme is localhost; if that is a host, put https:// in front of it`},
 		{"http://", `"http://": invalid URL: The input has a special scheme, but does not contain a host; check the host and the port`},
-		{"ftp://user:secret@example.com/a@b", `"ftp://…@example.com/a@b": not an http or https URL but ftp; if that is a host, put https:// in front of it`},
+		{"ftp://user:secret@example.com/a@b", `"ftp://…@example.com/a@b": not an http or https URL, because its scheme is ftp; if that is a host, put https:// in front of it`},
 		{"http://user:se@cret@[", `"http://…@[": invalid URL: An IPv6 address is missing the closing U+005D (]); check the host and the port`},
-		{"user:secret@example.com", `"user:…@example.com": not an http or https URL but user; if that is a host, put https:// in front of it`},
-		{"//user:secret@example.com/", `"//…@example.com/": not an http or https URL: no scheme; put https:// in front of it`},
+		{"user:secret@example.com", `"user:…@example.com": not an http or https URL, because its scheme is user; if that is a host, put https:// in front of it`},
+		{"//user:secret@example.com/", `"//…@example.com/": not an http or https URL, because it has no scheme; put https:// in front of it`},
 		{"http:\t/\n/user:secret@", `"http:\t/\n/…@": invalid URL: The input includes credentials; check the host and the port`},
 		{"http://" + strings.Repeat("secret", 40) + "@a:x/", `"http://…@a:x/": invalid URL: The input's port is not a number; check the host and the port`},
 		{"http://a/" + strings.Repeat("b", MaxURL), `"http://a/` + strings.Repeat("b", 191) + `"…: URL too long: more than 8000 bytes; try the URL without parameters`},

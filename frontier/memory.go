@@ -261,7 +261,7 @@ func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return nil, fmt.Errorf("take URLs of %w", err)
+		return nil, fmt.Errorf("take URLs from the queue: %w", err)
 	}
 	f.ripen(h, time.Now())
 	n = min(max(n, 0), len(h.waiting))
@@ -283,7 +283,7 @@ func (f *Memory) Release(ctx context.Context, c Claim, it Item) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("release a URL of %w", err)
+		return fmt.Errorf("return a URL to the queue: %w", err)
 	}
 	if u := f.urls[it.URL]; u != nil && u.taken {
 		h.drop(u)
@@ -301,7 +301,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("release host %w", err)
+		return fmt.Errorf("release a host: %w", err)
 	}
 	f.claims.End(c.Host)
 	h.free()

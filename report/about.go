@@ -57,7 +57,7 @@ func (a *About) settings() string {
 		line += ", form " + s.Form
 	}
 	if a.Whole {
-		line += "; all pages against all others"
+		line += "; all pages compared with all others"
 	}
 	return line
 }

@@ -139,16 +139,16 @@ func WriteChanges(w io.Writer, all Changes, format Format) error {
 func (all *Changes) print(out io.Writer) {
 	fmt.Fprintf(out, "%s changed, %s gone\n", Grouped(len(all.Changed)), Grouped(len(all.Gone)))
 	if r := all.Round; r != nil && (r.Changed < len(all.Changed) || r.Gone < len(all.Gone)) {
-		fmt.Fprintf(out, "in the last round, since %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
+		fmt.Fprintf(out, "since the last round began at %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
 	}
 	for i := range all.Changed {
 		all.Changed[i].print(out)
 	}
 	for _, c := range all.Gone {
-		fmt.Fprintf(out, "\ngone  %s\n  %s at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(out, "\ngone  %s\n  reason: %s; last visit at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
 	}
 	for _, r := range all.Restless {
-		fmt.Fprintf(out, "\nignored  %s\n  changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
+		fmt.Fprintf(out, "\nignored  %s\n  this text changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
 	}
 }
 

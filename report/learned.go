@@ -98,7 +98,7 @@ func (l *Learned) lines(most int) (lines []line) {
 		say(0, "and %s", Counted(rest, "more pattern"))
 	}
 	for _, soft := range l.Soft[:min(len(l.Soft), most)] {
-		say(0, "soft 404: the host answers missing pages with status 200, such as %s; %s had the same answer", soft.Probe, Counted(soft.Pages, "page"))
+		say(0, "soft 404: the host returns status 200 for missing pages, such as %s; %s had the same text", soft.Probe, Counted(soft.Pages, "page"))
 	}
 	return lines
 }

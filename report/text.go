@@ -127,7 +127,7 @@ func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {
 		if h.Led > 0 {
-			led = append(led, line{Text: fmt.Sprintf("%s: %s of %s, by %s", hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))})
+			led = append(led, line{Text: fmt.Sprintf("%s: %s of %s are duplicates of pages on %s", hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))})
 		}
 	}
 	if led != nil {

@@ -194,7 +194,7 @@ func (c *copying) compare(ctx context.Context) error {
 	}
 	tally, err := c.to.Tally(ctx)
 	if err == nil && (counts != c.counts.Counts() || !reflect.DeepEqual(tally, c.tally)) {
-		err = fmt.Errorf("the copy differs from the original store: %+v and %+v, want %+v and %+v", counts, tally, c.counts.Counts(), c.tally)
+		err = fmt.Errorf("the counts of the copy differ from those of the original store: got %+v and %+v, want %+v and %+v", counts, tally, c.counts.Counts(), c.tally)
 	}
 	return err
 }

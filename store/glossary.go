@@ -9,8 +9,8 @@ type Term struct{ Name, Meaning string }
 func URLStates() []Term {
 	return []Term{
 		{"pending", "not fetched yet"},
-		{"fetched", "the server answered with a page or a file"},
-		{"redirected", "the server answered with a redirect to another URL"},
+		{"fetched", "the server returned a page or a file"},
+		{"redirected", "the server returned a redirect to another URL"},
 		{"blocked", "forbidden by robots.txt"},
 		{"postponed", "not fetched yet: URLs of the same pattern kept returning duplicates; --budget off fetches these URLs"},
 		{"failed", "the fetch failed with an error that is not retried, such as status 404"},
@@ -33,7 +33,7 @@ func Verdicts() []Term {
 func VisitResults() []Term {
 	return []Term{
 		{FirstVisit.String(), "the first visit that found a page"},
-		{string(NotModified), "the server answered that the page has not changed"},
+		{string(NotModified), "the server reported that the page has not changed"},
 		{string(Same), "the text still has the same words"},
 		{string(Altered), "the text has different words, or the page is now a redirect or a file"},
 		{"changed otherwise", "a redirect or a file has changed, or noindex was added to a page or removed from it"},

@@ -174,7 +174,7 @@ func unpackList(packed []byte) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("unpack links: %w: %v", ErrCorrupt, err)
 	case n > shortList:
-		return nil, fmt.Errorf("unpack links: %w: a list of only %d bytes", ErrCorrupt, n)
+		return nil, fmt.Errorf("unpack links: %w: a list of only %d bytes is compressed", ErrCorrupt, n)
 	}
 	list, err := s2.Decode(nil, block)
 	if err != nil {
@@ -208,8 +208,8 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	if n == 0 && !d.Bad {
 		return nil, nil
 	}
-	if n > len(d.Rest)/4 { // each link takes at least four bytes
-		return nil, fmt.Errorf("%w: links", ErrCorrupt)
+	if n > len(d.Rest)/4 { // each link has four bytes or more
+		return nil, fmt.Errorf("%w: the links cannot be decoded", ErrCorrupt)
 	}
 	kinds := d.Bytes(uint64(n))
 	shares, lengths, texts := d.numbers(n), d.numbers(n), d.numbers(n)
@@ -223,7 +223,7 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	words := d.Bytes(sum(texts))
 	parts := d.Bytes(sum(fragments))
 	if d.Bad {
-		return nil, fmt.Errorf("%w: links", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the links cannot be decoded", ErrCorrupt)
 	}
 	links := make([]Link, n)
 	before := ""
@@ -235,7 +235,7 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 		}
 		kind := int(kinds[i] & packedKind)
 		if shares[i] > len(from) || kind >= len(linkKinds) {
-			return nil, fmt.Errorf("%w: links", ErrCorrupt)
+			return nil, fmt.Errorf("%w: the links cannot be decoded", ErrCorrupt)
 		}
 		url.Reset()
 		url.WriteString(from[:shares[i]])

@@ -274,7 +274,7 @@ func (v memoryVisit) content(want Want) (Content, error) {
 	if want&WantText != 0 && v.text != nil {
 		text, markdown, headings, err := UnpackMarked(v.text)
 		if err != nil {
-			return c, fmt.Errorf("text of %s: %w", v.record.URL, err)
+			return c, fmt.Errorf("read the text of %s: %w", v.record.URL, err)
 		}
 		c.Text, c.Markdown, c.Headings, c.Kept = string(text), string(markdown), headings, true
 	}
@@ -285,7 +285,7 @@ func (v memoryVisit) content(want Want) (Content, error) {
 	if want&WantLinks != 0 && v.out != nil {
 		links, err := UnpackLinks(v.record.URL, v.out)
 		if err != nil {
-			return c, fmt.Errorf("links of %s: %w", v.record.URL, err)
+			return c, fmt.Errorf("read the links of %s: %w", v.record.URL, err)
 		}
 		c.Links = links
 	}

@@ -36,7 +36,7 @@ func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Links) > 0 {
 		var err error
 		if c.Links, err = UnpackLinks(c.Record.URL, p.Links); err != nil {
-			return nil, fmt.Errorf("links of %s: %w", c.Record.URL, err)
+			return nil, fmt.Errorf("read the links of %s: %w", c.Record.URL, err)
 		}
 	}
 	if !p.Kept {
@@ -44,7 +44,7 @@ func (p *Packed) Unpack() (*Content, error) {
 	}
 	text, markdown, headings, err := UnpackMarked(p.Text)
 	if err != nil {
-		return nil, fmt.Errorf("text of %s: %w", c.Record.URL, err)
+		return nil, fmt.Errorf("read the text of %s: %w", c.Record.URL, err)
 	}
 	c.Text, c.Markdown, c.Headings = string(text), string(markdown), headings
 	return c, nil
@@ -71,7 +71,7 @@ func UnpackRecord(packed []byte) (*Record, error) {
 
 func (r *Record) unpack(packed []byte) error {
 	if err := json.Unmarshal(packed, r); err != nil {
-		return fmt.Errorf("%w: record: %v", ErrCorrupt, err)
+		return fmt.Errorf("%w: a record cannot be parsed: %v", ErrCorrupt, err)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ var (
 	// ErrNotExist means that there is no store, and the caller did not ask to make one.
 	ErrNotExist = errors.New("no such store")
 	// ErrAway means that the servers that keep the store did not respond in time.
-	ErrAway = errors.New("the servers of the store do not answer")
+	ErrAway = errors.New("the servers of the store do not respond")
 )
 
 // A Store holds one crawl. Several goroutines may call all its methods at once.

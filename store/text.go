@@ -140,7 +140,7 @@ func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err
 		further := d.Varint()
 		h := Heading{Level: int(d.Byte()), ID: string(d.Bytes(d.Varint()))}
 		if d.Bad || further > maxText {
-			return nil, nil, nil, fmt.Errorf("%w: headings", ErrCorrupt)
+			return nil, nil, nil, fmt.Errorf("%w: the headings cannot be decoded", ErrCorrupt)
 		}
 		line += int(further)
 		h.Line = line
@@ -164,7 +164,7 @@ func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 	case !split:
 		return all, nil, nil, nil
 	case first+second > len(all):
-		return nil, nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
+		return nil, nil, nil, fmt.Errorf("unpack text: %w: it is shorter than its stored length", ErrCorrupt)
 	}
 	return all[:first:first], all[first : first+second : first+second], all[first+second:], nil
 }
@@ -176,7 +176,7 @@ func unpackFrame(packed []byte) ([]byte, error) {
 	}
 	block := packed[1:]
 	if n, err := s2.DecodedLen(block); err != nil || n > maxText {
-		return nil, fmt.Errorf("size of a block of %d bytes: %d, %w", len(block), n, cmp.Or(err, s2.ErrTooLarge))
+		return nil, fmt.Errorf("decompress a block of %d bytes to %d bytes: %w", len(block), n, cmp.Or(err, s2.ErrTooLarge))
 	}
 	return s2.Decode(nil, block)
 }

@@ -61,7 +61,7 @@ func (b *block) inputError(err error) error {
 	return nil
 }
 
-var errNoEnd = errors.New("no end of record after the block: the Content-Length may be wrong")
+var errNoEnd = errors.New("the block is not followed by the end of the record: the Content-Length may be wrong")
 
 // end reads the two empty lines after the block of a record. It returns io.EOF if the record ends
 // correctly. It accepts missing line ends if another record or the end of the file follows.
@@ -100,7 +100,7 @@ func (b *block) endError() error {
 	if r.member != nil {
 		return r.skipDamage(b.rec, errNoEnd)
 	}
-	err := fmt.Errorf("%w (looked for at offset %d)", errNoEnd, r.src.offset())
+	err := fmt.Errorf("%w (expected at offset %d)", errNoEnd, r.src.offset())
 	r.src.back(b.begins)
 	return r.skipDamage(b.rec, err)
 }

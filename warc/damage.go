@@ -16,7 +16,7 @@ type Damage struct {
 
 func (d *Damage) Error() string {
 	if d.URI != "" {
-		return fmt.Sprintf("at offset %d, %s: %v", d.Offset, d.URI, d.Err)
+		return fmt.Sprintf("at offset %d, in the record of %s: %v", d.Offset, d.URI, d.Err)
 	}
 	return fmt.Sprintf("at offset %d: %v", d.Offset, d.Err)
 }

@@ -59,10 +59,10 @@ func (h *Header) Set(name, value string) {
 func (h Header) append(dst []byte) ([]byte, error) {
 	for _, f := range h {
 		if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
-			return dst, fmt.Errorf("%q is not a field name", f.Name)
+			return dst, fmt.Errorf("%q is not a valid field name", f.Name)
 		}
 		if strings.ContainsAny(f.Value, "\r\n\x00") || f.Value != strings.Trim(f.Value, blanks) {
-			return dst, fmt.Errorf("%s: %q is not a field value", f.Name, f.Value)
+			return dst, fmt.Errorf("%[2]q is not a valid value of the field %[1]s", f.Name, f.Value)
 		}
 		dst = append(dst, f.Name...)
 		dst = append(dst, ": "...)
@@ -141,7 +141,7 @@ func (h *headReader) fields(lenient bool) (all Header, err error) {
 		case ok && name != "":
 			all.Add(name, strings.Trim(value, blanks))
 		case !lenient:
-			return all, fmt.Errorf("%q is not a header field", brief(line))
+			return all, fmt.Errorf("%q is not a valid header field", brief(line))
 		}
 	}
 }

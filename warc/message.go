@@ -122,7 +122,7 @@ func chunkSize(line string) (int64, error) {
 	size, _, _ := strings.Cut(line, ";")
 	n, err := strconv.ParseInt(strings.Trim(size, " \t\r"), 16, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is not a chunk size", brief(line))
+		return 0, fmt.Errorf("%q is not a valid chunk size", brief(line))
 	}
 	return n, nil
 }

@@ -183,7 +183,7 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
 	if err == nil && !strings.HasPrefix(start, version) {
-		err = fmt.Errorf("the record begins with %q", brief(start))
+		err = fmt.Errorf("the record begins with %q instead of the WARC version", brief(start))
 	}
 	if err == nil {
 		rec.Header, err = lines.fields(false)

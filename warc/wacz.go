@@ -139,7 +139,7 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 		return err
 	})
 	if err == nil && again.hash() != sums.hash() {
-		err = fmt.Errorf("changed while it was read")
+		err = fmt.Errorf("the file changed while it was being read")
 	}
 	z.resources = append(z.resources, resource{a.Name, path, sums.hash(), sums.bytes})
 	return entries, err

@@ -131,7 +131,7 @@ func (r *Record) length() (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("Content-Length is %q", text)
+		return 0, fmt.Errorf("the record has an invalid Content-Length: %q", text)
 	}
 	return n, nil
 }

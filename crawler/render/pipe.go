@@ -28,7 +28,7 @@ const (
 	writeWithin = 20 * time.Second // maximum time for writing one message
 )
 
-var errGone = errors.New("the browser has ended")
+var errGone = errors.New("the browser process has exited")
 
 // A message is a command to the browser, the reply to a command, or an event.
 type message struct {

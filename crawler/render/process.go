@@ -76,11 +76,11 @@ func start(path string, memory int64) (*process, error) {
 	lock.RemoveStale(os.TempDir(), profilePrefix)
 	profile, err := os.MkdirTemp("", profilePrefix+"*")
 	if err != nil {
-		return nil, fmt.Errorf("create a profile for the browser: %w", err)
+		return nil, fmt.Errorf("create a browser profile: %w", err)
 	}
 	release, _, err := lock.Try(profile)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the profile of the browser: %w", err), os.RemoveAll(profile))
+		return nil, errors.Join(fmt.Errorf("lock the browser profile: %w", err), os.RemoveAll(profile))
 	}
 	p := &process{profile: profile, release: release, ended: make(chan struct{})}
 	if err := p.run(path, memory); err != nil {

@@ -101,7 +101,7 @@ type Drawing struct {
 
 // These are reasons why a page could not be rendered.
 var (
-	ErrCrashed = errors.New("the browser's process for the page ended, perhaps because the page needs too much memory")
+	ErrCrashed = errors.New("the browser process for the page exited, perhaps because the page needs too much memory")
 	ErrHangs   = errors.New("the page stopped responding")
 	ErrLarge   = errors.New("the rendered page is too large")
 )

@@ -20,7 +20,7 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, fmt.Errorf("unpack it: %w", err)
+			return nil, fmt.Errorf("decompress the sitemap: %w", err)
 		}
 		in = bufio.NewReader(&bounded{src: unpacking{z}, left: bytes})
 	}
@@ -37,7 +37,7 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 // emptyOr turns io.EOF into the error for an empty file, which wraps [ErrNone].
 func emptyOr(err error) error {
 	if err == io.EOF {
-		return fmt.Errorf("empty file: %w", ErrNone)
+		return fmt.Errorf("the file is empty: %w", ErrNone)
 	}
 	return err
 }
@@ -47,7 +47,7 @@ type unpacking struct{ z io.Reader }
 func (u unpacking) Read(p []byte) (int, error) {
 	n, err := u.z.Read(p)
 	if err != nil && err != io.EOF && err != ErrBytes {
-		err = fmt.Errorf("unpack it: %w", err)
+		err = fmt.Errorf("decompress the sitemap: %w", err)
 	}
 	return n, err
 }

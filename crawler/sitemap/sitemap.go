@@ -45,11 +45,11 @@ const (
 
 var (
 	// ErrBytes means that the file is longer than [MaxBytes].
-	ErrBytes = fmt.Errorf("longer than %d MB: the rest was not read", MaxBytes>>20)
+	ErrBytes = fmt.Errorf("the sitemap is longer than %d MB: the rest was not read", MaxBytes>>20)
 	// ErrEntries means that the file has more than [MaxEntries] entries.
-	ErrEntries = fmt.Errorf("more than %d URLs: the rest was not read", MaxEntries)
+	ErrEntries = fmt.Errorf("the sitemap has more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
-	ErrDepth = fmt.Errorf("elements nested more than %d deep: the rest was not read", MaxDepth)
+	ErrDepth = fmt.Errorf("elements are nested more than %d levels deep: the rest was not read", MaxDepth)
 	// ErrNone means that the file is not one of the supported lists but, for example, a web page.
 	ErrNone = errors.New("not a sitemap")
 )
@@ -98,7 +98,7 @@ func read(r io.Reader, limit int64, emit func(Entry) error) error {
 	first, err := firstByte(in)
 	switch {
 	case err == io.EOF:
-		return fmt.Errorf("empty file: %w", ErrNone)
+		return fmt.Errorf("the file is empty: %w", ErrNone)
 	case err != nil:
 		return err
 	case first == '<':

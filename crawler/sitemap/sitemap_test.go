@@ -88,19 +88,19 @@ func TestRead(t *testing.T) {
 		{"an encoding that nobody knows", `<?xml version="1.0" encoding="klingon"?><urlset><url><loc>http://a.example/</loc></url></urlset>`, "http://a.example/\n"},
 		{"nothing in it", `<urlset/>`, ""},
 
-		{"its end is missing", `<urlset><url><loc>http://a.example/1</loc></url><url><loc>http://a.ex`, "http://a.example/1\n! the end is missing: unexpected EOF\n"},
-		{"its last entry is cut after its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</loc><lastmod>2001-0`, "/1\n/2\n! the end is missing: unexpected EOF\n"},
-		{"its last entry is cut in the end of its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</lo`, "/1\n/2\n! the end is missing: unexpected EOF\n"},
-		{"its last entry is cut after its date", `<urlset><url><lastmod>2001-01-01</lastmod><loc>/2</loc>` + "\n", "/2 2001-01-01T00:00:00Z\n! the end is missing: unexpected EOF\n"},
-		{"its last URL is cut", `<urlset><url>http://a.example/1</url><url>http://a.example/2`, "http://a.example/1\n! the end is missing: unexpected EOF\n"},
-		{"its last URL is cut in a section", `<urlset><url><loc><![CDATA[http://a.exam`, "! the end is missing: unexpected EOF\n"},
-		{"an index is cut", `<sitemapindex><sitemap><loc>/1.xml</loc>`, "list /1.xml\n! the end is missing: unexpected EOF\n"},
-		{"a feed is cut", `<rss><channel><item><link>/1</link><title>Th`, "/1\n! the end is missing: unexpected EOF\n"},
-		{"empty", "", "! empty file: not a sitemap\n"},
-		{"spaces", " \n ", "! empty file: not a sitemap\n"},
+		{"its end is missing", `<urlset><url><loc>http://a.example/1</loc></url><url><loc>http://a.ex`, "http://a.example/1\n! the end of the file is missing: unexpected EOF\n"},
+		{"its last entry is cut after its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</loc><lastmod>2001-0`, "/1\n/2\n! the end of the file is missing: unexpected EOF\n"},
+		{"its last entry is cut in the end of its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</lo`, "/1\n/2\n! the end of the file is missing: unexpected EOF\n"},
+		{"its last entry is cut after its date", `<urlset><url><lastmod>2001-01-01</lastmod><loc>/2</loc>` + "\n", "/2 2001-01-01T00:00:00Z\n! the end of the file is missing: unexpected EOF\n"},
+		{"its last URL is cut", `<urlset><url>http://a.example/1</url><url>http://a.example/2`, "http://a.example/1\n! the end of the file is missing: unexpected EOF\n"},
+		{"its last URL is cut in a section", `<urlset><url><loc><![CDATA[http://a.exam`, "! the end of the file is missing: unexpected EOF\n"},
+		{"an index is cut", `<sitemapindex><sitemap><loc>/1.xml</loc>`, "list /1.xml\n! the end of the file is missing: unexpected EOF\n"},
+		{"a feed is cut", `<rss><channel><item><link>/1</link><title>Th`, "/1\n! the end of the file is missing: unexpected EOF\n"},
+		{"empty", "", "! the file is empty: not a sitemap\n"},
+		{"spaces", " \n ", "! the file is empty: not a sitemap\n"},
 		{"a page", "<!DOCTYPE html>\n<html><body><a href=/>home</a></body></html>", "! the first element is <html>: not a sitemap\n"},
 		{"prose", "Not found.\nhttp://a.example/\n", "! the file begins with neither an element nor a URL: not a sitemap\n"},
-		{"markup without an element", "<!-- nothing -->", "! no element: not a sitemap\n"},
+		{"markup without an element", "<!-- nothing -->", "! the file contains no element: not a sitemap\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestBrokenOff(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	file := packed(strings.Repeat("http://a.example/\n", 3))
-	if got := listed(bytes.NewReader(file[:len(file)-4])); !strings.HasSuffix(got, "! unpack it: unexpected EOF\n") {
+	if got := listed(bytes.NewReader(file[:len(file)-4])); !strings.HasSuffix(got, "! decompress the sitemap: unexpected EOF\n") {
 		t.Errorf("gzip without its end: %q", got)
 	}
 }

@@ -23,7 +23,7 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 		}
 		switch {
 		case err == io.EOF && !begun:
-			return fmt.Errorf("no URL: %w", ErrNone)
+			return fmt.Errorf("the file contains no URL: %w", ErrNone)
 		case err == io.EOF:
 			return nil
 		case err != nil:

@@ -57,7 +57,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 		}
 		switch {
 		case err == io.EOF && len(l.open) > 0:
-			return fmt.Errorf("the end is missing: %w", io.ErrUnexpectedEOF)
+			return fmt.Errorf("the end of the file is missing: %w", io.ErrUnexpectedEOF)
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -75,7 +75,7 @@ func begin(m *markup) (*list, error) {
 		p, err := m.next()
 		switch {
 		case err == io.EOF:
-			return nil, fmt.Errorf("no element: %w", ErrNone)
+			return nil, fmt.Errorf("the file contains no element: %w", ErrNone)
 		case err != nil:
 			return nil, err
 		case !p.open:

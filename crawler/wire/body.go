@@ -43,7 +43,7 @@ const (
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
 // ErrTooLarge means that a body is larger than its limit, in its decoded or its encoded form.
-var ErrTooLarge = errors.New("larger than the limit")
+var ErrTooLarge = errors.New("the body is larger than the limit")
 
 // An EncodingError means that a body cannot be decoded according to the Content-Encoding in its
 // header.
@@ -117,7 +117,7 @@ func contentCodings(h http.Header) ([]string, error) {
 		}
 	}
 	if len(codings) > maxCodings {
-		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("%d content encodings in all", len(codings))}
+		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("the response has %d content encodings, which are too many", len(codings))}
 	}
 	return codings, nil
 }

@@ -47,7 +47,7 @@ func (c *Clock) Used() time.Duration {
 // A TimeoutError means that an exchange took longer than Limit.
 type TimeoutError struct{ Limit time.Duration }
 
-func (e *TimeoutError) Error() string { return fmt.Sprintf("no complete answer within %v", e.Limit) }
+func (e *TimeoutError) Error() string { return fmt.Sprintf("no complete response within %v", e.Limit) }
 func (e *TimeoutError) Timeout() bool { return true }
 
 // IsTimeout reports whether an error is a timeout.

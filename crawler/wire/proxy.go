@@ -47,7 +47,9 @@ type ProxyError struct {
 	Err   error
 }
 
-func (e *ProxyError) Error() string { return fmt.Sprintf("proxy %s: %v", e.Proxy, e.Err) }
+func (e *ProxyError) Error() string {
+	return fmt.Sprintf("connect through proxy %s: %v", e.Proxy, e.Err)
+}
 func (e *ProxyError) Unwrap() error { return e.Err }
 
 // proxyFor returns the proxy for a host and port, or nil if there is none.
@@ -188,7 +190,7 @@ func connectBy(conn net.Conn, through *url.URL, address string) error {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("answered %s", resp.Status)
+		return fmt.Errorf("the proxy returned %s", resp.Status)
 	}
 	return nil
 }
@@ -229,7 +231,7 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if err == nil && resp.StatusCode == http.StatusProxyAuthRequired {
 		_ = resp.Body.Close()
-		return nil, t.dialer.failed(address, through, fmt.Errorf("answered %s", resp.Status))
+		return nil, t.dialer.failed(address, through, fmt.Errorf("the proxy returned %s", resp.Status))
 	}
 	return resp, err
 }

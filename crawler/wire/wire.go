@@ -45,11 +45,11 @@ const (
 
 var (
 	// ErrFlood means that a connection has received far more bytes than it has delivered as bodies.
-	ErrFlood = errors.New("the server sends many bytes without content")
+	ErrFlood = errors.New("the server sent far more bytes than the response bodies contain")
 
 	// ErrUnanswered means that the server closed the connection after the request was sent, without
 	// a response.
-	ErrUnanswered = errors.New("the server closed the connection without an answer")
+	ErrUnanswered = errors.New("the server closed the connection without a response")
 )
 
 // A wire is a network connection, below TLS, that limits the number of bytes that it receives.

@@ -56,10 +56,10 @@ type File struct {
 
 // These are the reasons why a file cannot be read.
 var (
-	ErrEncrypted = errors.New("encrypted, and needs a password")
+	ErrEncrypted = errors.New("the file is encrypted, and needs a password")
 	ErrDamaged   = errors.New("damaged")
-	ErrTooSlow   = errors.New("takes too long to read")
-	ErrTooLarge  = errors.New("text too large")
+	ErrTooSlow   = errors.New("reading the file takes too long")
+	ErrTooLarge  = errors.New("the text is too large")
 )
 
 // An Engine reads PDF files. Its methods are safe for concurrent use. The caller must close it.

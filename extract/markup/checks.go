@@ -11,7 +11,7 @@ type Check struct {
 // The file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault,
 // and one that comes close to it.
 var Checks = []Check{
-	{ImageAlt, "images.alt", "an <img> without alt or another name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
+	{ImageAlt, "images.alt", "an <img> without the attribute alt or another accessible name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{NoViewport, "markup.viewport", "a page without <meta name=viewport>"},
 	{NoLang, "markup.lang", "a page whose <html> element has no lang attribute"},
@@ -37,11 +37,11 @@ var Checks = []Check{
 	{Password, "security.password", "a password field on an http page"},
 	{FieldLabel, "forms.label", "a form field without a label, aria-label, title or aria-describedby; hidden fields are not counted"},
 
-	{NoHSTS, "security.hsts", "an https answer without Strict-Transport-Security"},
-	{NoCSP, "security.csp", "an answer without Content-Security-Policy, both in the header and in <meta>"},
-	{NoSniff, "security.nosniff", "an answer without the header X-Content-Type-Options: nosniff"},
-	{NoReferrerPolicy, "security.referrer", "an answer without Referrer-Policy, both in the header and in <meta>"},
-	{NoFraming, "security.framing", "an answer without X-Frame-Options, and without frame-ancestors in its Content-Security-Policy"},
-	{Uncompressed, "transfer.uncompressed", "an answer of more than 1,400 bytes without Content-Encoding"},
-	{Uncacheable, "transfer.uncacheable", "an answer with no-store, or an answer with neither a validator (ETag, Last-Modified) nor a time for which it stays fresh"},
+	{NoHSTS, "security.hsts", "an https response without Strict-Transport-Security"},
+	{NoCSP, "security.csp", "a response without Content-Security-Policy, both in the header and in <meta>"},
+	{NoSniff, "security.nosniff", "a response without the header X-Content-Type-Options: nosniff"},
+	{NoReferrerPolicy, "security.referrer", "a response without Referrer-Policy, both in the header and in <meta>"},
+	{NoFraming, "security.framing", "a response without X-Frame-Options, and without frame-ancestors in its Content-Security-Policy"},
+	{Uncompressed, "transfer.uncompressed", "a response of more than 1,400 bytes without Content-Encoding"},
+	{Uncacheable, "transfer.uncacheable", "a response with no-store, or a response with neither a validator (ETag, Last-Modified) nor a time for which it stays fresh"},
 }

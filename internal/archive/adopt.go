@@ -33,7 +33,7 @@ var (
 	ErrLocked = errors.New("another process is writing the file")
 	// ErrLacking means that the store has pages whose responses are missing from the archive file, for
 	// example after a power cut.
-	ErrLacking = errors.New("the archive file lacks answers of pages")
+	ErrLacking = errors.New("responses of some pages are missing from the archive file")
 )
 
 // A LeftOpen is an archive file that was not closed: a process is writing it, or was killed.
@@ -78,7 +78,7 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue re
 	}
 	defer f.Close()
 	if unlock == nil {
-		return false, 0, errors.New("the folder is on a file system without locks, so the worker may still run")
+		return false, 0, errors.New("the folder is on a file system without locks, so the worker may still be running")
 	}
 	defer unlock()
 	all, err := committed(ctx, s, l.mark)
@@ -146,7 +146,7 @@ func archivists(ctx context.Context, s store.MetaReader) (names []string, text [
 		return nil, nil, err
 	}
 	if err := json.Unmarshal(text, &names); err != nil {
-		return nil, nil, fmt.Errorf("read which workers have archives: %w: %v", store.ErrCorrupt, err)
+		return nil, nil, fmt.Errorf("read the list of workers with archives: %w: %v", store.ErrCorrupt, err)
 	}
 	return names, text, nil
 }

@@ -236,7 +236,7 @@ func (a *Archive) wrote(p packed) {
 // fail stores err, if it is not nil, so that nothing more is written to the archive.
 func (a *Archive) fail(err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		err = fmt.Errorf("%w: %w; free some disk space, and run the command again", store.ErrFull, err)
+		err = fmt.Errorf("%w: %w: free some disk space, and run the command again", store.ErrFull, err)
 	}
 	if err != nil && a.failed == nil {
 		a.failed = fmt.Errorf("write the archive in %s: %w", a.dir, err)

@@ -579,7 +579,7 @@ func TestPages(t *testing.T) {
 		"https://example.com/1": "200 text/html <p>Page 1.",
 		"https://example.com/2": "404 text/html <p>Page 2. status: 404 Not Found",
 		"https://example.com/3": "301  <p>Page 3. to https://example.com/1",
-		"https://example.com/4": "200 text/html <p>Page 4. too large: larger than the limit",
+		"https://example.com/4": "200 text/html <p>Page 4. too large: the body is larger than the limit",
 		"https://example.com/5": "0   connect: nobody is there",
 	}
 	got := map[string]string{}

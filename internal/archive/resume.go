@@ -31,7 +31,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	}
 	a = &Archive{dir: dir, store: s, opt: opt, pack: warc.Options{Digest: opt.Digest}}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, 0, fmt.Errorf("make a folder for the archive: %w", err)
+		return nil, 0, fmt.Errorf("create a folder for the archive: %w", err)
 	}
 	if opt.Worker != "" {
 		if err := enlist(ctx, s, opt.Worker); err != nil {
@@ -197,7 +197,7 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 		items = append(items, g.item)
 	}
 	if _, err := requeue(ctx, items); err != nil {
-		return fmt.Errorf("queue pages again whose answers are lost: %w", err)
+		return fmt.Errorf("requeue the pages whose responses were lost: %w", err)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func (u *upload) send() (err error) {
 		}
 	}
 	if len(u.parts) == mostParts {
-		return fmt.Errorf("the file is larger than %d GB, which is the largest size of an object: compress the file with a name that ends in .zst", partSize*mostParts>>30)
+		return fmt.Errorf("the file is larger than %d GB, the size limit of an object: choose a name that ends in .zst, so that the file is compressed", partSize*mostParts>>30)
 	}
 	number := len(u.parts) + 1
 	part, err := u.client.PutObjectPart(u.ctx, u.bucket, u.key, u.id, number, bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), minio.PutObjectPartOptions{Sha256Hex: u.sum(), DisableContentSha256: true})

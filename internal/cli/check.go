@@ -75,7 +75,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	if len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0 {
 		return exitError(exitFailed)
 	}
-	_, err := fmt.Fprintf(out, "%s is not damaged: %s\n", dir, report.Counted(f.Tally.Pages(), "page"))
+	_, err := fmt.Fprintf(out, "%s is not damaged; it contains %s\n", dir, report.Counted(f.Tally.Pages(), "page"))
 	return err
 }
 
@@ -97,15 +97,15 @@ func lossText(l badger.Loss) string {
 	case l.Transactions == 0:
 		return ""
 	case l.Records <= 0:
-		return "The last changes to the store were lost in a power cut, or through a damaged log. Earlier data is complete, and a crawl continues from it."
+		return "The last changes to the store were lost because of a power cut or a damaged log. Earlier data is complete, and a crawl continues from it."
 	}
-	return fmt.Sprintf("The last %s of the store were lost in a power cut, or through a damaged log. Earlier data is complete, and the next crawl fetches the lost data again.", report.Counted(l.Records, "answer"))
+	return fmt.Sprintf("The last %s of the store were lost because of a power cut or a damaged log. Earlier data is complete, and the next crawl fetches the lost data again.", report.Counted(l.Records, "response"))
 }
 
 func damageText(l badger.Loss) string {
 	files := fmt.Sprintf("%s: %s", l.Damage[0].File, l.Damage[0].What)
 	if more := len(l.Damage) - 1; more > 0 {
-		files += fmt.Sprintf(", and %s more, which skink check lists", report.Counted(more, "file"))
+		files += fmt.Sprintf("; run skink check to list %s more", report.Counted(more, "file"))
 	}
 	return "Damaged: " + files + ": " + costText(l)
 }
@@ -116,16 +116,16 @@ func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {
 	case l.Missing > l.Pending:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and other lost URLs if it finds links to them", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and other lost URLs if it finds links to them", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))
 	case l.Missing > 0:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))
 	case l.Pending > 0:
 		text = fmt.Sprintf("the next crawl fetches %s again", report.Counted(l.Pending, "URL"))
 	case l.Names:
 		text = "the amount of lost data is unknown"
 	}
 	if l.Names {
-		text += "; settings, seeds or the position of the feed may be lost, too"
+		text += "; settings, seeds or the position of the feed may also be lost"
 	}
 	return text
 }
@@ -141,5 +141,5 @@ func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	if err != nil || tally.Pages() == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w: the settings of the store are lost: save the remaining pages with skink export, and choose another --store", dir, store.ErrCorrupt)
+	return fmt.Errorf("%s: %w, and its settings are lost: save the remaining pages with skink export, and choose another --store", dir, store.ErrCorrupt)
 }

@@ -19,7 +19,7 @@ func TestBuildOf(t *testing.T) {
 	}{
 		{"", debug.BuildInfo{}, "(devel)", "unknown"},
 		{"", debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-2025"}, Settings: []debug.BuildSetting{setting("vcs.revision", "abc")}}, "v0.0.0-2025", "abc"},
-		{"", debug.BuildInfo{Settings: []debug.BuildSetting{setting("vcs.revision", "abc"), setting("vcs.modified", "true")}}, "(devel)", "abc with changes"},
+		{"", debug.BuildInfo{Settings: []debug.BuildSetting{setting("vcs.revision", "abc"), setting("vcs.modified", "true")}}, "(devel)", "abc with local changes"},
 		{"v1.2.3", debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "v1.2.3", "unknown"},
 	} {
 		version = c.release

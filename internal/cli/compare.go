@@ -166,7 +166,7 @@ func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err
 	}
-	return fmt.Errorf("%w; to compare pages of a crawl: skink compare --store %s A B", err, session.DefaultStore)
+	return fmt.Errorf("%w; to compare pages of a crawl, run skink compare --store %s A B", err, session.DefaultStore)
 }
 
 func (f *compareFlags) print(con Console, c *sideBySide) error {
@@ -204,7 +204,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	if r.Unit == "percent" {
 		unit = " %"
 	}
-	fmt.Fprintf(w, "%s\n%.4f%s\n%s of A, %s of B, %s in common\n", p.About, r.Score, unit, report.Counted(r.A, "shingle"), report.Grouped(r.B), report.Grouped(r.Common))
+	fmt.Fprintf(w, "%s\n%.4f%s\n%s in A, %s in B, %s in both\n", p.About, r.Score, unit, report.Counted(r.A, "shingle"), report.Grouped(r.B), report.Grouped(r.Common))
 	if r.Super != nil {
 		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
 	}
@@ -302,7 +302,7 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	if a.LeftHash != b.LeftHash {
 		c.LeftDiffers = max(a.LeftWords, b.LeftWords)
 	}
-	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
+	c.leftSays = fmt.Sprintf("the texts that were not extracted are different (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
 // leftDiffers returns the number of words that extraction left out of one page but not of the
@@ -392,7 +392,7 @@ func (c *sideBySide) remark() string {
 	case c.B.Words == 0:
 		return "B has no text"
 	case c.Verdict == dedup.Thin:
-		return "--min-words 0 compares them"
+		return "use --min-words 0 to compare them"
 	case c.Doubtful:
 		return "doubtful, because " + c.leftSays
 	case c.Verdict == dedup.Exact || c.Verdict == dedup.Near && c.Resemblance >= c.Similarity:

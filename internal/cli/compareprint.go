@@ -50,7 +50,7 @@ func (c *sideBySide) rows() []row {
 		verdict += ": " + c.Remark
 	}
 	return []row{
-		{"resemblance", number(c.Resemblance), "exact, over " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
+		{"resemblance", number(c.Resemblance), "exact value, over " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
 		{"uniqueness", number(c.Uniqueness), "1 - resemblance"},
 		{"estimate", number(c.Estimate), fmt.Sprintf("%.0f of %d minima are equal", c.Estimate*dedup.Minima, dedup.Minima)},
 		{"containment", number(c.AInB), "share of A's distinct shingles that B contains"},
@@ -116,7 +116,7 @@ func (c *sideBySide) printPassages(w io.Writer) error {
 		if len(text) > shownText {
 			text = append(text[:shownText-1], '…')
 		}
-		fmt.Fprintf(w, "  %4d words  A %d  B %d  %s\n", p.Words, p.A, p.B, string(text))
+		fmt.Fprintf(w, "  %4d words, at word %d of A and word %d of B: %s\n", p.Words, p.A, p.B, string(text))
 	}
 	return nil
 }

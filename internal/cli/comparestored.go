@@ -55,7 +55,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 			at = page.Record.Location
 			continue
 		case page.Record.Kind != store.Page:
-			return nil, fmt.Errorf("%s: the crawl found no page: %s", page.Record.URL, whyNoPage(&page.Record))
+			return nil, fmt.Errorf("%s: the crawl found no page at this URL: %s", page.Record.URL, whyNoPage(&page.Record))
 		case page.Record.NoText:
 			r := &page.Record
 			return nil, fmt.Errorf("%s: the store has no text of this page, because the page is a duplicate (%s) of %s: crawl with --on-duplicate tag to keep the texts of duplicates", r.URL, r.Verdict, r.DuplicateOf)

@@ -71,7 +71,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 		fmt.Fprintln(r.to, "skink: further records that cannot be read are only counted")
 	}
 	if r.maxBad >= 0 && r.bad > r.maxBad {
-		return fmt.Errorf("%s cannot be read, and --max-bad allows %d", report.Counted(r.bad, "record"), r.maxBad)
+		return fmt.Errorf("%s cannot be read, but --max-bad allows only %d", report.Counted(r.bad, "record"), r.maxBad)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (r *reading) rest() string {
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
-		return fmt.Errorf("nothing to read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
+		return fmt.Errorf("nothing to read: found only %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
 		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include; to read a symbolic link, name its target", passed)
 	case r.bad > 0:
@@ -115,7 +115,7 @@ func (r *reading) nothing(withoutText int64) error {
 	case r.unread > 0:
 		return fmt.Errorf("nothing to read: %s files or folders could not be read", report.Grouped(r.unread))
 	}
-	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave no file")
+	return errors.New("nothing to read: these files and folders contain no text, or --include and --exclude exclude all files")
 }
 
 type corpusOutFlags struct {

@@ -214,7 +214,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 			return err
 		}
 		if read {
-			return usagef("dedup: %s %s is also an input file: choose another file", f.flag, f.name)
+			return usagef("dedup: the file of %s, %s, is also an input file: choose another file", f.flag, f.name)
 		}
 	}
 	return nil
@@ -345,7 +345,7 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 		fmt.Fprintf(d.con.Err, "; changed: %s", report.Grouped(names.Changed))
 	}
 	if names.Known > 0 {
-		fmt.Fprintf(d.con.Err, "; in the store before: %s", report.Grouped(names.Known))
+		fmt.Fprintf(d.con.Err, "; already in the store: %s", report.Grouped(names.Known))
 	}
 	fmt.Fprintln(d.con.Err, d.reading.rest())
 }

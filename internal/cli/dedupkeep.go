@@ -45,7 +45,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	case f.longest() && d.store != "":
 		return usagef("--keep longest and --store cannot be used together, because a store keeps verdicts in the order of reading")
 	case f.longest() && d.pairs:
-		return usagef("--pairs keeps and drops nothing: omit --keep")
+		return usagef("--pairs neither keeps nor drops texts: omit --keep")
 	case f.against != "" && d.store != "":
 		return usagef("--against and --store cannot be used together: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
@@ -127,7 +127,7 @@ type notes struct {
 func newNotes() (*notes, error) {
 	f, done, err := corpus.Temporary("skink-notes-")
 	if err != nil {
-		return nil, fmt.Errorf("make a temporary file: %w", err)
+		return nil, fmt.Errorf("create a temporary file: %w", err)
 	}
 	return &notes{f, done, bufio.NewWriter(f)}, nil
 }
@@ -178,7 +178,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 				return err
 			}
 			if !more || uint64(r.Num) > one.Num {
-				return errors.New("read the files again: they have changed; do not change them while skink dedup runs")
+				return errors.New("read the files a second time: they have changed; do not change files while skink dedup reads them")
 			}
 			if uint64(r.Num) == one.Num { // skipped records with smaller numbers were unreadable in the first reading, and have no entry
 				return again.take(r, one.Page)
@@ -216,7 +216,7 @@ func (s *secondReading) flush() error {
 	}
 	for i, r := range s.records {
 		if found[i] == nil {
-			return fmt.Errorf("record of %s: %w", r.Place(), store.ErrCorrupt)
+			return fmt.Errorf("find the record of %s: %w", r.Place(), store.ErrCorrupt)
 		}
 		if err := s.out.take(r, &found[i].Record); err != nil {
 			return err

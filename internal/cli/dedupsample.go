@@ -43,7 +43,7 @@ func writeSample(ctx context.Context, w io.Writer, s store.Reader, n int) error 
 	}
 	guard := harmless.Text(w)
 	out := bufio.NewWriter(guard)
-	fmt.Fprintf(out, "%s of %s\n", report.Counted(len(some), "cluster"), report.Grouped(all))
+	fmt.Fprintf(out, "sample: %d of %s\n", len(some), report.Counted(all, "cluster"))
 	for _, c := range some {
 		if err := writeSampled(ctx, out, s, c); err != nil {
 			return err

@@ -279,12 +279,12 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case missing != nil && left[missing.Name] != "":
 		return fmt.Errorf("pages of the store are in the archive file %s, which is not complete: %s", missing.Name, left[missing.Name])
 	case errors.Is(err, feed.ErrNoArchive):
-		return fmt.Errorf("%s: %w: skink crawl --warc writes one", *f.store, err)
+		return fmt.Errorf("%s: %w: crawl with --warc to create one", *f.store, err)
 	case err != nil:
 		return err
 	case lost > 0:
 		return fmt.Errorf("%s of the web archive could not be added to its index", report.Counted(lost, "record"))
 	}
-	fmt.Fprintf(con.Err, "wrote %s, and the answers in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
+	fmt.Fprintf(con.Err, "wrote %s, and the responses in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil
 }

@@ -75,7 +75,7 @@ func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reade
 		fmt.Fprintf(con.Err, "%s has no link to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 	}
 	if err == nil && f.out.out != "-" {
-		fmt.Fprintf(con.Err, "%s in %s\n", report.Counted(links, "link"), f.out.out)
+		fmt.Fprintf(con.Err, "wrote %s to %s\n", report.Counted(links, "link"), f.out.out)
 	}
 	return err
 }

@@ -225,7 +225,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
-		return 0, usagef("extract: --html takes one page, and %s is a web archive with many: use --json", name)
+		return 0, usagef("extract: --html takes one page, and %s is a web archive with many pages: use --json", name)
 	}
 	damaged := func(err error) {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))

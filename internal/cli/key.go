@@ -44,7 +44,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(con.Err, "%s is the private key %s: keep it secret\n", harmless.Quoted(args[1]), key.Thumbprint())
+		fmt.Fprintf(con.Err, "%s contains the private key %s: keep this file secret\n", harmless.Quoted(args[1]), key.Thumbprint())
 		_, err = con.Out.Write(signature.Directory(key))
 		return err
 	case len(args) > 0 && args[0] == "show":

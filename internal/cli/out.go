@@ -188,7 +188,7 @@ func mayWrite(flag, name string, inputs []string) error {
 	}
 	for _, in := range inputs {
 		if info, err := os.Stat(in); err == nil && os.SameFile(info, to) {
-			return usagef("%s %s would overwrite %s, which is being read: choose another file", flag, name, in)
+			return usagef("%s %s would overwrite the input file %s: choose another file", flag, name, in)
 		}
 	}
 	return nil

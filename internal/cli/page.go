@@ -65,7 +65,7 @@ func pageOf(ctx context.Context, documents *document.Reader, options extract.Opt
 		return nil, fmt.Errorf("%s: %w", name, unreadable)
 	}
 	if errors.Is(err, extract.ErrNotText) {
-		return nil, fmt.Errorf("%s has no text: it is %s", name, extract.MediaType(body, kind))
+		return nil, fmt.Errorf("%s has no text, because its type is %s", name, extract.MediaType(body, kind))
 	}
 	return doc, err
 }

@@ -127,7 +127,7 @@ func readList(all *session.Seeds, name string, r io.Reader) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return usagef("%s, line %d: longer than 1 MB: a list of seeds has one URL per line", name, n)
+		return usagef("%s, line %d: the line is longer than 1 MB: a list of seeds has one URL per line", name, n)
 	case err != nil:
 		return usagef("%s, line %d: %w", name, n, err)
 	}

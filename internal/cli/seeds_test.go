@@ -40,7 +40,7 @@ func TestNoSeedList(t *testing.T) {
 		{"UTF-16 that does not say so", "h\x00t\x00t\x00p\x00", "list is not text (application/octet-stream): a list of seeds has one URL per line"},
 		{"page in UTF-16", "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00", "list is an HTML page, not a list of seeds: give its folder, or use skink extract or skink dedup"},
 		{"bytes further on", strings.Repeat("https://example.org/\n", 500) + strings.Repeat("\x00\xff", 50), `list, line 501: "` + strings.Repeat("\ufffd", 80) + `"… is not a URL: a URL must begin with https:// or http://`},
-		{"endless line", strings.Repeat("a", 2<<20), "list, line 1: longer than 1 MB: a list of seeds has one URL per line"},
+		{"endless line", strings.Repeat("a", 2<<20), "list, line 1: the line is longer than 1 MB: a list of seeds has one URL per line"},
 	} {
 		var all session.Seeds
 		if err := readList(&all, "list", strings.NewReader(tt.text)); err == nil || err.Error() != tt.want {

@@ -129,7 +129,7 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
-	fmt.Fprintf(out, "%s with URLs pending\n", report.Counted(len(st.Hosts), "host"))
+	fmt.Fprintf(out, "%s with pending URLs\n", report.Counted(len(st.Hosts), "host"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, h := range st.Hosts[:min(len(st.Hosts), session.MostHosts)] {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", harmless.Line(h.Host), report.Grouped(h.Pending), h.note())
@@ -143,10 +143,10 @@ func (h hostStatus) note() string {
 		notes = append(notes, "the last run suspended the host: "+harmless.Line(h.Alone))
 	}
 	if h.Until != nil {
-		notes = append(notes, "the host asked for no requests until "+h.Until.Format(time.RFC3339))
+		notes = append(notes, "the host asked the crawler to send no requests until "+h.Until.Format(time.RFC3339))
 	}
 	if h.Delay > 0 {
-		notes = append(notes, fmt.Sprintf("the host asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
+		notes = append(notes, fmt.Sprintf("the host asked for a delay of %v between requests", time.Duration(h.Delay*float64(time.Second))))
 	}
 	return strings.Join(notes, ", ")
 }
@@ -321,7 +321,7 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 		if s.Dead {
 			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last heartbeat", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tclaims %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\tclaims %s\t%d URLs in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

@@ -312,7 +312,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	}
 	fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(shown))
 	if other != "" {
-		fmt.Fprintf(con.Err, "the folder is kept, because it contains %s\n", harmless.Quoted(other))
+		fmt.Fprintf(con.Err, "the folder was not removed, because it also contains %s\n", harmless.Quoted(other))
 	}
 	return nil
 }
@@ -322,7 +322,7 @@ func dropError(name string, err error) error {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: stop that process first", name, store.ErrInUse)
 	case errors.Is(err, store.ErrNotExist):
-		return fmt.Errorf("%s: %w: skink store list prints the stores of a folder or a database", name, store.ErrNotExist)
+		return fmt.Errorf("%s: %w: run skink store list to list the stores of a folder or a database", name, store.ErrNotExist)
 	}
 	return err
 }

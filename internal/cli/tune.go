@@ -198,7 +198,7 @@ func (p *tuneProgress) line() string {
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {
-		return line + "  computing quality"
+		return line + "  computing the quality of all combinations"
 	}
 	if n == 0 || took < time.Second {
 		return line

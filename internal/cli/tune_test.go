@@ -91,7 +91,7 @@ func TestComparingLine(t *testing.T) {
 		{0, 1200, 5 * time.Second, "0 of 1,200 pairs compared"},
 		{10, 1200, 100 * time.Millisecond, "10 of 1,200 pairs compared"},
 		{300, 1200, 10 * time.Second, "300 of 1,200 pairs compared  30s left"},
-		{1200, 1200, 40 * time.Second, "1,200 of 1,200 pairs compared  computing quality"},
+		{1200, 1200, 40 * time.Second, "1,200 of 1,200 pairs compared  computing the quality of all combinations"},
 	} {
 		if got := comparingLine(c.n, c.all, c.took); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -62,8 +62,8 @@ func (f *tuneFlags) runCurve(w io.Writer) error {
 
 func schemesChart(schemes []dedup.Scheme, similarity float64) chart.Chart {
 	c := chart.Chart{
-		Title:    "Probability with which each scheme finds a pair",
-		Subtitle: fmt.Sprintf("bands for a similarity of %v", similarity),
+		Title:    "Probability that each scheme finds a pair",
+		Subtitle: fmt.Sprintf("The bands are those for a similarity of %v.", similarity),
 		X:        "resemblance of the two pages (0 to 1)",
 		Y:        "probability (0 to 1)",
 		Mark:     chart.Mark{Name: fmt.Sprintf("similarity: %v", similarity), X: similarity},
@@ -78,7 +78,7 @@ func schemesChart(schemes []dedup.Scheme, similarity float64) chart.Chart {
 		c.Lines = append(c.Lines, line)
 		found = append(found, fmt.Sprintf("%s %.4f", s.Name, s.Probability(similarity)))
 	}
-	c.Description = fmt.Sprintf("The probability with which each scheme finds two pages of a given resemblance as candidates for duplicates. At a resemblance of %v it is: %s.",
+	c.Description = fmt.Sprintf("The probability that each scheme finds two pages of a given resemblance as possible duplicates. At a resemblance of %v, it is: %s.",
 		similarity, strings.Join(found, ", "))
 	return c
 }

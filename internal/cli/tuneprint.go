@@ -53,7 +53,7 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
 	t.printRecommendation(w)
 	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: %s in a language for which the form has no complete rules\n", form, report.Counted(t.NotKnown[form], "pair"))
+		fmt.Fprintf(w, "form %s: %s in a language for which the form has no or incomplete rules\n", form, report.Counted(t.NotKnown[form], "pair"))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
@@ -73,7 +73,7 @@ func (t *tuning) print(w io.Writer) error {
 		return err
 	}
 	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
-		fmt.Fprintf(w, "and %s more combinations: --all prints them, with every threshold\n", report.Grouped(n))
+		fmt.Fprintf(w, "and %s more combinations: use --all to print them with every threshold\n", report.Grouped(n))
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 		fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d --similarity %v\n", r.Form, r.Unit, r.Shingle, r.Threshold)
 	} else {
 		name = r.Measure
-		fmt.Fprintf(w, "best: --form %s --unit %s --shingle %d, duplicates from a %s of %v; crawls compare pages by resemblance only\n", r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold)
+		fmt.Fprintf(w, "best: --form %s --unit %s --shingle %d; pages with a %s of at least %v are duplicates; crawls compare pages by resemblance only\n", r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold)
 	}
 	if r.Tied[0] < r.Tied[1] {
 		fmt.Fprintf(w, "On these pairs, every %s from %v to %v has the same F1. %v is the middle of this range.\n", name, r.Tied[0], r.Tied[1], r.Threshold)
@@ -144,13 +144,13 @@ func (t *tuning) chart() chart.Chart {
 	q := r.CrossValidated
 	c := chart.Chart{
 		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labelled pair")),
-		Subtitle: fmt.Sprintf("%s of shingles: --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
+		Subtitle: fmt.Sprintf("Measure: %s of shingles, with --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
 		Description: fmt.Sprintf("Precision, recall and F1 of the decisions about %s, at each threshold of the %s. "+
 			"The recommended threshold is %v (95 %% interval: %s to %s). Thresholds from %v to %v have the same F1. "+
 			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1 %.3f (%.3f to %.3f).",
 			report.Counted(t.Pairs, "labelled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
 			q.Precision, q.PrecisionI[0], q.PrecisionI[1], q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1]),
-		X:     "threshold: least " + r.Measure + " of duplicates (0 to 1)",
+		X:     "threshold: minimum " + r.Measure + " of duplicates (0 to 1)",
 		Y:     "share of pairs (0 to 1)",
 		Lines: lines,
 		Mark:  chart.Mark{Name: fmt.Sprintf("recommended: %v", r.Threshold), X: r.Threshold},

@@ -57,7 +57,7 @@ func buildOf(info *debug.BuildInfo) monitor.Build {
 			b.Revision = s.Value
 		case "vcs.modified":
 			if s.Value == "true" {
-				changed = " with changes"
+				changed = " with local changes"
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	}
 	server, err := view.Listen(f.listen.full, opt)
 	if err != nil {
-		return fmt.Errorf("--listen %w", err)
+		return fmt.Errorf("--listen: %w", err)
 	}
 	fmt.Fprintf(con.Err, "%s is shown at %s\nPress Ctrl-C to stop.\n", opt.Name, server.URL())
 	<-ctx.Done()

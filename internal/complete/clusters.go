@@ -125,7 +125,7 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	}
 	for i, page := range pages {
 		if page == nil {
-			yield(nil, fmt.Errorf("record of page %s: %w", ids[i], store.ErrCorrupt))
+			yield(nil, fmt.Errorf("find the record of page %s: %w", ids[i], store.ErrCorrupt))
 			return false
 		}
 		if !yield(&page.Record, nil) {

@@ -175,14 +175,14 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\ndelay = \"x\"", `:2: delay "x": not valid`},
 		{"[host.a]\ndelay = \"${TOKEN}\"", ":2: delay: the value of the variable is not valid"},
 		{"[host.a]\ndelay = [\"1s\"]", ":2: delay: takes one value, not an array"},
-		{"[host.a]\nheaders = 1", ":2: headers: try {"},
+		{"[host.a]\nheaders = 1", ":2: headers: write a table, such as {"},
 		{"[host.a.headers]\nA = 1", ":2: A: must be a string"},
 		{"[host.a.headers]\nA = \"b\\nc\"", `:2: header "A": its name or value`},
 		{"[host.a.headers]\nhost = \"b\"", ":2: header Host: the crawler sets this header itself"},
 		{"[host.a.headers]\nuser-agent = \"b\"", ":2: header User-Agent: use the key user-agent instead"},
 		{"[host.a]\nuser = \"a\"", ":2: user requires password"},
 		{"[host.a]\npassword = \"a\"", ":2: password requires user"},
-		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: empty, or contains a colon"},
+		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: the name is empty, or contains a colon"},
 		{"[host.a]\nsign = \"no\"", ":2: sign: must be true or false"},
 		{"[host.a]\nproxy = \"127.0.0.1\"", ":2: proxy: must be a URL"},
 		{"[host.a]\nproxy = []", ":2: proxy: the list is empty"},
@@ -192,7 +192,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a.login]\npage = \"http://a/\"", ":1: login: the key fields is missing"},
 		{"[host.a.login]\npages = \"http://a/\"", `:2: unknown key "pages": try page`},
 		{"[host.a]\ncookies = \"none.txt\"", ":2: cookies: read none.txt: no such file"},
-		{"[host.a]\ncookies = \"bad.txt\"", ":2: cookies: bad.txt:2: a cookie needs 7 fields"},
+		{"[host.a]\ncookies = \"bad.txt\"", ":2: cookies: bad.txt, line 2: a cookie needs 7 fields"},
 	} {
 		_, err := Parse(filepath.Join(dir, "f"), []byte(test.text), options())
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, "f")+test.want) {
@@ -231,16 +231,16 @@ func TestCookies(t *testing.T) {
 		t.Errorf("%v\nwant %v", all, want)
 	}
 	for line, want := range map[string]string{
-		"a b c":                                  "2: a cookie needs 7 fields",
-		"example.org\tmaybe\t/\tTRUE\t0\ta\tb":   "2: the second field",
-		"example.org\tTRUE\t/\t1\t0\ta\tb":       "2: the fourth field",
-		"example.org\tTRUE\t/\tTRUE\tsoon\ta\tb": "2: the fifth field",
-		"example.org\tTRUE\t/\tTRUE\tNaN\ta\tb":  "2: the fifth field",
-		"example.org\tTRUE\t/\tTRUE\t-1\ta\tb":   "2: the fifth field",
-		".\tTRUE\t/\tTRUE\t0\ta\tb":              "2: the domain is empty",
-		"example.org\tTRUE\ta\tTRUE\t0\ta\tb":    "2: the path does not begin",
-		"example.org\tTRUE\t/\tTRUE\t0\t\tb":     "2: the name is empty",
-		"example.org\tTRUE\t/\tTRUE\t0\ta\tb\tc": "2: a cookie needs 7 fields",
+		"a b c":                                  "line 2: a cookie needs 7 fields",
+		"example.org\tmaybe\t/\tTRUE\t0\ta\tb":   "line 2: the second field",
+		"example.org\tTRUE\t/\t1\t0\ta\tb":       "line 2: the fourth field",
+		"example.org\tTRUE\t/\tTRUE\tsoon\ta\tb": "line 2: the fifth field",
+		"example.org\tTRUE\t/\tTRUE\tNaN\ta\tb":  "line 2: the fifth field",
+		"example.org\tTRUE\t/\tTRUE\t-1\ta\tb":   "line 2: the fifth field",
+		".\tTRUE\t/\tTRUE\t0\ta\tb":              "line 2: the domain is empty",
+		"example.org\tTRUE\ta\tTRUE\t0\ta\tb":    "line 2: the path does not begin",
+		"example.org\tTRUE\t/\tTRUE\t0\t\tb":     "line 2: the name is empty",
+		"example.org\tTRUE\t/\tTRUE\t0\ta\tb\tc": "line 2: a cookie needs 7 fields",
 	} {
 		if _, err := parseCookies("# a comment\n" + line); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", line, err)

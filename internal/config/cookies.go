@@ -29,28 +29,28 @@ func parseCookies(text string) ([]*http.Cookie, error) {
 			fields = append(fields, "") // an editor may have removed the tab before an empty value
 		}
 		if len(fields) != 7 {
-			return nil, fmt.Errorf("%d: a cookie needs 7 fields separated by tabs, got %d", number, len(fields))
+			return nil, fmt.Errorf("line %d: a cookie needs 7 fields separated by tabs, got %d", number, len(fields))
 		}
 		below, err := flagField(fields[1])
 		if err != nil {
-			return nil, fmt.Errorf("%d: the second field must be TRUE or FALSE", number)
+			return nil, fmt.Errorf("line %d: the second field must be TRUE or FALSE", number)
 		}
 		secure, err := flagField(fields[3])
 		if err != nil {
-			return nil, fmt.Errorf("%d: the fourth field must be TRUE or FALSE", number)
+			return nil, fmt.Errorf("line %d: the fourth field must be TRUE or FALSE", number)
 		}
 		expiry, err := strconv.ParseFloat(fields[4], 64) // some browsers write fractions
 		if err != nil || !(expiry >= 0 && expiry < 1<<40) {
-			return nil, fmt.Errorf("%d: the fifth field must be the time of expiry in seconds, or 0", number)
+			return nil, fmt.Errorf("line %d: the fifth field must be the time of expiry in seconds, or 0", number)
 		}
 		c := &http.Cookie{Name: fields[5], Value: fields[6], Domain: strings.TrimPrefix(strings.ToLower(fields[0]), "."), Path: fields[2], Secure: secure, HttpOnly: hidden}
 		switch {
 		case c.Domain == "":
-			return nil, fmt.Errorf("%d: the domain is empty", number)
+			return nil, fmt.Errorf("line %d: the domain is empty", number)
 		case c.Name == "":
-			return nil, fmt.Errorf("%d: the name is empty", number)
+			return nil, fmt.Errorf("line %d: the name is empty", number)
 		case !strings.HasPrefix(c.Path, "/"):
-			return nil, fmt.Errorf("%d: the path does not begin with /", number)
+			return nil, fmt.Errorf("line %d: the path does not begin with /", number)
 		}
 		if below {
 			c.Domain = "." + c.Domain

@@ -138,7 +138,7 @@ func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 	}
 	if key == "user" {
 		if text == "" || strings.Contains(text, ":") {
-			return p.errorf(path, "user: empty, or contains a colon, which HTTP Basic cannot send")
+			return p.errorf(path, "user: the name is empty, or contains a colon, which HTTP Basic authentication cannot send")
 		}
 		h.Basic.User = access.Secret(text)
 	} else {
@@ -201,7 +201,7 @@ func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 func (p *parser) headers(path []string, value any) (map[string]access.Secret, error) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		return nil, p.errorf(path, `headers: try { "X-Token" = "${TOKEN}" }`)
+		return nil, p.errorf(path, `headers: write a table, such as { "X-Token" = "${TOKEN}" }`)
 	}
 	all := map[string]access.Secret{}
 	for _, name := range p.keys(path, table) {
@@ -244,7 +244,7 @@ func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
 		}
 		found, err := parseCookies(string(text))
 		if err != nil {
-			return nil, p.errorf(path, "cookies: %s:%w", name, err)
+			return nil, p.errorf(path, "cookies: %s, %w", name, err)
 		}
 		all = append(all, found...)
 	}
@@ -268,7 +268,7 @@ func (p *parser) login(path []string, value any) (*access.Login, error) {
 		case "fields":
 			fields, ok := table[key].(map[string]any)
 			if !ok {
-				return nil, p.errorf(at, `fields: try { user = "me", password = "${PASSWORD}" }`)
+				return nil, p.errorf(at, `fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
 			}
 			for _, name := range p.keys(at, fields) {
 				text, err := p.text(append(slices.Clone(at), name), fields[name])
@@ -309,7 +309,7 @@ func (p *parser) proxies(path []string, value any) ([]access.Proxy, error) {
 	for _, text := range texts {
 		proxy, err := access.ParseProxy(text)
 		if err != nil {
-			return nil, p.errorf(path, "proxy: %w, or direct alone", err)
+			return nil, p.errorf(path, "proxy: %w, or the word direct alone", err)
 		}
 		all = append(all, proxy)
 	}

@@ -110,7 +110,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
-	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without an ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file named twice": 21}; !maps.Equal(passed, want) {
+	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without a file extension": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file named twice": 21}; !maps.Equal(passed, want) {
 		t.Errorf("passed over: %v, want %v", passed, want)
 	}
 
@@ -142,7 +142,7 @@ func TestManyInOne(t *testing.T) {
 		"b.TSV.gz": {"1: A text."},
 		"c.json":   {"c.json:1: A text.", "c.json:2: Another."},
 		"d.txt":    {"d.txt, element 1: no field that usually contains a text"},
-		"e.JSON":   {"e.JSON, element 1: string instead of an object", "e.JSON, element 2: string instead of an object"},
+		"e.JSON":   {"e.JSON, element 1: found a string instead of an object", "e.JSON, element 2: found a string instead of an object"},
 	} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
 		if err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
@@ -181,11 +181,11 @@ func TestSheets(t *testing.T) {
 	})
 	for name, want := range map[string][]string{
 		"quoted.csv": {"a: One, \"two\",\nthree"},
-		"ragged.csv": {"ragged.csv, line 2: 1 cell instead of 2", "2: A text.", "ragged.csv, line 4: 3 cells instead of 2"},
+		"ragged.csv": {"ragged.csv, line 2: the row has 1 cell, but the first row has 2", "2: A text.", "ragged.csv, line 4: the row has 3 cells, but the first row has 2"},
 		"tabs.csv":   {"1: A, b; c."},
 		"quote.tsv":  {"1: A \" b."},
-		"quote.csv":  {"quote.csv, line 2: not a row of the table", "2: Good."},
-		"open.csv":   {"open.csv, line 2: not a row of the table, up to line 4: extraneous or missing"},
+		"quote.csv":  {"quote.csv, line 2: the row cannot be read", "2: Good."},
+		"open.csv":   {"open.csv, line 2: the row, which extends to line 4, cannot be read: extraneous or missing"},
 		"empty.csv":  nil,
 		"head.csv":   nil,
 	} {
@@ -195,7 +195,7 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `name the column of the texts with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "more text follows the JSON array of 1 elements",
+		"named.csv": `name the column of the texts with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "there is more text after the JSON array of 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
@@ -220,10 +220,10 @@ func TestTabs(t *testing.T) {
 		{"unclosed, and a quoted row follows", "1\t\"Heroes\n2\t\"B\"\n", []string{"1: \"Heroes", "2: B"}},
 		{"unclosed at the end", "1\tA\n2\t\"", []string{"1: A", "2: \""}},
 		{"blank lines", "1\tA\n\n\r\n2\tB\n\n", []string{"1: A", "2: B"}},
-		{"other numbers of cells", "1\n2\tB\tC\n3\tD\n", []string{"t.tsv, line 2: 1 cell instead of 2 as in the first row: bad", "t.tsv, line 3: 3 cells instead of 2 as in the first row: bad", "3: D"}},
-		{"a line number after a quoted line break", "1\t\"A\nB\"\n2\n", []string{"1: A\nB", "t.tsv, line 4: 1 cell instead of 2 as in the first row: bad"}},
-		{"a long row", "1\tA\n2\t" + long + "\n3\tC\n", []string{"1: A", "t.tsv, line 3: too long: more than the limit of 1000 bytes: bad", "3: C"}},
-		{"an unclosed quotation mark before a long row", "1\t\"A\n2\t" + long + "\n3\tC\n", []string{"1: \"A", "t.tsv, line 3: too long: more than the limit of 1000 bytes: bad", "3: C"}},
+		{"other numbers of cells", "1\n2\tB\tC\n3\tD\n", []string{"t.tsv, line 2: the row has 1 cell, but the first row has 2: bad", "t.tsv, line 3: the row has 3 cells, but the first row has 2: bad", "3: D"}},
+		{"a line number after a quoted line break", "1\t\"A\nB\"\n2\n", []string{"1: A\nB", "t.tsv, line 4: the row has 1 cell, but the first row has 2: bad"}},
+		{"a long row", "1\tA\n2\t" + long + "\n3\tC\n", []string{"1: A", "t.tsv, line 3: the record is too long: the limit is 1000 bytes: bad", "3: C"}},
+		{"an unclosed quotation mark before a long row", "1\t\"A\n2\t" + long + "\n3\tC\n", []string{"1: \"A", "t.tsv, line 3: the record is too long: the limit is 1000 bytes: bad", "3: C"}},
 	} {
 		dir := write(t, map[string]string{"t.tsv": "id\ttext\n" + c.sheet})
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "t.tsv")}, MaxRecord: 1000})
@@ -297,12 +297,12 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number instead of a string: bad`},
 		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array instead of a string: bad`},
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
-		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
-		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `["a"]`, `f.jsonl, line 1: found an array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `null`, `f.jsonl, line 1: found null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
 		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
-		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: too long: more than the limit of 1000 bytes: bad"},
+		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: the record is too long: the limit is 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
 		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}, Fields: c.fields, MaxRecord: 1000}

@@ -46,7 +46,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind), err == nil && members == nil:
-		return Text{}, fmt.Errorf(`%s instead of an object: each line must be an object such as {"url","text"} or {"url","html"}`, valueKind(raw))
+		return Text{}, fmt.Errorf(`found %s instead of an object: each line must be an object such as {"url","text"} or {"url","html"}`, withArticle(valueKind(raw)))
 	case err != nil:
 		return Text{}, fmt.Errorf(`not JSON: %w: each line must be an object such as {"url","text"} or {"url","html"}`, err)
 	}
@@ -144,8 +144,11 @@ func valueKind(raw []byte) string {
 }
 
 func withArticle(kind string) string {
-	if slices.Contains([]string{"object", "array"}, kind) {
+	switch kind {
+	case "object", "array":
 		return "an " + kind
+	case "null":
+		return kind
 	}
 	return "a " + kind
 }

@@ -65,7 +65,7 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	case !isText(kind):
 		return form{passedOver, endingOr(name, kind)}, nil, nil
 	case len(in.Include) == 0 && !forReaders(name, start):
-		return form{passedOver, endingOr(name, "without an ending")}, nil, nil
+		return form{passedOver, endingOr(name, "without a file extension")}, nil, nil
 	}
 	return form{wholeFile, kind}, head, nil
 }

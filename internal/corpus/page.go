@@ -150,7 +150,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	case kind == IsRequisite:
 		return "", passed("requisite of a page")
 	case kind == NotPage:
-		return "", passed("answer that the crawl did not accept as a page")
+		return "", passed("response that the crawl did not accept as a page")
 	}
 	if _, path, _ := strings.Cut(strings.TrimPrefix(url, scheme+"://"), "/"); path == "robots.txt" {
 		return "", passed("robots.txt")
@@ -177,7 +177,7 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	}
 	a = wire.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
 	if a.Status == 0 {
-		return a, fmt.Errorf("not an HTTP answer: it begins with %q", m.Start)
+		return a, fmt.Errorf("this is not an HTTP response: it begins with %q", m.Start)
 	}
 	for _, f := range m.Header {
 		a.Header.Add(f.Name, f.Value)
@@ -193,7 +193,7 @@ func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 		return nil, about(rec, err)
 	}
 	if remark.Problem == "" {
-		return nil, about(rec, errors.New("the record gives no reason for the missing answer"))
+		return nil, about(rec, errors.New("the record gives no reason for the missing response"))
 	}
 	item.Tries = remark.Tries
 	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil

@@ -298,13 +298,13 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 
 // ErrTooLong and ErrNoText mean that a record cannot be used.
 var (
-	ErrTooLong = errors.New("too long") // the record is larger than MaxRecord
+	ErrTooLong = errors.New("the record is too long") // the record is larger than MaxRecord
 	ErrNoText  = errors.New("no field that usually contains a text")
 )
 
 func tooLong(most int) error {
 	if most >= 1<<20 {
-		return fmt.Errorf("%w: more than the limit of %.4g MB", ErrTooLong, float64(most)/(1<<20))
+		return fmt.Errorf("%w: the limit is %.4g MB", ErrTooLong, float64(most)/(1<<20))
 	}
-	return fmt.Errorf("%w: more than the limit of %d bytes", ErrTooLong, most)
+	return fmt.Errorf("%w: the limit is %d bytes", ErrTooLong, most)
 }

@@ -96,9 +96,9 @@ func commaRows(from *boundedReader, comma rune) func() (cells []string, line int
 // make the row extend to the end of the file, so the error names the last line lost.
 func notRow(wrong *csv.ParseError) error {
 	if wrong.Line > wrong.StartLine {
-		return fmt.Errorf("not a row of the table, up to line %d: %w", wrong.Line, wrong.Err)
+		return fmt.Errorf("the row, which extends to line %d, cannot be read: %w", wrong.Line, wrong.Err)
 	}
-	return fmt.Errorf("not a row of the table: %w", wrong.Err)
+	return fmt.Errorf("the row cannot be read: %w", wrong.Err)
 }
 
 func otherCells(n, first int) error {
@@ -106,7 +106,7 @@ func otherCells(n, first int) error {
 	if n == 1 {
 		cells = "1 cell"
 	}
-	return fmt.Errorf("%s instead of %d as in the first row", cells, first)
+	return fmt.Errorf("the row has %s, but the first row has %d", cells, first)
 }
 
 func separator(name, first string) rune {
@@ -178,7 +178,7 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 			}
 			bounded.begin()
 			if _, err := array.Token(); !errors.Is(err, io.EOF) {
-				return failed(fmt.Errorf("more text follows the JSON array of %d elements: write one array, or JSON Lines", n-1))
+				return failed(fmt.Errorf("there is more text after the JSON array of %d elements: write one array, or JSON Lines", n-1))
 			}
 			return true
 		}

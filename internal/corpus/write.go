@@ -125,7 +125,7 @@ type rowSink struct {
 func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 	switch {
 	case r.row == nil || r.row.Schema() != s.from && !r.row.Schema().Equal(s.from):
-		return fmt.Errorf("%s has other columns than the rows before it: write these inputs to separate files", r.Place())
+		return fmt.Errorf("the columns of %s differ from those of the rows before it: write these inputs to separate files", r.Place())
 	case !annotate:
 		return s.to.Copy(r.row)
 	}
@@ -195,7 +195,7 @@ func (s *sheetSink) writeRow(cells []string, raw string, notes []string) error {
 
 func (s *sheetSink) write(r *Record, note Note, annotate bool) error {
 	if r.sheet == nil || !slices.Equal(r.sheet.columns, s.from.columns) {
-		return fmt.Errorf("%s has other columns than the rows before it: write these inputs to separate files", r.Place())
+		return fmt.Errorf("the columns of %s differ from those of the rows before it: write these inputs to separate files", r.Place())
 	}
 	var notes []string
 	if annotate {
@@ -282,7 +282,7 @@ func (s *elementSink) close() error {
 
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	if r.row != nil || r.archived != nil {
-		return dst, fmt.Errorf("%s is not a line like the records before it: write these inputs to separate files", r.Place())
+		return dst, fmt.Errorf("%s is not a line of text, unlike the records before it: write these inputs to separate files", r.Place())
 	}
 	if r.Line > 0 {
 		return append(dst, r.Raw...), nil

@@ -37,5 +37,5 @@ func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	for suggested < 2*need {
 		suggested *= 2
 	}
-	return fmt.Errorf("%w: %d, but %d are needed: raise the limit, for example with: ulimit -n %d", ErrFiles, limit, need, suggested)
+	return fmt.Errorf("%w: it is %d, but at least %d files are needed: raise the limit, for example with: ulimit -n %d", ErrFiles, limit, need, suggested)
 }

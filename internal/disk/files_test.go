@@ -21,9 +21,9 @@ func TestTooFewFiles(t *testing.T) {
 		extra int
 		says  string
 	}{
-		{18, 0, "the limit of open files is too low: 18, but 58 are needed: raise the limit, for example with: ulimit -n 1024"},
-		{20, 16, "20, but 74 are needed"},
-		{57, 0, "57, but 58 are needed"},
+		{18, 0, "the limit of open files is too low: it is 18, but at least 58 files are needed: raise the limit, for example with: ulimit -n 1024"},
+		{20, 16, "it is 20, but at least 74 files are needed"},
+		{57, 0, "it is 57, but at least 58 files are needed"},
 		{58, 0, ""},
 		{0, 0, ""}, // the limit on open files is not known
 		{1024, 5000, "ulimit -n 16384"},

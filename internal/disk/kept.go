@@ -46,7 +46,7 @@ func Keep(ctx context.Context, dir, name string, value []byte) error {
 	}
 	space := Space{Dir: dir}
 	if !space.HasRoom(int64(len(value))) {
-		return fmt.Errorf("%s: %w: %d more bytes do not fit", dir, store.ErrFull, len(value))
+		return fmt.Errorf("%s: %w: there is no space for %d more bytes", dir, store.ErrFull, len(value))
 	}
 	if err := removeHalves(dir, name); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (s *Space) Left() (free, total int64, err error) {
 func (s *Space) ask() error {
 	free, total, err := s.Left()
 	if err != nil {
-		return fmt.Errorf("free space of %s: %w", s.Dir, err)
+		return fmt.Errorf("determine the free space of %s: %w", s.Dir, err)
 	}
 	reserve := s.kept(total)
 	if free >= reserve {

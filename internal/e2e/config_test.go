@@ -231,7 +231,7 @@ check = "Log out"
 
 	// With a wrong password, the message must help the user to correct it.
 	out, err := skink(t, []string{"PASSWORD=wrong-4714"}, "crawl", "--config", file, "--store", filepath.Join(dir, "other"), site.URL+"/")
-	if err == nil || !strings.Contains(out, "log in at "+site.URL+"/login: the check expects a page with \"Log out\", but the answer was 401 Unauthorized") || strings.Contains(out, "wrong-4714") {
+	if err == nil || !strings.Contains(out, "log in at "+site.URL+"/login: the check expects a page that contains \"Log out\", but the server returned 401 Unauthorized") || strings.Contains(out, "wrong-4714") {
 		t.Errorf("with a wrong password: %v\n%s", err, out)
 	}
 }

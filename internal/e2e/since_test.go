@@ -251,13 +251,13 @@ func TestSince(t *testing.T) {
 			}
 			runIn(t, dir, "crawl", "--quiet", "--store", store, "--delay", "0", "--retries", "0", "--recrawl", "0s") // keeps no findings
 			runIn(t, dir, "crawl", "--quiet", "--store", store, "--delay", "0", "--retries", "0", "--recrawl", "0s")
-			wantSaid(t, dir, 1, "crawl 4, the one before the last, kept no findings, because it ran without --audit: try --since 20", "report", "--store", store, "--about", "audit", "--since", "LAST")
+			wantSaid(t, dir, 1, "the previous crawl, number 4, kept no findings, because it ran without --audit: try --since 20", "report", "--store", store, "--about", "audit", "--since", "LAST")
 			r = readSince(t, dir, "--store", store, "--since", "0s")
 			wantRows(t, "new since crawl 3", r.rows("new", server.URL), []string{"broken.server /down"}) // after the third failure, the page counts as gone
 			if r.Since.Crawl != 3 {
 				t.Errorf("the last crawl with findings is %d, want 3", r.Since.Crawl)
 			}
-			wantSaid(t, dir, 1, "no crawl that had ended at that time kept its findings: the first that did is crawl 1; try --since 20", "report", "--store", store, "--about", "audit", "--since", "2026-01-01")
+			wantSaid(t, dir, 1, "no crawl that ended before that time kept its findings: the first crawl that did is crawl 1; try --since 20", "report", "--store", store, "--about", "audit", "--since", "2026-01-01")
 		})
 	}
 }

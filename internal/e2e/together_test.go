@@ -256,7 +256,7 @@ func TestDedupTogether(t *testing.T) {
 	}
 	again := startWorker(t, skink, "dedup", "--store", store, "--out", os.DevNull, shares[0])
 	endWell(t, again)
-	if said := again.said.String(); !strings.Contains(said, fmt.Sprintf("in the store before: %d", texts)) {
+	if said := again.said.String(); !strings.Contains(said, fmt.Sprintf("already in the store: %d", texts)) {
 		t.Errorf("a share that is judged again is not known: %s", said)
 	}
 }

@@ -80,7 +80,7 @@ func documentCost(documents *document.Reader, body []byte) int64 {
 	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
 }
 
-var errOutgrown = errors.New("the tree is larger than expected")
+var errOutgrown = errors.New("the HTML tree of the page is larger than expected")
 
 // readWithin reserves memory for reading a page, waiting until enough is free, and reads the page.
 // The caller must release the returned share.

@@ -23,7 +23,7 @@ func TestDocument(t *testing.T) {
 		detail string
 	}{
 		{"tides.pdf", true, store.Page, "Reading a tide table", ""},
-		{"encrypted.pdf", true, store.Other, "", "no text can be read from this PDF: encrypted, and needs a password"},
+		{"encrypted.pdf", true, store.Other, "", "no text can be read from this PDF: the file is encrypted, and needs a password"},
 		{"tides.pdf", false, store.Other, "", ""},
 	} {
 		body, err := os.ReadFile(filepath.Join("../../testdata/documents", test.file))

@@ -134,7 +134,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 		}
 	}
 	if o.why == "" && !o.real && turned >= leastTurned && 2*turned > len(o.last) {
-		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty, or all have one and the same text", turned, len(o.last))
+		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty, or all have the same text", turned, len(o.last))
 	}
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
@@ -379,7 +379,7 @@ func withoutQuery(url string) string {
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {
-		detail := "the page had text before and has none now"
+		detail := "the page had text before, but has none now"
 		if t.problem == crawler.ProblemAlike {
 			detail = "many pages of the host have the same new text"
 		}

@@ -118,7 +118,7 @@ type Pipeline struct {
 func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read counts: %w", err)
+		return nil, fmt.Errorf("read the page counts: %w", err)
 	}
 	flight, err := newFlight(ctx, s)
 	if err != nil {

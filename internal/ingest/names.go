@@ -52,7 +52,7 @@ type naming struct {
 func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read counts: %w", err)
+		return nil, fmt.Errorf("read the record counts: %w", err)
 	}
 	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
@@ -90,7 +90,7 @@ func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) 
 	}
 	pages, err := n.store.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
-		return nil, fmt.Errorf("look up names: %w", err)
+		return nil, fmt.Errorf("look up the names of records: %w", err)
 	}
 	for i, page := range pages {
 		switch {

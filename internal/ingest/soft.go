@@ -75,7 +75,7 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMat
 	if err != nil || !m.says || !soft.HoldsFor(got.seen.URL) {
 		return got, m, err
 	}
-	missing := got.failed(crawler.ProblemSoft, "the host answers the same for "+soft.Probe)
+	missing := got.failed(crawler.ProblemSoft, "the host returns the same text for the made-up URL "+soft.Probe)
 	missing.seen.Truncated = got.seen.Truncated
 	return missing, m, nil
 }
@@ -247,7 +247,7 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	}
 	known, suspects, err := f.book.Probed(ctx, soft)
 	if err != nil {
-		return fmt.Errorf("store the answer of a URL that cannot exist: %w", err)
+		return fmt.Errorf("store the response to a made-up URL: %w", err)
 	}
 	if !known.Says() {
 		return nil

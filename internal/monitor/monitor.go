@@ -64,7 +64,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	s := &Server{listener: listener, done: make(chan error, 1)}
 	s.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_request_duration_seconds",
-		Help:    "Time from a request for a page to the last byte of its answer, by the answer's status.",
+		Help:    "Time from a request for a page to the last byte of the response, by the status of the response.",
 		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30},
 	}, []string{"status"})
 	s.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -152,7 +152,7 @@ var (
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Decoded bytes of the bodies of all URLs in the store, fetched by any process.")
 	fetched  = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
-	lastPage = describe("last_page_timestamp_seconds", "Unix time at which this process fetched its last page, or at which it began if it has fetched none.")
+	lastPage = describe("last_page_timestamp_seconds", "Unix time at which this process fetched its last page, or at which it started if it has fetched none.")
 	stored   = describe("store_bytes", "Bytes that the store in a folder occupies on disk.")
 	space    = describe("disk_free_bytes", "Bytes that are free on the disk of the store in a folder.")
 )

@@ -45,7 +45,7 @@ func newOrder(k kept) (*Order, error) {
 	for _, text := range k.Prefer {
 		re, err := regexp.Compile(text)
 		if err != nil {
-			return nil, fmt.Errorf("preferred URLs %q: %w", text, err)
+			return nil, fmt.Errorf("parse the regular expression %q for preferred URLs: %w", text, err)
 		}
 		o.prefer = append(o.prefer, re)
 	}
@@ -104,7 +104,7 @@ func parse(b []byte) (*Order, error) {
 }
 
 // ErrPrefer means that the given expressions of --prefer differ from those in the store.
-var ErrPrefer = errors.New("the store prefers other hosts")
+var ErrPrefer = errors.New("the store was created with other preferred URLs")
 
 // Add appends hosts of seeds to the order in a store, and returns the result. The expressions
 // prefer are stored only in a new store. For any other store, prefer must be empty or equal to the

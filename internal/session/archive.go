@@ -65,7 +65,7 @@ type inStep struct {
 
 func (s inStep) Sync() error {
 	if err := s.archive.Sync(); err != nil {
-		return fmt.Errorf("sync: %w", err)
+		return fmt.Errorf("sync the web archive: %w", err)
 	}
 	return s.Store.Sync()
 }

@@ -32,27 +32,27 @@ func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":
-		return "until the end of the run: " + h.Alone
+		return "suspended until the end of the run: " + h.Alone
 	case h.Budget:
 		return "the host has reached --max-host-pages or --max-host-bytes"
 	case h.Hopeless:
-		return fmt.Sprintf("the host did not answer %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
+		return fmt.Sprintf("the host did not respond %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	case h.Fails > 0:
-		return fmt.Sprintf("requests failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
+		return fmt.Sprintf("requests to the host failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	default:
-		return fmt.Sprintf("the host asked for a pause; next request in %v", wait)
+		return fmt.Sprintf("the host asked the crawler to wait; next request in %v", wait)
 	}
 }
 
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "slowest hosts, of %s:\n", report.Counted(len(all), "host"))
+	fmt.Fprintf(w, "slowest of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\tanswers take %s\tone request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s\tresponses take %s\tone request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
-	fmt.Fprintf(w, "suspended: %s\n", report.Grouped(n))
+	fmt.Fprintf(w, "suspended hosts: %s\n", report.Grouped(n))
 	for _, h := range alone {
 		fmt.Fprintf(w, "  %s\t%s\n", h.Name, whyAlone(h, now))
 	}

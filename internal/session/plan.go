@@ -180,11 +180,11 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 	if pages == 0 && counts.Fetched == 0 {
 		return fmt.Sprintf("Crawling %s into %s", report.Counted(counts.Pending, "seed"), r.store.Name)
 	}
-	verb := "Continuing"
+	doing := "Continuing the crawl"
 	if r.opt.Add {
-		verb = "Adding to"
+		doing = "Adding seeds to the crawl"
 	}
-	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
+	return fmt.Sprintf("%s in %s: %s stored, %s to fetch", doing, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
 }
 
 // begin writes the seeds to the store, and puts the URLs to visit again into the frontier. It
@@ -243,7 +243,7 @@ func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*pr
 		if kept := order.Prefers(); len(kept) > 0 {
 			has = "with" + preferFlags(kept)
 		}
-		return nil, usagef("%s, but %s was created %s: omit the flag, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
+		return nil, usagef("%s was given, but %s was created %s: omit the flag, or choose another --store", preferFlags(prefer)[1:], s.Name, has)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)

@@ -85,7 +85,7 @@ var errStop = errors.New("stop")
 func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
 		for _, f := range files {
-			r.out.Say("Judging the pages of %s into %s", f.Name, r.store.Name)
+			r.out.Say("Judging the pages of %s and storing them in %s", f.Name, r.store.Name)
 			switch err := r.pagesOf(ctx, f, yield); {
 			case errors.Is(err, errStop):
 				return

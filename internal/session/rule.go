@@ -68,7 +68,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"on-duplicate", OnDuplicate(w.SkipTexts), OnDuplicate(has.SkipTexts)},
 	} {
 		if slices.Contains(w.Insist, f.flag) && f.given != f.is {
-			return usagef("--%s %v, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
+			return usagef("--%s %v was given, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
 	if has.Extractor != extract.Version { // the records are readable, but the same pages would now yield different texts

@@ -100,7 +100,7 @@ type outcome struct {
 	refused  error // set if the search index has refused pages
 }
 
-var errMaxTime = errors.New("reached --max-time")
+var errMaxTime = errors.New("the run has reached --max-time")
 
 func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)

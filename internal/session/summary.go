@@ -91,7 +91,7 @@ func (s Summary) pages(b *strings.Builder) {
 	switch {
 	case t.Scripts == 0:
 	case s.Renders:
-		fmt.Fprintf(b, "%s and could not be rendered: see skink report --about no-text\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts))
+		fmt.Fprintf(b, "%s, but could not be rendered: see skink report --about no-text\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts))
 	default:
 		them := "them"
 		if t.Scripts == 1 {
@@ -219,9 +219,9 @@ func (s Summary) next(b *strings.Builder) {
 	case s.URLs.Pending > 0 && len(s.End.Lost) > 0:
 		fmt.Fprintf(b, "%s pending in missing folders (%s); restore the folders and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
 	case s.URLs.Pending > 0 && len(s.Alone) > 0:
-		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not answer; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not respond; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0:
-		fmt.Fprintf(b, "%s pending on hosts that do not answer; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
+		fmt.Fprintf(b, "%s pending on hosts that do not respond; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	default:
 		s.done(b)
 	}

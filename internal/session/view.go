@@ -26,7 +26,7 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	o.Crawl = &shownCrawl{running: v, memory: r.opt.Memory, stop: stop}
 	server, err := view.Listen(o.Address, o)
 	if err != nil {
-		return nil, fmt.Errorf("--view %w", err)
+		return nil, fmt.Errorf("--view: %w", err)
 	}
 	r.out.Say("The crawl is shown at %s", server.URL())
 	return server.Close, nil

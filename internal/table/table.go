@@ -217,7 +217,7 @@ func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more 
 func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			n, err = 0, fmt.Errorf("damaged: %v", v)
+			n, err = 0, fmt.Errorf("the file is damaged: %v", v)
 		}
 	}()
 	return rows.ReadRows(buffer)

@@ -209,10 +209,10 @@ func TestCells(t *testing.T) {
 		{"titles.repeated", "/same-2", "same_as", audit.URL(origin + "/same-1")},
 		{"titles.repeated", "/same-2", "shared_by", int64(2)},
 		{"titles.copied", "/twin-copy", "resemblance", audit.Share(1)},
-		{"no-text.empty", "/empty", "why", "the answer is empty"},
+		{"no-text.empty", "/empty", "why", "the response is empty"},
 		{"no-text.scripts", "/app", "why", "the element that scripts fill is empty"},
 		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
-		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: encrypted, and needs a password"},
+		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: the file is encrypted, and needs a password"},
 		{"no-text.links", "/menus", "why", "the page has only navigation"},
 		{"pages", "/", "links_out", nil},
 	} {
@@ -312,7 +312,7 @@ func TestFailOn(t *testing.T) {
 		{"broken >= 7 , titles.missing>0", "broken: 7, must be below 7; titles.missing: 2, limit 0 (and 1 not for search engines)"},
 		{"broken>50%", ""},
 		{"broken>5%", "broken: 9.1 % (7 of 77), limit 5 %"},
-		{"thin.text=1,pages<10", "thin.text: 1, must not be 1 (4 more pages have no text: see no-text)"},
+		{"thin.text=1,pages<10", "thin.text: 1, must not be 1 (4 more pages have no text: see the list no-text)"},
 		{"duplicates<=100%", "duplicates: 3.6 % (2 of 55), must be above 100 % (and 3 handled by noindex, robots.txt or their canonical URL)"},
 	} {
 		all, err := audit.ParseConditions(c.on)

@@ -18,7 +18,7 @@ func canonicals(a *Audit) *List {
 		Name: "canonicals", Of: "pages",
 		Columns: brief(
 			linksColumn, column("resemblance", "Resemblance", alike), urlColumn, canonicalColumn.titled("Canonical URL"),
-			column("is", "Answer there", canonicalIs),
+			column("is", "Canonical URL is", canonicalIs),
 		).more(
 			column("all", "All canonical URLs", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
 			titleColumn, indexedColumn,
@@ -103,9 +103,9 @@ func hreflang(a *Audit) *List {
 		Name: "hreflang", Of: "pages",
 		Columns: brief(
 			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Translation", otherURL).where((*subject).hasOther),
-			column("is", "Answer there", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
+			column("is", "Translation is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(
-			column("names", "Translations named there", func(s *subject, _ *store.Record) any {
+			column("names", "Translations it names", func(s *subject, _ *store.Record) any {
 				var all []string
 				for _, alt := range s.other.Record.Alternates {
 					all = append(all, alt.Lang+" "+alt.URL)
@@ -166,7 +166,7 @@ func hreflang(a *Audit) *List {
 			}
 		}
 		if unknown > 0 {
-			l.Unknown = "whether " + report.Counted(unknown, "translation") + " that the crawl did not fetch link back"
+			l.Unknown = "links back from " + report.Counted(unknown, "translation") + " that the crawl did not fetch"
 		}
 		all, pairs, cut = nil, nil, nil
 	}

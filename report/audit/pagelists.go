@@ -30,7 +30,7 @@ func thin(*Audit) *List {
 		if noText == 0 {
 			return ""
 		}
-		return report.Grouped(noText) + " more pages have no text: see no-text"
+		return report.Grouped(noText) + " more pages have no text: see the list no-text"
 	}
 	return l.pick(store.Page, func(r *store.Record) (string, bool) {
 		switch {
@@ -135,7 +135,7 @@ func whyNoText(c *store.Content) any {
 	case r.Kind == store.Other:
 		return text(r.Detail)
 	case r.Size == 0:
-		return "the answer is empty"
+		return "the response is empty"
 	case r.NeedsScripts != "" && r.RenderError != "":
 		return "rendering failed: " + r.RenderError
 	case needs[r.NeedsScripts] != "":

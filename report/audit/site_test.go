@@ -192,7 +192,7 @@ func shop() []planted {
 		ended("/lost.xml", store.Error, 404, "status 404"),
 		{Record: store.Record{URL: origin + "/map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker", "/orphan", "/gone", "/old-offer", "/secret", "/listed-hidden", "/listed-copy", "/nobody-knows"}},
 		{Record: store.Record{URL: origin + "/other-map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker"}},
-		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text can be read from this PDF: encrypted, and needs a password"}},
+		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text can be read from this PDF: the file is encrypted, and needs a password"}},
 		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Size: 500, Took: 80, Depth: 1, Verdict: dedup.Unique, Words: 90, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
 	}
 	for i := range all {

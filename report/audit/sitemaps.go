@@ -12,7 +12,7 @@ func sitemaps(a *Audit) *List {
 		Name: "sitemap", Of: "URLs",
 		Columns: brief(
 			linksColumn, urlColumn,
-			column("is", "Which is", func(s *subject, r *store.Record) any { return text(listedIs(r)) }),
+			column("is", "URL is", func(s *subject, r *store.Record) any { return text(listedIs(r)) }),
 			column("sitemap", "Listed in", otherURL).where((*subject).hasOther),
 			column("sitemaps", "Sitemaps", func(s *subject, _ *store.Record) any { return number(int64(s.site().listed)) }),
 		).more(titleColumn),
@@ -61,7 +61,7 @@ func sitemaps(a *Audit) *List {
 			}
 		}
 		if left > 0 {
-			l.Unknown = "whether sitemaps list " + report.Counted(left, "page") + ", because a sitemap of their host was not read completely"
+			l.Unknown = "whether sitemaps list " + report.Counted(left, "page") + ", because a sitemap of the host was not read completely"
 		}
 		hosts, partly = nil, nil
 	}

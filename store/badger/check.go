@@ -40,7 +40,7 @@ func isStore(dir string) (bool, error) {
 		return false, nil
 	case err != nil:
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return false, fmt.Errorf("%w: a file, not a folder", store.ErrCorrupt)
+			return false, fmt.Errorf("%w: it is a file, not a folder", store.ErrCorrupt)
 		}
 		return false, err
 	}
@@ -55,7 +55,7 @@ func isStore(dir string) (bool, error) {
 		}
 	}
 	if !manifest && other != "" {
-		return false, fmt.Errorf("%w: the folder contains %q and no MANIFEST", store.ErrCorrupt, other)
+		return false, fmt.Errorf("%w: the folder contains %q, but no MANIFEST", store.ErrCorrupt, other)
 	}
 	return manifest, nil
 }
@@ -182,7 +182,7 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 		if !f.checked.has(dir, id) {
 			reached, err := checkTable(filepath.Join(dir, tableName(id)), t.Compression)
 			if err != nil {
-				return 0, disk.Damage(fmt.Errorf("table %s: %w", tableName(id), err))
+				return 0, disk.Damage(fmt.Errorf("read table %s: %w", tableName(id), err))
 			}
 			f.checked.add(dir, id, reached)
 		}
@@ -265,7 +265,7 @@ func readHead(dir string) (h head, err error) {
 	defer f.Close()
 	var b [8]byte
 	if _, err := io.ReadFull(f, b[:]); err != nil || string(b[:4]) != "Bdgr" {
-		return h, fmt.Errorf("%w: the MANIFEST is not that of a Badger database", store.ErrCorrupt)
+		return h, fmt.Errorf("%w: the file MANIFEST does not belong to a Badger database", store.ErrCorrupt)
 	}
 	return head{b[4], b[5]}, nil
 }
@@ -279,11 +279,11 @@ func checkHead(dir string) error {
 	}
 	switch {
 	case h.owner != skinkMagic:
-		return fmt.Errorf("%w: the database of another program", store.ErrCorrupt)
+		return fmt.Errorf("%w: the database belongs to another program", store.ErrCorrupt)
 	case h.version > layoutVersion:
-		return fmt.Errorf("%w: written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+		return fmt.Errorf("%w: it was written by a newer version of skink (layout %d; this version reads layout %d)", store.ErrCorrupt, h.version, layoutVersion)
 	case h.version < layoutVersion:
-		return fmt.Errorf("%w: written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+		return fmt.Errorf("%w: it was written by an older version of skink (layout %d; this version reads layout %d)", store.ErrCorrupt, h.version, layoutVersion)
 	}
 	return nil
 }
@@ -325,7 +325,7 @@ func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 		}
 		last, err := checkTable(filepath.Join(dir, e.Name()), options.None)
 		if err == nil && last > reached {
-			return fmt.Errorf("table %s is not in the MANIFEST", e.Name())
+			return fmt.Errorf("table %s is not listed in the file MANIFEST", e.Name())
 		}
 	}
 	return nil

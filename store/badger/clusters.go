@@ -25,7 +25,7 @@ func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("clusters: %w", err)
+			return nil, fmt.Errorf("read the clusters: %w", err)
 		}
 		return list, nil
 	})

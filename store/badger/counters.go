@@ -66,7 +66,7 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 
 func decodeCounters(value []byte) (c counters, err error) {
 	if err := json.Unmarshal(value, &c); err != nil {
-		return c, fmt.Errorf("%w: counters: %v", store.ErrCorrupt, err)
+		return c, fmt.Errorf("%w: the counters cannot be parsed: %v", store.ErrCorrupt, err)
 	}
 	return c, nil
 }

@@ -93,7 +93,7 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 			p.Keys = posted.Keys
 		}
 		if err := item.Value(func(value []byte) error { return r.placed(p, value) }); err != nil {
-			return fmt.Errorf("record %d: %w", p.Place, err)
+			return fmt.Errorf("read record %d: %w", p.Place, err)
 		}
 		got++
 		return yield(&store.Part{Page: p})
@@ -162,7 +162,7 @@ func (r reader) dumpQueue(ctx context.Context, yield func(*store.Part) error) er
 		err := r.dump(ctx, letter, yield, func(key, value []byte) (*store.Part, error) {
 			_, p, ok := splitQueueKey(key)
 			if !ok {
-				return nil, fmt.Errorf("%w: key %q", store.ErrCorrupt, key)
+				return nil, fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, key)
 			}
 			it, _, err := decodeQueued(value, p)
 			return &store.Part{Item: &it}, err
@@ -220,7 +220,7 @@ func (b *batch) loadPage(p *store.Placed) error {
 		return err
 	}
 	if p.Place <= b.s.last {
-		return fmt.Errorf("place %d comes after place %d", p.Place, b.s.last)
+		return fmt.Errorf("record number %d comes after record number %d", p.Place, b.s.last)
 	}
 	b.s.last = p.Place
 	b.counters().Numbers = p.Place

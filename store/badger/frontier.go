@@ -181,7 +181,7 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 		}
 	}
 	if len(items) == 0 && h.later > 0 {
-		return nil, nil, fmt.Errorf("%w: %d URLs of %s that are due later are not in the queue", store.ErrCorrupt, h.later, h.name)
+		return nil, nil, fmt.Errorf("%w: %d URLs of host %s that are due later are missing from the queue", store.ErrCorrupt, h.later, h.name)
 	}
 	return items, places, nil
 }
@@ -193,7 +193,7 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 		return err
 	}
 	if u.state != frontier.Pending || u.place != p {
-		return fmt.Errorf("%w: %s is queued and not pending", store.ErrCorrupt, it.URL)
+		return fmt.Errorf("%w: URL %s is in the queue, but its state is not pending", store.ErrCorrupt, it.URL)
 	}
 	return b.enqueue(id, u, it, now)
 }
@@ -314,10 +314,10 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	defer s.mu.Unlock()
 	h, err := s.queue.holder(c)
 	if err != nil {
-		return nil, fmt.Errorf("take URLs of %w", err)
+		return nil, fmt.Errorf("take URLs from the queue: %w", err)
 	}
 	if err := s.ripenOf(h); err != nil {
-		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	var items []frontier.Item
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
@@ -333,7 +333,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	})
 	h.drop()
 	if err != nil {
-		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	return items, nil
 }
@@ -354,7 +354,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 	it.Seek(queueKey(h.name, place{level: l.level, seq: l.next}))
 	for ; n > 0 && l.waiting > 0; n-- {
 		if !it.Valid() {
-			return fmt.Errorf("%w: %d URLs are not in the queue", store.ErrCorrupt, l.waiting)
+			return fmt.Errorf("%w: %d URLs are missing from the queue", store.ErrCorrupt, l.waiting)
 		}
 		p := place{level: l.level, seq: lastNum(it.Item().Key())}
 		err := it.Item().Value(func(value []byte) error {
@@ -378,7 +378,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("release a URL of %w", err))
+			return b.refuse(fmt.Errorf("return a URL to the queue: %w", err))
 		}
 		id := dedup.Hash(frontier.ID(it.URL))
 		u, err := b.known(id)
@@ -395,7 +395,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("release host %w", err))
+			return b.refuse(fmt.Errorf("release a host: %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())
@@ -428,7 +428,7 @@ func (s *Store) State(ctx context.Context, url string) (state frontier.State, er
 func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	u, err := r.s.known(r.txn, frontier.ID(url))
 	if err != nil {
-		return frontier.Unknown, fmt.Errorf("state of %s: %w", url, err)
+		return frontier.Unknown, fmt.Errorf("read the state of %s: %w", url, err)
 	}
 	return u.state, nil
 }
@@ -486,7 +486,7 @@ func outsideURL(_, value []byte) (string, error) {
 func pendingURL(key, value []byte) (string, error) {
 	_, p, ok := splitQueueKey(key)
 	if !ok {
-		return "", fmt.Errorf("%w: key %q", store.ErrCorrupt, key)
+		return "", fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, key)
 	}
 	it, _, err := decodeQueued(value, p)
 	return it.URL, err
@@ -508,7 +508,7 @@ func (k keptRest) rest() frontier.Rest {
 
 func (k *keptRest) decode(value []byte) error {
 	if err := json.Unmarshal(value, k); err != nil {
-		return fmt.Errorf("%w: stored state of a host: %v", store.ErrCorrupt, err)
+		return fmt.Errorf("%w: the stored state of a host cannot be parsed: %v", store.ErrCorrupt, err)
 	}
 	return nil
 }

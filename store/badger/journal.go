@@ -101,7 +101,7 @@ func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error)
 			return item.Value(func(value []byte) error {
 				e, err := decodeEntry(value)
 				if err != nil {
-					return fmt.Errorf("entry %d of the journal: %w", seq, err)
+					return fmt.Errorf("read entry %d of the journal: %w", seq, err)
 				}
 				return fn(seq, e)
 			})

@@ -51,7 +51,7 @@ func (s *Store) load() error {
 		return nil
 	}
 	if s.seq > 0 || len(s.queue.hosts) > 0 {
-		return fmt.Errorf("%w: no counters", store.ErrCorrupt)
+		return fmt.Errorf("%w: the counters are missing", store.ErrCorrupt)
 	}
 	if s.reading != nil {
 		return nil
@@ -85,7 +85,7 @@ func (s *Store) loadQueue() error {
 		err := s.scan(context.Background(), []byte{letter}, func(item *badgerdb.Item) error {
 			host, p, ok := splitQueueKey(item.Key())
 			if !ok {
-				return fmt.Errorf("%w: key %q", store.ErrCorrupt, item.Key())
+				return fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, item.Key())
 			}
 			s.queue.load(string(host), p)
 			return nil
@@ -114,7 +114,7 @@ func (s *Store) readManifestKey() (postings.Manifest, error) {
 	err := s.db.View(func(txn *badgerdb.Txn) error {
 		_, err := get(txn, []byte{keyIndex}, func(value []byte) error {
 			if err := json.Unmarshal(value, &m); err != nil {
-				return fmt.Errorf("%w: manifest of the index: %v", store.ErrCorrupt, err)
+				return fmt.Errorf("%w: the manifest of the index cannot be parsed: %v", store.ErrCorrupt, err)
 			}
 			return nil
 		})

@@ -72,8 +72,8 @@ func TestOpenNotAStore(t *testing.T) {
 	}{
 		{"other files", func(dir string) { write(t, dir, "thesis.doc", "years of work") }, `"thesis.doc"`},
 		{"tables only", func(dir string) { write(t, dir, "000001.sst", "") }, "no MANIFEST"},
-		{"a MANIFEST of something else", func(dir string) { write(t, dir, "MANIFEST", "Main-Class: com.example.Main\n") }, "not that of a Badger database"},
-		{"an empty MANIFEST", func(dir string) { write(t, dir, "MANIFEST", "") }, "not that of a Badger database"},
+		{"a MANIFEST of something else", func(dir string) { write(t, dir, "MANIFEST", "Main-Class: com.example.Main\n") }, "does not belong to a Badger database"},
+		{"an empty MANIFEST", func(dir string) { write(t, dir, "MANIFEST", "") }, "does not belong to a Badger database"},
 		{"another program's badger", foreign, "another program"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 	for _, i := range order {
 		u, err := r.s.known(r.txn, ids[i])
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, fmt.Errorf("page %s: %w", ids[i], err)
+			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 		nums[i] = u.num
 	}
@@ -44,7 +44,7 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 			pages[i], err = r.packedAt(nums[i], want)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, fmt.Errorf("page %s: %w", ids[i], err)
+			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 	}
 	return pages, nil
@@ -92,7 +92,7 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 		err = r.fill(&change.Packed, num, want)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("record %d: %w", num, err)
+		return nil, fmt.Errorf("read record %d: %w", num, err)
 	}
 	return change, nil
 }
@@ -108,7 +108,7 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
 				member, err := r.member(ctx, lastNum(it.Item().Key()))
 				if err != nil {
-					yield(nil, fmt.Errorf("members of cluster %s: %w", leader, err))
+					yield(nil, fmt.Errorf("read the members of cluster %s: %w", leader, err))
 					return
 				}
 				if !yield(member, nil) {
@@ -125,7 +125,7 @@ func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	}
 	p, err := r.packedAt(num, store.WantRecord)
 	if err == nil && p.Record == nil {
-		err = fmt.Errorf("%w: page number %d is in the cluster and has no record", store.ErrCorrupt, num)
+		err = fmt.Errorf("%w: page number %d is in the cluster, but has no record", store.ErrCorrupt, num)
 	}
 	return p.Record, err
 }
@@ -144,13 +144,13 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = r.s.packedText(r.txn, num); err != nil {
-			return fmt.Errorf("text: %w", err)
+			return fmt.Errorf("read the text: %w", err)
 		}
 	}
 	if want&store.WantSketch != 0 {
 		l, found, err := sketchAt(r.txn, num)
 		if err != nil {
-			return fmt.Errorf("sketch: %w", err)
+			return fmt.Errorf("read the sketch: %w", err)
 		}
 		if found {
 			p.Sketch = &l.Sketch
@@ -158,7 +158,7 @@ func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	}
 	if want&store.WantLinks != 0 {
 		if p.Links, _, err = packedParts(r.txn, keyOut, num); err != nil {
-			return fmt.Errorf("links: %w", err)
+			return fmt.Errorf("read the links: %w", err)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	pages := make([]*store.Content, len(ids))
 	for i := range packed {
 		if pages[i], err = packed[i].Unpack(); err != nil {
-			return nil, fmt.Errorf("page %s: %w", ids[i], err)
+			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 	}
 	return pages, nil
@@ -113,7 +113,7 @@ func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want
 func (r reader) countedAll(got int64) error {
 	c, err := r.counters()
 	if err == nil && got < c.Records {
-		err = fmt.Errorf("store %s: %w: %d of %d records can be read", r.s.dir, store.ErrCorrupt, got, c.Records)
+		err = fmt.Errorf("read store %s: %w: only %d of %d records can be read", r.s.dir, store.ErrCorrupt, got, c.Records)
 	}
 	return err
 }

@@ -295,7 +295,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 		err = frontier.ErrLost
 	}
 	if err != nil {
-		return nil, fmt.Errorf("take URLs of %s: %w", c.Host, err)
+		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	for _, it := range items {
 		taken.urls[hashOf(it.URL)] = true
@@ -324,7 +324,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 		err = frontier.ErrLost
 	}
 	if err != nil {
-		return fmt.Errorf("release a URL of %s: %w", c.Host, err)
+		return fmt.Errorf("return a URL of host %s to the queue: %w", c.Host, err)
 	}
 	delete(taken.urls, hash)
 	return nil

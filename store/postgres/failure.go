@@ -77,7 +77,7 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 		counted = time.Now()
 		if waited >= patience && !conflicts(err) {
 			s.away.Store(true)
-			return fmt.Errorf("%w after %s: %w", store.ErrAway, time.Since(began).Round(time.Second), s.explain(err))
+			return fmt.Errorf("%w: gave up after %s: %w", store.ErrAway, time.Since(began).Round(time.Second), s.explain(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -152,7 +152,7 @@ func (s *Store) explain(err error) error {
 	case code == "53100":
 		return &fullError{err}
 	case code == "57014":
-		return fmt.Errorf("a statement took longer than %s: %w: look for locks and for load on the server", statementTimeout, err)
+		return fmt.Errorf("a statement took longer than %s: %w: check the server for locks and high load", statementTimeout, err)
 	}
 	return withoutAddress(err)
 }

@@ -257,7 +257,7 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 	for name, n := range flat {
 		state, err := strconv.Atoi(strings.TrimPrefix(name, "state "))
 		if err != nil || state < 0 || state >= len(per) {
-			return frontier.Counts{}, fmt.Errorf("%w: counter %q", store.ErrCorrupt, name)
+			return frontier.Counts{}, fmt.Errorf("%w: invalid counter %q", store.ErrCorrupt, name)
 		}
 		per[state] = n
 	}

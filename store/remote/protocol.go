@@ -98,7 +98,7 @@ func readAddress(dir string) (a address, err error) {
 		return a, fmt.Errorf("%s: %w", addressName, err)
 	}
 	if a.Version != protocolVersion {
-		return a, fmt.Errorf("%s: written by another version of skink (protocol %d, this one speaks %d)", addressName, a.Version, protocolVersion)
+		return a, fmt.Errorf("%s was written by another version of skink (protocol version %d; this version of skink uses %d)", addressName, a.Version, protocolVersion)
 	}
 	return a, nil
 }

@@ -22,7 +22,7 @@ import (
 var (
 	// ErrNobody means that no process serves the store. Either no process has it open, or the
 	// process that has it open is starting or ending, refuses this user, or does not serve readers.
-	ErrNobody = errors.New("the process that uses the store does not answer")
+	ErrNobody = errors.New("the process that uses the store does not respond")
 	// ErrBusy means that the process already serves as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
 	// ErrEnded means that the process that has the store open ended, or closed the connection.
@@ -90,7 +90,7 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 		_, err = io.ReadFull(conn, secret)
 	}
 	if err == nil && subtle.ConstantTimeCompare(secret, []byte(at.Answer)) != 1 {
-		err = errors.New("another program listens there")
+		err = errors.New("another program is listening at the address of the store")
 	}
 	r := &Reader{conn: conn, out: gob.NewEncoder(conn), in: gob.NewDecoder(conn)}
 	var hello greeting
@@ -216,7 +216,7 @@ func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (
 		}
 	}
 	if len(pages) != len(ids) {
-		return nil, fmt.Errorf("requested %d pages, got %d", len(ids), len(pages))
+		return nil, fmt.Errorf("requested %d pages, but received %d", len(ids), len(pages))
 	}
 	return pages, nil
 }

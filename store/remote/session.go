@@ -78,11 +78,11 @@ func (s *session) fill(a *answer, q *request) (err error) {
 
 func (s *session) begin(a *answer, q *request) error {
 	if len(s.lists) >= s.maxLists {
-		return fmt.Errorf("more than %d lists of a store are read at once", s.maxLists)
+		return fmt.Errorf("more than %d lists of the store are being read at the same time", s.maxLists)
 	}
 	l := s.listOf(q)
 	if l == nil {
-		return fmt.Errorf("unknown request %d", q.Verb)
+		return fmt.Errorf("unknown kind of request: %d", q.Verb)
 	}
 	s.last++
 	s.lists[s.last] = l

@@ -104,5 +104,5 @@ func (s *Server) Unfinished() (int, error) {
 	case http.StatusNotFound: // no multipart upload was ever started
 		return 0, nil
 	}
-	return 0, fmt.Errorf("list of uploads: status %d", answer.Code)
+	return 0, fmt.Errorf("list uploads: status %d", answer.Code)
 }

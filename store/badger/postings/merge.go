@@ -26,7 +26,7 @@ func (x *Index) Start(m Manifest) error {
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.err = fmt.Errorf("index: %w", err)
+		x.err = fmt.Errorf("write the index: %w", err)
 		x.changed.Broadcast()
 	})
 	x.wakeUp() // the last process may have ended before a merge that was due

@@ -237,7 +237,7 @@ func openSegment(name string) (*segment, error) {
 	s := &segment{file: f}
 	if err := s.open(); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("segment %s: %w", name, err)
+		return nil, fmt.Errorf("open segment %s: %w", name, err)
 	}
 	return s, nil
 }
@@ -249,7 +249,7 @@ func (s *segment) open() error {
 	}
 	var foot [footSize]byte
 	if _, err := s.file.ReadAt(foot[:], info.Size()-footSize); err != nil || string(foot[footSize-4:]) != segmentMagic {
-		return fmt.Errorf("%w: no end", store.ErrCorrupt)
+		return fmt.Errorf("%w: the end of the file is missing", store.ErrCorrupt)
 	}
 	s.postings = int(binary.LittleEndian.Uint64(foot[0:]))
 	s.end = binary.LittleEndian.Uint64(foot[8:])
@@ -258,7 +258,7 @@ func (s *segment) open() error {
 	filter := int(binary.LittleEndian.Uint32(foot[24:]))
 	head := int64(filter*bloomBlock + room*fenceSize)
 	if s.end+footSize != uint64(info.Size()) || uint64(head) > s.end || filter == 0 || s.blocks > room {
-		return fmt.Errorf("%w: wrong length", store.ErrCorrupt)
+		return fmt.Errorf("%w: the file has the wrong length", store.ErrCorrupt)
 	}
 	filterCheck, err := s.checkOf(0, filter*bloomBlock)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *segment) open() error {
 	}
 	if binary.LittleEndian.Uint32(foot[28:]) != filterCheck ||
 		binary.LittleEndian.Uint32(foot[32:]) != crc32.Update(fencesCheck, castagnoli, foot[:32]) {
-		return fmt.Errorf("%w: wrong checksum", store.ErrCorrupt)
+		return fmt.Errorf("%w: the checksum is wrong", store.ErrCorrupt)
 	}
 	return s.mapHead(filter, room)
 }
@@ -351,7 +351,7 @@ func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())
 	}
-	return fmt.Errorf("segment %s: %w: block %d; run the command again to rebuild the index", s.file.Name(), store.ErrCorrupt, block)
+	return fmt.Errorf("read block %[3]d of segment %[1]s: %[2]w; run the command again to rebuild the index", s.file.Name(), store.ErrCorrupt, block)
 }
 
 type blockReader struct {
@@ -415,7 +415,7 @@ func CheckSegment(name string) error {
 		n++
 	}
 	if r.err == nil && n != s.postings {
-		return fmt.Errorf("%w: %d of %d postings", store.ErrCorrupt, n, s.postings)
+		return fmt.Errorf("%w: the segment has %d postings instead of %d", store.ErrCorrupt, n, s.postings)
 	}
 	return r.err
 }
