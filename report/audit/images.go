@@ -6,8 +6,7 @@ import (
 	"skink/store"
 )
 
-// images lists pictures that do not exist or are large, and the pages that use pictures
-// incorrectly.
+// images lists missing and large pictures, and pages that use pictures incorrectly.
 func images(a *Audit) *List {
 	l := &List{
 		Name: "images", Of: "URLs", Linked: true,
@@ -28,7 +27,7 @@ func images(a *Audit) *List {
 			l.found("large", at, nobody)
 		}
 	}
-	shown := map[int32]bool{} // those of the failed URLs that a page shows as a picture
+	shown := map[int32]bool{} // failed URLs that a page shows as a picture
 	l.link = func(_ int32, links []store.Link) {
 		for i := range links {
 			if links[i].Kind == store.LinkImage {
