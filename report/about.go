@@ -12,10 +12,10 @@ import (
 // An About describes the data of a report: the store, the time of its crawl, and the settings.
 type About struct {
 	Store    string         `json:"store"`                // name of the store; "" if unknown
-	First    time.Time      `json:"first_visit,omitzero"` // first visit to any URL in the store
-	Last     time.Time      `json:"last_visit,omitzero"`  // last visit to any URL in the store
-	Settings store.Settings `json:"settings"`             // settings with which the store's pages were judged
-	Whole    bool           `json:"complete,omitempty"`   // after the crawl, every page was compared with all others
+	First    time.Time      `json:"first_visit,omitzero"` // times of the first and last visits to any URL
+	Last     time.Time      `json:"last_visit,omitzero"`
+	Settings store.Settings `json:"settings"`           // settings with which the store's pages were judged
+	Whole    bool           `json:"complete,omitempty"` // after the crawl, every page was compared with all others
 }
 
 // See extends the range from First to Last to include the last visit to the record's URL.

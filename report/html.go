@@ -30,7 +30,7 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // hosts that are shown before the reader unfolds the rest, so that the summary fits on one screen
+	hostsShown   = 12  // hosts that are shown before the reader unfolds the rest; they fit on one screen
 	membersShown = 500 // maximum number of members shown for a cluster; some clusters have 100,000
 	clustersOpen = 3   // clusters that are shown unfolded, as examples
 	blockShown   = 300 // maximum number of runes shown of a block of text that the comparison ignored

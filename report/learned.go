@@ -53,7 +53,6 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 	return l, nil
 }
 
-// says reports whether there are any findings.
 func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
@@ -81,7 +80,6 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is the maximum number of URL patterns shown for a host in text.
 const patternsText = 10
 
 // lines returns the findings as lines of text, with at most limit patterns.
@@ -102,7 +100,7 @@ func (l *Learned) lines(limit int) (lines []line) {
 	return lines
 }
 
-// postponed returns the number of postponed URLs as text, such as "no URL postponed".
+// postponed returns text such as "no URL postponed".
 func postponed(n int64) string {
 	if n == 0 {
 		return "no URL postponed"

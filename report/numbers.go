@@ -45,7 +45,6 @@ func percent(n, of int64) float64 {
 // rounds up to 100 %.
 func contained(share float64) string { return dedup.Percent(math.Floor(share*1e3) / 1e3) }
 
-// from 0 to 1, with three decimals
 func resemblance(x float64) string { return Decimals(x, 3) }
 
 // Decimals formats a share x, 0 to 1, with n decimals. It never rounds a share below 1 up to 1:

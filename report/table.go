@@ -137,14 +137,12 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-// A line is a line of a list in text, often with a number before it.
 type line struct {
 	N    int64 // number before the text; 0 means none
 	Unit string
 	Text string
 }
 
-// writeLines writes a title, and below it the lines with their numbers aligned.
 func writeLines(w io.Writer, title string, lines []line) {
 	fmt.Fprintln(w, title)
 	for _, l := range lines {

@@ -14,7 +14,7 @@ type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // maximum number of clusters to show
+	top      int
 	most     int // maximum number of members to show for each cluster
 	clusters int
 	members  int
@@ -29,9 +29,9 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // maximum width of a title, in terminal columns
-	blockWidth = 100 // maximum width of a block of text that the comparison ignored, in terminal columns
-	blocksText = 5   // maximum number of blocks to show for each host; JSON and HTML show more
+	titleWidth = 100 // in terminal columns
+	blockWidth = 100
+	blocksText = 5 // for each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {

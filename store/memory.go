@@ -22,10 +22,10 @@ import (
 type Memory struct {
 	*frontier.Memory
 
-	mu       sync.Mutex              // guards everything below
-	last     uint64                  // number of the latest commit; commits are numbered from 1
+	mu       sync.Mutex              // guards the fields below
+	last     uint64                  // number of the latest commit; the first commit has number 1
 	visits   map[uint64]memoryVisit  // last visit to each page, by commit number
-	places   []uint64                // keys of visits, ascending
+	places   []uint64                // keys of visits, in ascending order
 	ids      map[dedup.Hash]uint64   // commit number of a page's last visit, by page id
 	hashes   map[dedup.Hash][]uint64 // commit numbers of pages, ascending, by text hash
 	postings map[uint64][]uint64     // commit numbers of leaders, ascending, by index key
@@ -34,7 +34,6 @@ type Memory struct {
 	tally    Tally
 }
 
-// A memoryVisit is the data of a page that its last visit stored.
 type memoryVisit struct {
 	record Record
 	text   []byte // main text, packed by Pack; nil means that no text is kept
@@ -217,7 +216,6 @@ func (m *Memory) replaced(e *Entry) bool {
 	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
-// forget removes all data of the visit with commit number place.
 func (m *Memory) forget(place uint64) {
 	v := m.visits[place]
 	for _, key := range v.keys {
@@ -238,7 +236,6 @@ func insert(list []uint64, n uint64) []uint64 {
 	return slices.Insert(list, i, n)
 }
 
-// remove removes n from an ascending list.
 func remove(list []uint64, n uint64) []uint64 {
 	if i, found := slices.BinarySearch(list, n); found {
 		return slices.Delete(list, i, i+1)

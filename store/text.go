@@ -148,7 +148,6 @@ func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err
 	return text, markdown, headings, nil
 }
 
-// unpackParts returns the text, the Markdown and the encoded headings of a packed text.
 func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 	split := len(packed) >= splitSize && binary.LittleEndian.Uint32(packed) == splitMagic
 	var first, second int

@@ -29,7 +29,7 @@ func areaOf(rawURL string) Area {
 
 type areas struct {
 	all  []Area
-	urls []int // number of URLs in each area
+	urls []int
 	at   map[Area]int32
 }
 

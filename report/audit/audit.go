@@ -56,9 +56,9 @@ type Audit struct {
 	rule  dedup.Rule
 	cover *coverage
 
-	end     store.Cursor // position after the last change that was read
-	history *History     // nil means no trends
-	past    *Past        // earlier crawl that the findings are compared with; nil means none
+	end     store.Cursor
+	history *History // nil means no trends
+	past    *Past    // earlier crawl that the findings are compared with; nil means none
 
 	nearly *Nearly // nil if Options.Nearly was nil
 }
@@ -121,7 +121,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	return a, nil
 }
 
-// lists returns new, empty lists in the order in which reports show them.
+// lists returns new, empty lists in report order.
 func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
@@ -186,7 +186,6 @@ func (a *Audit) count(r *store.Record) {
 	a.cover.see(r)
 }
 
-// readLinks counts the links from pages to each URL.
 func (a *Audit) readLinks(ctx context.Context) error {
 	at := int32(-1)
 	for change, err := range a.s.Changes(ctx, "", store.WantLinks) {
@@ -250,8 +249,7 @@ func (a *Audit) Findings() (all []*Finding) {
 	return all
 }
 
-// Names returns the names of all lists and the full names of all findings, each list before its
-// findings.
+// Names returns the names of all lists, each followed by the full names of its findings.
 func Names() (names []string) {
 	for _, l := range lists(&Audit{site: newSite(false)}) {
 		names = append(names, l.Name)

@@ -54,14 +54,11 @@ func brokenHow(r *store.Record) string {
 	return "unreadable"
 }
 
-// blocked lists the URLs that robots.txt forbids.
 func blocked(*Audit) *List {
 	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, urlColumn).more(depthColumn)}
 	return l.all(store.Blocked, func(*store.Record) bool { return true })
 }
 
-// postponed lists the URLs that were not fetched because URLs of the same pattern return
-// duplicates.
 func postponed(*Audit) *List {
 	l := &List{
 		Name: "postponed", Of: "URLs", Linked: true,

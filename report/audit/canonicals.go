@@ -176,7 +176,6 @@ func hreflang(a *Audit) *List {
 // 639-1), an optional script (ISO 15924) and an optional region (ISO 3166-1).
 var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
 
-// alternateFaults returns the names of the findings for the translations that a page names.
 func alternateFaults(r *store.Record) (names []string) {
 	if len(r.Alternates) == 0 {
 		return nil

@@ -40,7 +40,6 @@ func (c Column) where(holds func(s *subject) bool) Column {
 	return c
 }
 
-// titled returns the column with a different title in text and HTML.
 func (c Column) titled(title string) Column {
 	c.Title = title
 	return c
@@ -61,8 +60,7 @@ func (all columns) more(others ...Column) columns { return append(all, others...
 
 // These columns occur in several lists.
 var (
-	// linksColumn is the number of pages that link to the URL. It is empty if the store does not
-	// keep links.
+	// It is empty if the store does not keep links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
@@ -125,7 +123,6 @@ func (s *subject) audit() *Audit { return s.finding.list.audit }
 
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike returns the resemblance of the two pages of an entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
 func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }

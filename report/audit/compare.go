@@ -248,7 +248,6 @@ func (a *Audit) Since() *Crawl {
 // History returns the earlier crawls for the trends, or nil if the audit has no trends.
 func (a *Audit) History() *History { return a.history }
 
-// sinceLine describes the earlier crawl on one line of text.
 func (a *Audit) sinceLine() string {
 	return fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime))
 }
@@ -314,7 +313,7 @@ func (t *Trend) String() string {
 	return strings.Join(all, " ")
 }
 
-// Label describes the trend in words, for people who cannot see the drawing.
+// Label describes the trend in words, for readers who cannot see the drawing.
 func (t *Trend) Label() string {
 	var all []string
 	for i, n := range t.Counts {
@@ -327,7 +326,7 @@ func (t *Trend) Label() string {
 	return strings.Join(all, ", ")
 }
 
-// These are the dimensions of a drawing of a trend.
+// These are the dimensions of a drawing, in pixels.
 const (
 	trendStep   = 8
 	trendHeight = 16

@@ -47,7 +47,6 @@ const (
 	outside    = "outside"
 )
 
-// gapExamples is the maximum number of example URLs for each gap.
 const gapExamples = 3
 
 type coverage struct {
@@ -159,7 +158,6 @@ func (c *Coverage) String() string {
 	return fmt.Sprintf("fetched %s of %s of the site (%s)", report.Grouped(c.Fetched), report.Counted(c.Known, "known URL"), report.Share(c.Fetched, c.Known))
 }
 
-// patternsShown is the maximum number of patterns that text and HTML show for postponed URLs.
 const patternsShown = 10
 
 // Lines returns details of the gap as lines of text: example URLs, or the patterns of postponed

@@ -62,7 +62,6 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 	return sheet.End()
 }
 
-// writeOverviewCSV writes one line per finding.
 func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
 	names := []string{"finding", "weight", "count", "of", "apart", "links", "title", "means", "fix"}
 	if a.past != nil {

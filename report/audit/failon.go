@@ -133,7 +133,6 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// label returns what the condition counts, in the user's syntax.
 func (c Condition) label() string {
 	if c.Change == "" {
 		return c.Name

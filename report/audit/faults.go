@@ -109,7 +109,7 @@ func (l *List) addChecks(all []markup.Check) {
 
 // byHost counts, for each host, the pages with a fault in the header.
 type byHost struct {
-	pages  map[string]int64 // number of all HTML pages by host
+	pages  map[string]int64
 	faults map[hostFault]*faultCount
 	keys   map[int32]uint64 // number that identifies the host, by the index of its first page with a fault
 }

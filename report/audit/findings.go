@@ -12,7 +12,6 @@ import (
 //go:embed findings.txt
 var findingsFile string
 
-// texts returns the parsed findings.txt: the text of each finding by its full name.
 var texts = sync.OnceValues(func() (map[string]Text, error) { return parseTexts(findingsFile) })
 
 // A Text explains a finding in reports.
@@ -22,10 +21,9 @@ type Text struct {
 	Means    string // what the finding means, in one sentence
 	Fix      string // how to fix the problem, in one sentence
 	unseen   string // why the finding may be wrong if parts of the site were not fetched; "" if it is right even then
-	measured string // title if all pages were compared with each other; "" means Title
+	measured string // title if all pages were compared with each other; "" means the same as Title
 }
 
-// parseTexts parses findings.txt. The comment at the top of that file describes the format.
 func parseTexts(file string) (map[string]Text, error) {
 	type field struct{ finding, key string }
 	fields := map[field]string{}

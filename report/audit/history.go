@@ -58,7 +58,6 @@ const (
 	indexName   = "findings"
 )
 
-// partName returns the name of the value that stores a part of a slot.
 func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
 
 // A Crawl is a crawl whose findings a store keeps.
@@ -223,7 +222,6 @@ func (a *Audit) compared() (all []*Finding) {
 // store.
 func shortID(id dedup.Hash) uint64 { return binary.BigEndian.Uint64(id[:8]) }
 
-// keyOf returns the number that identifies an entry of the finding across crawls.
 func (f *Finding) keyOf(e entry) uint64 {
 	pages := f.list.audit.site.pages
 	switch {
@@ -239,10 +237,8 @@ func (f *Finding) keyOf(e entry) uint64 {
 	return shortID(dedup.HashOf(both))
 }
 
-// keyed reports whether an entry of the finding is not identified by its page.
 func (f *Finding) keyed() bool { return f.key != nil || f.pairs }
 
-// A pastFinding holds the distinct entries of a finding in an earlier crawl.
 type pastFinding struct {
 	pages []uint32 // page of each entry, as an index in the ids of the crawl; ascending if there are no keys
 	keys  []uint64 // key of each entry, ascending; nil if entries are identified by their page
@@ -316,7 +312,7 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 	return b
 }
 
-// appendRising appends the length of a list of ascending numbers, and then their differences.
+// appendRising appends the length of an ascending list, and then its differences.
 func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	b = binary.AppendUvarint(b, uint64(len(all)))
 	last := N(0)
@@ -395,17 +391,18 @@ func (p *Past) decode(value []byte) error {
 	return nil
 }
 
-// countOf reads a number of values. Each of the values must take at least least bytes.
-func countOf(r *field.Reader, least int) uint64 {
+// countOf reads a number of values, each of which takes at least size bytes. It fails if the input
+// is too short for them.
+func countOf(r *field.Reader, size int) uint64 {
 	n := r.Varint()
-	if n > uint64(len(r.Rest)/least) {
+	if n > uint64(len(r.Rest)/size) {
 		r.Fail()
 		return 0
 	}
 	return n
 }
 
-// rising reads a list written by appendRising.
+// rising reads the output of appendRising.
 func rising[N uint32 | uint64](r *field.Reader) (all []N) {
 	n := countOf(r, 1)
 	all = make([]N, 0, n)

@@ -69,7 +69,6 @@ type overviewHTML struct {
 	Unknown []string
 }
 
-// A group holds the findings of one weight, such as all errors.
 type group struct {
 	Weight   Weight
 	Title    string
@@ -86,7 +85,6 @@ var weightTitles = map[Weight]string{
 	OK:      "OK",
 }
 
-// byWeight groups findings by weight, errors first. It omits weights without findings.
 func byWeight(findings []*Finding) (all []group) {
 	for w := Error; w <= OK; w++ {
 		g := group{Weight: w, Title: weightTitles[w]}

@@ -32,7 +32,6 @@ type findingJSON struct {
 	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the crawl did not check the finding
 }
 
-// listJSON is a list without its findings.
 type listJSON struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
@@ -40,7 +39,6 @@ type listJSON struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// comparedJSON is the earlier crawl that an audit is compared with.
 type comparedJSON struct {
 	Crawl int       `json:"crawl"`
 	Ended time.Time `json:"ended"`
@@ -61,7 +59,7 @@ func (a *Audit) aboutJSON() any {
 	}{a.About, comparedJSON{a.past.Number, a.past.Ended}, append(crawls, a.history.Now.Number)}
 }
 
-// numbers returns the counts, with nil for crawls that did not check the finding.
+// numbers uses nil for crawls that did not check the finding.
 func (t *Trend) numbers() (all []*int) {
 	if t == nil {
 		return nil
@@ -94,7 +92,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return w.End()
 }
 
-// fields yields the first n rows of the finding as JSON objects; a negative n means all rows.
+// A negative n means all rows.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := report.Table{}

@@ -8,7 +8,6 @@ import (
 	"skink/store"
 )
 
-// mostFragments is the maximum number of links to missing fragments of other pages to keep.
 const mostFragments = 1 << 20
 
 // links lists pages with faulty links: links to missing fragments, and those that [markup.Checks]
@@ -16,7 +15,7 @@ const mostFragments = 1 << 20
 // pages are checked here against the anchors of those pages, which only a crawl with --audit keeps.
 func links(a *Audit) *List {
 	type leads struct{ from, to int32 }
-	anchors := map[int32]string{} // hashes of each page's anchors, two bytes each
+	anchors := map[int32]string{} // hashes of each page's anchors, two bytes per anchor
 	missing := map[leads]string{} // fragments that the page "to" does not have
 	l := &List{
 		Name: "links", Of: "pages",

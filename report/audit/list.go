@@ -28,7 +28,6 @@ var weightNames = []string{"", "error", "warning", "note", "ok"}
 // String returns "error", "warning", "note" or "ok".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed returns the weight with the given name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
 // A List is a group of findings about one subject, such as titles. Its findings have the same columns.
@@ -46,7 +45,7 @@ type List struct {
 	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
 	whyAside  string                                      // asideIs for a single page
 	elsewhere func() string                               // returns a text about pages in another list that would otherwise be in this one, or ""; may be nil
-	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
+	see       func(at int32, r *store.Record)             // at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
 	conclude  func()                                      // called after all records and links; nil if see adds all entries
 	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; may be nil
@@ -116,7 +115,6 @@ func besides(apart int64, l *List) string {
 	return strings.Join(all, "; ")
 }
 
-// apart returns the number of pages that the list shows but does not count.
 func (l *List) apart() int64 {
 	all := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -276,7 +274,6 @@ type From struct {
 	Kind store.LinkKind `json:"kind"`
 }
 
-// A subject is an entry with the data for its row.
 type subject struct {
 	entry
 	finding *Finding
@@ -359,7 +356,7 @@ func (f *Finding) rowAt(i int) compared {
 	return compared{entry: f.entries[i], listed: true}
 }
 
-// first yields the first n rows of a finding; a negative n means all rows.
+// A negative n means all rows.
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {
@@ -373,7 +370,6 @@ func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	}
 }
 
-// rows returns the first n rows of a finding; a negative n means all rows.
 func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
 	for row, err := range f.first(ctx, n) {
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"skink/store"
 )
 
-// redirects lists URLs that redirect, with the number of consecutive redirects.
 func redirects(a *Audit) *List {
 	l := &List{
 		Name: "redirects", Of: "URLs", Linked: true,
@@ -37,7 +36,6 @@ func redirects(a *Audit) *List {
 	return l
 }
 
-// redirectFaults returns the names of the findings for a redirect, given its index in site.pages.
 func (a *Audit) redirectFaults(at int32) (names []string) {
 	hops, loops := a.site.way(at)
 	end := at
@@ -94,7 +92,6 @@ func (a *Audit) follow(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// endsWith describes the record at the end of a redirect, such as "a page".
 func endsWith(r *store.Record) string {
 	switch r.Kind {
 	case store.Page:

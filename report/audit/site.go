@@ -76,10 +76,10 @@ type inLink struct {
 	text string
 }
 
-// These are the limits on the links that a site keeps in memory.
+// These are the maximum numbers of links that a site keeps in memory.
 const (
-	mostFrom  = 100     // maximum number of links to keep for one URL, unless Options.AllFrom is set
-	mostLinks = 1 << 20 // maximum number of links to keep for all URLs together, which take about a hundred megabytes
+	mostFrom  = 100     // for one URL, unless Options.AllFrom is set
+	mostLinks = 1 << 20 // for all URLs together, which take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -179,7 +179,6 @@ func (s *site) index(url string) (at int32, known bool) {
 	return at, known
 }
 
-// list records that the sitemap at the given index lists a URL.
 func (s *site) list(sitemap int32, url string) {
 	if to, known := s.index(url); known {
 		s.pages[to].listed++

@@ -153,10 +153,9 @@ func match(a, b []string) []int {
 	return places
 }
 
-// These constants limit the result of [Template.String].
 const (
-	shownSlots  = 3  // maximum number of slots
-	shownValues = 4  // maximum number of different values of a slot
+	shownSlots  = 3  // maximum number of slots in the result of String
+	shownValues = 4  // maximum number of values of a slot
 	shownWords  = 2  // maximum number of common words before and after a slot
 	shownValue  = 60 // maximum length of a value, in bytes
 )

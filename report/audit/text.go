@@ -29,7 +29,6 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return nil
 }
 
-// aboutLines describes the audit as lines of text: its counts and its store.
 func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
 	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
@@ -75,7 +74,6 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	fmt.Fprintln(out, "\nComplete lists: skink report --about NAME --format csv")
 }
 
-// sinceHead is the heading of the columns that sinceCells returns.
 const sinceHead = "       new     fixed  remaining  not checked"
 
 // sinceCells returns columns with the number of entries by change, if there is an earlier crawl.
@@ -90,7 +88,6 @@ func (f *Finding) sinceCells() string {
 	}
 }
 
-// sinceLines returns the finding's changes and trend as lines of text.
 func (f *Finding) sinceLines() (lines []string) {
 	if f.list.audit.past == nil {
 		return nil

@@ -119,7 +119,6 @@ func (a *Audit) Unknown() (all []string) {
 	return all
 }
 
-// heading returns the title of the output, with the store's name if it is known.
 func (a *Audit) heading() string {
 	if a.Store == "" {
 		return "Audit"

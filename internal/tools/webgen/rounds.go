@@ -111,7 +111,7 @@ func (w *web) wordsNow(n int, words []string) []string {
 	return words
 }
 
-// invented returns a random story. No other page has the same one.
+// invented returns a random story that no other page has.
 func invented(rng *rand.Rand) []string {
 	words := make([]string, leastWords+rng.IntN(mostWords-leastWords))
 	for i := range words {
@@ -120,7 +120,6 @@ func invented(rng *rand.Rand) []string {
 	return words
 }
 
-// newStory returns the story of the new page that page n links to.
 func (w *web) newStory(n int) []string {
 	return invented(rand.New(rand.NewPCG(w.seed^1<<63, uint64(n))))
 }

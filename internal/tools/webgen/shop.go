@@ -151,7 +151,6 @@ func (s *shop) category(host string, c int, query string) shopPage {
 	return p
 }
 
-// combinations returns links to category c for all combinations of facets and sort orders.
 func (s *shop) combinations(c int) (links []string) {
 	queries := []string{""}
 	for _, f := range facets {

@@ -58,7 +58,6 @@ func paragraphs(out io.Writer, words []string) {
 	}
 }
 
-// writePage writes page n: its story, and the elements that are common to all pages of a site.
 func (w *web) writePage(out io.Writer, n int) {
 	p := &w.pages[n]
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>Story %d</title></head>\n<body><header><a href=/>Host %d</a></header>\n<main><article>", p.group, p.host)

@@ -175,7 +175,6 @@ func (w *web) extraURL(n int, e extra) string {
 	return fmt.Sprintf("%s/%s/%d", w.origin(w.pages[n].host), e, n)
 }
 
-// links yields the links of page n as they are written in its HTML.
 func (w *web) links(n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if w.goesIn(n) > 0 {

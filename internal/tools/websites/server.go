@@ -94,7 +94,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(a.Body)) // an error means only that the client has closed the connection
 }
 
-// visit counts a request for u, and returns its number.
 func (s *Server) visit(u *url.URL) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,7 +78,6 @@ func storyIn(lang, name string, words int) string {
 	return b.String()
 }
 
-// plain returns a story without its markup.
 func plain(story string) string { return strings.NewReplacer("<p>", "", "</p>", "").Replace(story) }
 
 // title returns a title of three or four words that depends only on name.

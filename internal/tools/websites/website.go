@@ -95,7 +95,6 @@ func notFound() Answer {
 
 func redirect(to string) Answer { return Answer{Status: http.StatusFound, Location: to} }
 
-// show returns a response with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
 func after(u *url.URL, prefix string) (rest string, ok bool) {
