@@ -75,7 +75,7 @@ func (a *About) cells() (cells []string) {
 	return cells
 }
 
-// moment returns t as a table cell, or nil for the zero time.
+// moment returns nil for the zero time.
 func moment(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -34,8 +34,6 @@ func (c Canonical) Says() string {
 	return c.Why
 }
 
-// sentence returns the rest of a sentence that begins with the number of pages. It includes an
-// example.
 func (c Canonical) sentence() string {
 	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
 	if c.Pages == 1 {

@@ -81,7 +81,7 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 	}
 }
 
-// yieldBatch yields the clusters of a batch. It returns false if yield returned false.
+// yieldBatch returns false if yield returned false.
 func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, set *store.Settings, some []store.Cluster, yield func(Cluster, error) bool) bool {
 	b := &batch{src: src, order: order, set: set, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {

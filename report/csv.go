@@ -78,7 +78,6 @@ func (p *csvPrinter) begin(h head) (err error) {
 
 const containmentColumn = 4
 
-// row writes the row of a page. The argument containment is the value of that column.
 func (p *csvPrinter) row(containment any, cells ...any) error {
 	if p.contained {
 		cells = slices.Insert(cells, containmentColumn, containment)

@@ -54,7 +54,6 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 	return &htmlPrinter{w: w, top: top, rule: rule}
 }
 
-// A summary is the data for the part of the HTML page before the clusters.
 type summary struct {
 	head
 	Heading     string

@@ -82,20 +82,20 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 
 const patternsText = 10
 
-// lines returns the findings as lines of text, with at most limit patterns.
+// lines returns at most limit patterns, and at most limit soft 404s.
 func (l *Learned) lines(limit int) (lines []line) {
-	add := func(n int64, format string, args ...any) {
+	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})
 	}
 	shown := l.Postponed[:min(len(l.Postponed), limit)]
 	for _, p := range shown {
-		add(p.URLs, "%s; such as %s", p.Why(), p.Example)
+		say(p.URLs, "%s; such as %s", p.Why(), p.Example)
 	}
 	if rest := len(l.Postponed) - len(shown); rest > 0 {
-		add(0, "and %s", Counted(rest, "more pattern"))
+		say(0, "and %s", Counted(rest, "more pattern"))
 	}
 	for _, soft := range l.Soft[:min(len(l.Soft), limit)] {
-		add(0, "soft 404: the host answers missing pages with status 200, such as %s; %s had the same answer", soft.Probe, Counted(soft.Pages, "page"))
+		say(0, "soft 404: the host answers missing pages with status 200, such as %s; %s had the same answer", soft.Probe, Counted(soft.Pages, "page"))
 	}
 	return lines
 }

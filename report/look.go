@@ -57,7 +57,7 @@ func Templates() *template.Template { return template.Must(look.Clone()) }
 // A PageLink is a link to a crawled page, for a template.
 type PageLink struct {
 	Link string // target; "" if URL is not an http or https URL, which is then shown without a link
-	URL  string // the displayed URL
+	URL  string
 }
 
 // LinkTo returns a link to a crawled URL, for an HTML report.

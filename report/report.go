@@ -175,7 +175,6 @@ type printer interface {
 	end() error
 }
 
-// A head is the part of a report before the clusters.
 type head struct {
 	Totals
 	About   *About    // nil if there is no description
@@ -183,7 +182,7 @@ type head struct {
 	LeftOut []LeftOut // blocks that the comparison ignored, the host with the most shortened pages first; nil if whole texts were compared
 	Learned []Learned // the host with the most postponed URLs first
 
-	Canonicals []Canonical // wrong canonical URLs
+	Canonicals []Canonical
 }
 
 // Write writes the report of src to w. It returns an error if the source, the writer or the context

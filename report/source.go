@@ -115,7 +115,7 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// leaderOf converts the record of a leader for the report. It does not set Why.
+// leaderOf does not set Why.
 func leaderOf(r *store.Record) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }

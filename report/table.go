@@ -25,6 +25,7 @@ type Table struct {
 	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; nil means a link to the URL itself
 }
 
+// A Column describes a column of a table.
 type Column struct {
 	Name  string // name in JSON and CSV
 	Title string // title in text and HTML
@@ -64,7 +65,7 @@ const (
 	cellShown = 200 // maximum number of runes that HTML shows of a cell
 )
 
-// brief returns the table without empty columns and columns that are not Brief.
+// brief removes empty columns, and columns that are not Brief.
 func (t Table) brief() Table {
 	var shown []int
 	for i, c := range t.Columns {

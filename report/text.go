@@ -121,7 +121,6 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLists prints short lists that appear in only some reports, such as wrong canonical URLs.
 func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {

@@ -16,7 +16,6 @@ type Alone struct {
 	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages had changed at once; 0 means another reason, see Why
 }
 
-// aloneName is the name of the [Meta] value with the hosts that were left alone.
 const aloneName = "left alone"
 
 // LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, by

@@ -47,7 +47,7 @@ type NamedValue struct {
 // A Placed is a page with all of its data, and its place in the order of commits.
 type Placed struct {
 	Packed
-	Place uint64         // place in the order of commits
+	Place uint64
 	Hash  dedup.Hash     // text hash under which look-ups find the page; see [Entry]
 	Keys  []uint64       // index keys under which look-ups find the page
 	State frontier.State // state of the page's URL; Unknown means pending, or never in the frontier

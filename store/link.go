@@ -183,7 +183,6 @@ func unpackList(packed []byte) ([]byte, error) {
 	return list, nil
 }
 
-// common returns the length in bytes of the common prefix of two strings.
 func common(a, b string) int {
 	n := min(len(a), len(b))
 	i := 0

@@ -46,7 +46,7 @@ type Want uint8
 const (
 	WantText   Want = 1 << iota // main text with its headings, and its Markdown if the store keeps it
 	WantSketch                  // sketch of the main text
-	WantLinks
+	WantLinks                   // links in document order
 
 	WantRecord Want = 0 // only the record
 )

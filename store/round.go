@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// roundName is the name of the [Meta] value with the start of the last round.
 const roundName = "last round"
 
 // LastRound returns when the last round of visits began, or the zero time if no page was ever

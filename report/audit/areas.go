@@ -33,7 +33,7 @@ type areas struct {
 	at   map[Area]int32
 }
 
-// add counts a URL, and returns the index of its area in all.
+// add returns the index of the URL's area in all.
 func (p *areas) add(rawURL string) int32 {
 	area := areaOf(rawURL)
 	i, known := p.at[area]
@@ -63,8 +63,7 @@ func (a *Audit) Sections(host string) []string {
 	})
 }
 
-// mostUsed returns the names of areas, the name with the most URLs first. It skips areas without a
-// name.
+// The name with the most URLs comes first. Areas without a name are left out.
 func (a *Audit) mostUsed(name func(Area) string) (names []string) {
 	if a.site.areas == nil {
 		return nil

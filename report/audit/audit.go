@@ -144,7 +144,6 @@ func lists(a *Audit) []*List {
 	return all
 }
 
-// readRecords reads all records of the store, and passes each to the see function of every list.
 func (a *Audit) readRecords(ctx context.Context) error {
 	for change, err := range a.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {

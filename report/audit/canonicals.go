@@ -53,8 +53,7 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns a table cell that says whether the page's canonical URL is its own, or nil if
-// the page has none.
+// canonicalIs returns nil if the page has no canonical URL.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":

@@ -60,7 +60,7 @@ func (all columns) more(others ...Column) columns { return append(all, others...
 
 // These columns occur in several lists.
 var (
-	// It is empty if the store does not keep links.
+	// linksColumn is empty if the store does not keep links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
@@ -142,7 +142,7 @@ func number[N ~int | ~int64](n N) any {
 // two because they take up twice the space.
 func characters(s string) int64 { return int64(report.Width(s)) }
 
-// text returns s on one line as a table cell, or an empty cell if s is blank.
+// text returns an empty cell if s is blank.
 func text(s string) any {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return nil
@@ -174,7 +174,6 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages returns a table cell with the languages of the other versions that the page names.
 func languages(r *store.Record) any {
 	var all []string
 	for _, alt := range r.Alternates {
@@ -183,7 +182,6 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed returns a table cell that says whether search engines may list the page, or why not.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:

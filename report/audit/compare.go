@@ -158,7 +158,6 @@ func (f *Finding) isFixed(at int32) bool {
 	return f.seenAgain(at) || f.list.ofErrors && f.list.isApart(&f.list.audit.site.pages[at])
 }
 
-// find returns the index of the entry with the given key.
 func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	if p.keys != nil {
 		return slices.BinarySearch(p.keys, key)
@@ -196,7 +195,7 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 // earlier crawl, or if only one of the two audits checked the finding.
 func (f *Finding) Since() *Difference { return f.since }
 
-// countOf returns the number of entries with the given change; "" means any change.
+// The change "" means any.
 func (f *Finding) countOf(change Change) int64 {
 	switch {
 	case change == "":
@@ -207,7 +206,6 @@ func (f *Finding) countOf(change Change) int64 {
 	return int64(f.since.Of(change))
 }
 
-// countOf returns the number of URLs that have the given change in any finding of the list.
 func (l *List) countOf(change Change) int64 {
 	urls := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -254,7 +252,6 @@ func (a *Audit) sinceLine() string {
 
 // # Trends
 
-// trendPoints is the maximum number of crawls in a trend.
 const trendPoints = 12
 
 // A Trend holds the number of a finding's entries in each of several successive crawls. The last
@@ -264,7 +261,6 @@ type Trend struct {
 	Counts []int // -1 if the crawl did not check the finding
 }
 
-// trendCrawls returns the earlier crawls that trends include.
 func (a *Audit) trendCrawls() []Crawl {
 	if a.history == nil {
 		return nil

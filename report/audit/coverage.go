@@ -52,7 +52,7 @@ const gapExamples = 3
 type coverage struct {
 	fetched int64
 	gaps    map[string]*Gap
-	hosts   map[string]bool // hosts with crawled pages
+	hosts   map[string]bool
 }
 
 func newCoverage() *coverage {
@@ -143,7 +143,6 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 	return all, nil
 }
 
-// ofSite reports whether the URLs of the gap belong to the site and were not fetched.
 func (g *Gap) ofSite() bool { return g.Name != unfollowed && g.Name != outside }
 
 // Missing returns the number of URLs of the site that were not fetched.

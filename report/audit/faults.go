@@ -17,7 +17,6 @@ import (
 // is the finding alt of the list images. A fault in the header usually affects the whole server, so
 // its finding has one entry per host.
 
-// checkList returns a list whose findings are all from [markup.Checks].
 func checkList(name string) *List {
 	return &List{
 		Name: name, Of: "pages",
@@ -26,7 +25,6 @@ func checkList(name string) *List {
 	}
 }
 
-// addChecks adds the findings of the checks that belong to the list, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
 	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}
 	checks := map[string]markup.Fault{} // by the name of the finding

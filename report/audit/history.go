@@ -71,7 +71,7 @@ type Crawl struct {
 	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept because there are too many
 	Slot    int            `json:"slot"`
 	Parts   int            `json:"parts"` // number of values in the slot
-	Sum     string         `json:"sum"`
+	Sum     string         `json:"sum"`   // checksum of the slot
 }
 
 // A History lists the crawls of a store whose findings are kept.

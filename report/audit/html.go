@@ -30,7 +30,6 @@ func Templates(t *template.Template) (*template.Template, error) {
 // others.
 const rowsOpen = 5
 
-// fromShown is the maximum number of linking pages that text and HTML show for a URL.
 const fromShown = 3
 
 // Table returns a table with the list's columns and the given rows of its findings.

@@ -6,7 +6,6 @@ import (
 	"skink/store"
 )
 
-// images lists missing and large pictures, and pages that use pictures incorrectly.
 func images(a *Audit) *List {
 	l := &List{
 		Name: "images", Of: "URLs", Linked: true,
@@ -17,7 +16,7 @@ func images(a *Audit) *List {
 		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
 	}
 	checked := false
-	failed := map[int32]bool{} // URLs that could not be fetched
+	failed := map[int32]bool{}
 	l.see = func(at int32, r *store.Record) {
 		checked = checked || r.Checked || r.Requisite
 		switch {

@@ -270,7 +270,7 @@ type Row struct {
 // A From is a page that links to the URL of a row.
 type From struct {
 	URL  string         `json:"url"`
-	Text string         `json:"text"` // text of the link
+	Text string         `json:"text"`
 	Kind store.LinkKind `json:"kind"`
 }
 

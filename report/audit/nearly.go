@@ -29,7 +29,6 @@ type NearlyPage struct {
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// nearly lists pages that are almost duplicates, with the words in which they differ.
 func nearly(a *Audit) *List {
 	resemblances := map[entry]float64{}
 	groups := map[int32][]dedup.Hash{} // ids of a group's pages, leader first, by the leader's index

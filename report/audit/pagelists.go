@@ -169,7 +169,6 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
-// noLinks is the reason why a list that needs links is not available.
 const noLinks = "the store has no links (crawl --links off)"
 
 // orphans lists pages to which no page links, on hosts that were crawled completely. On other

@@ -232,7 +232,6 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// key returns the number that identifies the group whose first page is in e.
 func (r *repeats) key(e entry) uint64 { return r.keys[e.page] }
 
 // leaveOutCopies makes a page that is not a copy of another page in its group the first of the

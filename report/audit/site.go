@@ -14,7 +14,7 @@ type site struct {
 	at    map[dedup.Hash]int32 // index in pages by URL id
 	named map[int32]dedup.Hash // id of the redirect target or canonical URL of each page that has one, by index in pages; resolve turns it into page.to
 	from  map[int32][]inLink   // some of the links to each URL without a page, such as a broken one, by index in pages
-	links int                  // number of links in from
+	links int
 
 	unfinished map[string]bool // hosts with URLs still to fetch, or with duplicates whose links were not followed
 
@@ -42,7 +42,7 @@ type page struct {
 	start   bool // seed or file for the archive, not found in a link
 	named   bool // target of a redirect, or canonical URL of another page
 	hidden  bool // robots.txt forbids search engines to fetch it
-	scripts bool // loads a script
+	scripts bool
 	reached bool // can be reached through a redirect to which another page links
 
 	// If the audit is compared with an earlier crawl: whether the URL was requested again after
@@ -173,7 +173,6 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
-// index returns the index of a URL in pages. The result known is false if the URL has no record.
 func (s *site) index(url string) (at int32, known bool) {
 	at, known = s.at[dedup.HashOf([]byte(url))]
 	return at, known
@@ -201,7 +200,6 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds adds to unfinished the hosts that were not crawled completely.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

@@ -87,7 +87,6 @@ func listedFault(p *page) string {
 	return ""
 }
 
-// listedIs describes the result of fetching a URL that a sitemap lists.
 func listedIs(r *store.Record) string {
 	switch {
 	case r.Kind == store.Page && r.Hidden:

@@ -76,7 +76,6 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 
 const sinceHead = "       new     fixed  remaining  not checked"
 
-// sinceCells returns columns with the number of entries by change, if there is an earlier crawl.
 func (f *Finding) sinceCells() string {
 	switch d := f.since; {
 	case f.list.audit.past == nil:

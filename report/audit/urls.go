@@ -8,7 +8,6 @@ import (
 	"skink/store"
 )
 
-// urls lists pages whose URLs are error-prone.
 func urls(*Audit) *List {
 	l := &List{
 		Name: "urls", Of: "pages", aside: notMeant,

@@ -37,7 +37,7 @@ const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages 
 // links.
 const mostRounds = 10
 
-// The page must exist in that round.
+// The page must exist in the given round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged

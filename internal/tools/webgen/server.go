@@ -15,10 +15,10 @@ import (
 
 type server struct {
 	web    *web
-	asked  []atomic.Int32 // number of requests for each page
+	asked  []atomic.Int32
 	robots atomic.Int64
 	all    atomic.Int64
-	bytes  atomic.Int64 // total length of all bodies sent
+	bytes  atomic.Int64
 	wrong  atomic.Int64 // requests for addresses that no page links to, or that robots.txt forbids
 }
 
@@ -30,12 +30,12 @@ func isClosed(err error) bool {
 
 // Asked reports the requests that the server has received so far.
 type Asked struct {
-	Pages  int   `json:"pages"`  // pages requested at least once
-	Again  int   `json:"again"`  // repeated requests for pages, not counting the first repetition for a busy page
-	Robots int64 `json:"robots"` // requests for robots.txt
-	All    int64 `json:"all"`    // all requests to the hosts
-	Bytes  int64 `json:"bytes"`  // total length of all bodies sent
-	Wrong  int64 `json:"wrong"`  // requests for addresses that no page links to, or that robots.txt forbids
+	Pages  int   `json:"pages"` // pages requested at least once
+	Again  int   `json:"again"` // repeated requests for pages, not counting the first repetition for a busy page
+	Robots int64 `json:"robots"`
+	All    int64 `json:"all"`   // all requests to the hosts
+	Bytes  int64 `json:"bytes"` // total length of all bodies sent
+	Wrong  int64 `json:"wrong"` // requests for addresses that no page links to, or that robots.txt forbids
 }
 
 func (s *server) sofar() (a Asked) {

@@ -106,7 +106,7 @@ func (s *shop) shopPage(host, path, query string) shopPage {
 	return shopPage{}
 }
 
-// number parses s, and returns -1 if s is not a number.
+// number returns -1 if s is not a number.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *shop) combinations(c int) (links []string) {
 	return links
 }
 
-// The links to other products have the same session id.
+// The links from a product to others have the same session id.
 func (s *shop) product(host string, id int, session, query string) shopPage {
 	if id < 0 || id >= s.products || query != "" && !strings.HasPrefix(query, "sid=") {
 		return shopPage{}

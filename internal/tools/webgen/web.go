@@ -135,7 +135,6 @@ const (
 	broken  extra = "broken"  // a response that breaks off in the middle
 )
 
-// extraOf returns the extra that page n links to, or "" if there is none.
 func (w *web) extraOf(n int) extra {
 	switch p := w.luck(n, forExtras, 1000); {
 	case p < 20:

@@ -91,10 +91,9 @@ func title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// word returns a made-up word that depends only on name.
 func word(name string) string { return vocabulary[draw("word "+name, len(vocabulary))] }
 
-// number parses s, and returns -1 if s is not a number in the form of strconv.Itoa.
+// number returns -1 if s is not a number in the form of strconv.Itoa.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || strconv.Itoa(n) != s {
