@@ -97,8 +97,8 @@ const (
 
 // Copy copies the contents of one store to another, which must be empty. Until the copy is
 // complete, [CheckCopied] returns an error for it, even if the process is killed. Finally, Copy
-// compares the numbers of pages and URLs in both stores. It calls progress with the number of
-// records copied so far.
+// compares the numbers of pages and URLs in both stores. After each batch, it calls progress
+// with the number of records copied so far.
 func Copy(ctx context.Context, to Store, from Dumper, progress func(pages int64)) error {
 	if err := isEmpty(ctx, to); err != nil {
 		return err

@@ -140,9 +140,9 @@ func (c Condition) label() string {
 	return string(c.Change) + ":" + c.Name
 }
 
-// counted returns the number of entries that the condition counts, and the number of all pages or
-// URLs, for percentages. The result also is a note about entries that are not counted, or "".
-func (a *Audit) counted(c Condition) (n, of int64, also string) {
+// counted returns the number of entries that the condition counts, and for percentages the total
+// number of pages or URLs. The note is about entries that are not counted; it may be "".
+func (a *Audit) counted(c Condition) (n, total int64, note string) {
 	name := c.Name
 	l := a.List(name)
 	if w := weightNamed(name); l == nil && w > 0 {
@@ -166,12 +166,12 @@ func (a *Audit) counted(c Condition) (n, of int64, also string) {
 		return n, a.Pages, ""
 	}
 	if f := a.Find(name); f != nil && l == nil {
-		l, n, also = f.list, int64(f.Count()), f.Besides()
+		l, n, note = f.list, int64(f.Count()), f.Besides()
 	} else {
-		n, also = int64(l.Count()), besides(l.apart(), l)
+		n, note = int64(l.Count()), besides(l.apart(), l)
 	}
 	if l.Of == "URLs" {
-		return n, a.URLs, also
+		return n, a.URLs, note
 	}
-	return n, a.Pages, also
+	return n, a.Pages, note
 }
