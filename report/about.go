@@ -12,10 +12,10 @@ import (
 // An About describes the data of a report: the store, the time of its crawl, and the settings.
 type About struct {
 	Store    string         `json:"store"`                // name of the store; "" if unknown
-	First    time.Time      `json:"first_visit,omitzero"` // earliest visit to any URL in the store
-	Last     time.Time      `json:"last_visit,omitzero"`  // latest visit to any URL in the store
-	Settings store.Settings `json:"settings"`             // settings with which the store's pages were judged
-	Whole    bool           `json:"complete,omitempty"`   // every page was compared with all others after the crawl
+	First    time.Time      `json:"first_visit,omitzero"` // times of the first and last visits to any URL
+	Last     time.Time      `json:"last_visit,omitzero"`
+	Settings store.Settings `json:"settings"`           // settings with which the store's pages were judged
+	Whole    bool           `json:"complete,omitempty"` // after the crawl, every page was compared with all others
 }
 
 // See extends the range from First to Last to include the last visit to the record's URL.
@@ -32,7 +32,7 @@ func (a *About) See(r *store.Record) {
 	}
 }
 
-// Lines returns the description as lines of text, without the name of the store.
+// Lines returns the description as lines of text, without the store's name.
 func (a *About) Lines() (lines []string) {
 	if !a.Last.IsZero() {
 		first, last := a.First.Format(time.DateTime), a.Last.Format(time.DateTime)
@@ -45,8 +45,8 @@ func (a *About) Lines() (lines []string) {
 	return append(lines, harmless.Line(a.settings()))
 }
 
-// settings describes on one line the settings with which pages were judged, such as "similarity
-// 0.8, min-words 50, shingle 10, scheme bands".
+// settings returns the settings on one line, such as "similarity 0.8, min-words 50, shingle 10,
+// scheme bands".
 func (a *About) settings() string {
 	s := a.Settings
 	line := fmt.Sprintf("similarity %v, min-words %d, shingle %d, scheme %s", s.Similarity, s.MinWords, s.Shingle, s.Scheme)
@@ -62,12 +62,12 @@ func (a *About) settings() string {
 	return line
 }
 
-// aboutColumns lists the names of the columns that [About.cells] fills.
+// aboutColumns lists the column names for the values of [About.cells].
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// cells returns the description as cells that a CSV file repeats at the end of each row. Each row
-// therefore shows its store even after a spreadsheet has sorted or filtered rows, or mixed them
-// with rows of another report.
+// cells returns the values that a CSV file repeats at the end of each row. So each row shows which
+// store it is from, even after a spreadsheet has sorted or filtered the rows, or mixed them with
+// those of another report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
 		cells = append(cells, cellCSV(c))
@@ -75,7 +75,7 @@ func (a *About) cells() (cells []string) {
 	return cells
 }
 
-// moment returns t as a table cell, or nil for the zero time.
+// moment returns nil for the zero time.
 func moment(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -86,12 +86,11 @@ func moment(t time.Time) any {
 // A VisitsSource is a [Source] that knows when its pages were visited.
 type VisitsSource interface {
 	Source
-	// Visits sets First and Last of a to the times of the first and last visit to any URL. The
-	// caller must have called Hosts before, because Hosts reads the records.
+	// Visits sets First and Last of a to the times of the first and last visit to any URL. It must
+	// be called after Hosts, which reads the records.
 	Visits(ctx context.Context, a *About)
 }
 
-// Visits sets First and Last of a from the records that the last call to Hosts read.
 func (src stored) Visits(_ context.Context, a *About) {
 	a.First, a.Last = src.visits.First, src.visits.Last
 }

@@ -12,21 +12,21 @@ import (
 
 // # Canonicals
 //
-// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong URL: a
-// template may use the home page, or a page that has moved. So the report compares each page with
-// the crawled page at its canonical URL, and lists the pages for which the two do not match. A
-// canonical URL that was not crawled is never reported as wrong.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong URL, for
+// example the home page because of a faulty template, or a page that has moved. So the report
+// compares each page with the crawled page at its canonical URL, and lists the pages for which the
+// two do not match. A canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical counts the pages whose canonical URLs are wrong for the same reason, for example
-// because they redirect.
+// A Canonical counts the pages whose canonical URL is wrong for the same reason, for example
+// because it redirects.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
-	URL    string `json:"url"`    // URL of the first of these pages, as an example
-	Target string `json:"target"` // the canonical URL that the page at URL names
+	URL    string `json:"url"`    // an example: the first of these pages
+	Target string `json:"target"` // the canonical URL of the page at URL
 }
 
-// Says returns Why with its verb in the singular or plural, to match the number of pages.
+// Says returns Why with a singular or plural verb, to match the number of pages.
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
 		return strings.Replace(c.Why, "have ", "has ", 1)
@@ -34,7 +34,6 @@ func (c Canonical) Says() string {
 	return c.Why
 }
 
-// sentence completes a sentence that begins with the number of pages. It includes an example.
 func (c Canonical) sentence() string {
 	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
 	if c.Pages == 1 {
@@ -53,18 +52,19 @@ const (
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}
 
-// namedAtOnce is the number of canonical URLs that one call to the store looks up.
+// namedAtOnce is the number of canonical URLs to look up with one call to the store.
 const namedAtOnce = 256
 
-// canonicals finds wrong canonical URLs. It collects records, and then compares their canonical
-// URLs with the crawled pages, several at a time.
+// canonicals finds wrong canonical URLs. It collects records, and then looks up their canonical
+// URLs in batches.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record
-	found   map[string]*Canonical // the key is Canonical.Why
+	found   map[string]*Canonical // by Canonical.Why
 }
 
-// add adds a record whose canonical URL is to be checked. It ignores records that name no other URL.
+// add adds a record whose canonical URL must be checked. It ignores a record without another URL as
+// its canonical URL.
 func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	if r.Kind != store.Page || r.CanonicalURL == "" || r.CanonicalURL == r.URL {
 		return nil
@@ -103,8 +103,7 @@ func (c *canonicals) check(ctx context.Context) error {
 	return nil
 }
 
-// Canonicals implements [CanonicalSource]. It returns the wrong canonical URLs of the records that Hosts
-// has read.
+// Canonicals implements [CanonicalSource], for the records that Hosts has read.
 func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	if err := src.named.check(ctx); err != nil {
 		return nil, err
@@ -117,9 +116,9 @@ func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	return all, nil
 }
 
-// falseCanonical returns the way in which the canonical URL of r is wrong, as one of the constants
-// above. The argument target is the crawled page at that URL. The result is "" if the canonical URL
-// is right, or if target is nil because that URL was not crawled.
+// falseCanonical returns what is wrong with the canonical URL of r, as one of the constants above.
+// The argument target is the crawled page at that URL. The result is "" if the URL is right, or if
+// target is nil because the URL was not crawled.
 func falseCanonical(r *store.Record, target *store.Content) string {
 	switch {
 	case target == nil:
@@ -138,8 +137,7 @@ func falseCanonical(r *store.Record, target *store.Content) string {
 	return ""
 }
 
-// clusterOf returns the id of the leader of a record's cluster. It may be the id of the record
-// itself.
+// clusterOf returns the id of the leader of r's cluster, which may be r itself.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader

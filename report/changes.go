@@ -17,25 +17,25 @@ import (
 	"skink/store"
 )
 
-// A Changed is a page whose words changed between two visits, or that no longer exists.
+// A Changed is a page whose text has changed between two visits, or that no longer exists.
 type Changed struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title,omitempty"`
 	Resemblance float64   `json:"resemblance"`       // exact resemblance of the last two texts, 0 to 1
 	At          time.Time `json:"at"`                // time of the visit that found the change
 	Before      time.Time `json:"before"`            // time of the visit that found the previous text
-	Changes     int       `json:"changes,omitempty"` // number of times that the text changed in the stored history
+	Changes     int       `json:"changes,omitempty"` // number of changes to the text in the stored history
 	Added       string    `json:"added,omitempty"`   // excerpt of the added text
 	Removed     string    `json:"removed,omitempty"` // excerpt of the removed text
 	Problem     string    `json:"problem,omitempty"` // reason why the page is gone, such as "status 404"
 }
 
-// Changes lists how the pages of a store changed between visits.
+// Changes lists the changes to the pages of a store between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // pages with a changed text, the latest change first
+	Changed []Changed `json:"changed"` // pages whose text has changed, the latest change first
 	Gone    []Changed `json:"gone"`    // pages that no longer exist, the latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit, and are therefore not counted as changes
+	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit and are therefore not counted as changes
 	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil if the crawl never revisited its pages
 }
 
@@ -49,11 +49,11 @@ type Round struct {
 // A Restless is a passage of a page that changes with every visit, such as a date.
 type Restless struct {
 	URL    string `json:"url"`
-	Text   string `json:"text"`   // excerpt of the passage as found at the last visit
-	Visits int    `json:"visits"` // number of successive visits at which the passage had changed
+	Text   string `json:"text"`   // excerpt of the passage, as found by the last visit
+	Visits int    `json:"visits"` // number of successive visits that found the passage changed
 }
 
-// ReadChanges reads all records of a store and returns the changes. It keeps all changes in memory.
+// ReadChanges reads all records of a store and returns the changes. All changes are kept in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)
@@ -94,8 +94,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// changeOf returns the last change to a page's text. The result ok is false if the text never
-// changed.
+// The result ok is false if the text has never changed.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {

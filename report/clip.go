@@ -8,8 +8,8 @@ import (
 )
 
 // Width returns the number of columns that s takes on a terminal. Wide characters, such as Chinese
-// characters and most emoji, take two (Unicode, UAX #11). Combining marks and invisible characters
-// take none.
+// characters and most emoji, take two (UAX #11). Combining marks and invisible characters take
+// none.
 func Width(s string) (columns int) {
 	for _, r := range s {
 		columns += runeWidth(r)
@@ -31,12 +31,12 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Clip shortens s to at most n columns of a terminal; see [Width]. A shortened s ends in "…", which
-// is one of the n columns.
+// Clip shortens s to at most n terminal columns; see [Width]. If s is too long, the result ends in
+// "…", which takes one of the columns.
 func Clip(s string, n int) string {
 	columns, end := 0, 0
 	for i, r := range s {
-		if columns < n { // an ellipsis would still fit
+		if columns < n { // an ellipsis still fits
 			end = i
 		}
 		if columns += runeWidth(r); columns > n {
@@ -46,8 +46,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// clipMiddle shortens s to at most n columns of a terminal; see [Width]. It keeps the beginning and
-// the end of s, and puts "…" in place of the middle.
+// clipMiddle shortens s to at most n terminal columns; see [Width]. It replaces the middle of s
+// with "…".
 func clipMiddle(s string, n int) string {
 	if Width(s) <= n {
 		return s
@@ -67,7 +67,7 @@ func clipMiddle(s string, n int) string {
 		if columns += w; columns > n-1-n/2 {
 			break
 		}
-		if w > 0 { // a combining mark has width 0, and stays with the character before it
+		if w > 0 { // a combining mark has width 0, and stays with the preceding character
 			end = at
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters of the store. It reads several small clusters with one call, because
-// a call to a store in another process takes about as long for a hundred clusters as for one. The
-// members of a large cluster are streamed and not kept in memory.
+// Clusters yields the clusters of the store. It reads small clusters in batches, because a call to
+// a store in another process takes about as long for a hundred clusters as for one. The members of
+// a large cluster are streamed, not kept in memory.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)
@@ -37,8 +37,8 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	}
 }
 
-// settingsOf returns the settings of a store, or the defaults that a report needs if the store has
-// none.
+// settingsOf returns the settings of a store. If it has none, the result is the defaults that a
+// report needs.
 func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -47,15 +47,15 @@ func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 	return set, nil
 }
 
-// These are the limits of a batch of clusters: the number of clusters, and the total number of
-// members. A cluster with more members is a batch by itself.
+// These are the maximum numbers of clusters and of members in a batch. A cluster with more members
+// is a batch by itself.
 const (
 	batchClusters = 256
 	batchMembers  = 1024
 )
 
-// inBatches groups clusters into batches within these limits. If clusters ends with an error,
-// inBatches yields the clusters before the error first, and then the error.
+// inBatches groups clusters into batches. If clusters ends with an error, inBatches first yields
+// the clusters before it, and then the error.
 func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Cluster, error] {
 	return func(yield func([]store.Cluster, error) bool) {
 		var some []store.Cluster
@@ -81,7 +81,7 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 	}
 }
 
-// yieldBatch yields the clusters of a batch. It returns false if yield did.
+// yieldBatch returns false if yield returned false.
 func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, set *store.Settings, some []store.Cluster, yield func(Cluster, error) bool) bool {
 	b := &batch{src: src, order: order, set: set, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {
@@ -111,20 +111,19 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, set *
 	return true
 }
 
-// A batch is a group of clusters that are read from the store together.
 type batch struct {
 	src     stored
 	order   *precedence.Order
 	set     *store.Settings
 	leaders []dedup.Hash
-	records map[dedup.Hash]*store.Record // the records of the leaders, by id
-	large   bool                         // the batch is a single cluster with too many members to keep in memory
-	members map[dedup.Hash][]Member      // the members of each cluster, by the id of its leader; nil before they are read
-	first   map[dedup.Hash]*next         // the member of each cluster that comes first in the order of package precedence, by the id of the cluster's leader; see nextOf
+	records map[dedup.Hash]*store.Record // records of the leaders, by id
+	large   bool                         // the only cluster of the batch has too many members to keep in memory
+	members map[dedup.Hash][]Member      // members of each cluster, by the id of its leader; nil until they are read
+	first   map[dedup.Hash]*next         // first member of each cluster in the order of package precedence, by the id of the cluster's leader; see nextOf
 }
 
-// membersOf yields the members of a leader's cluster. Its first call reads the members of all clusters
-// of the batch. The members of a large cluster are streamed instead.
+// membersOf yields the members of a leader's cluster. The first call reads the members of all
+// clusters of the batch. The members of a large cluster are streamed instead.
 func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		if b.large {
@@ -143,7 +142,6 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 	}
 }
 
-// memberOf converts the record of a cluster's member for the report.
 func (b *batch) memberOf(r *store.Record) Member {
 	return Member{
 		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
@@ -152,7 +150,7 @@ func (b *batch) memberOf(r *store.Record) Member {
 	}
 }
 
-// stream yields the members of the only cluster of a large batch while it reads them.
+// stream yields the members of the only cluster of a large batch, without keeping them in memory.
 func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
@@ -165,7 +163,8 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters of the batch into memory, unless it has read them already.
+// read reads the members of all clusters of the batch into memory. It does nothing if it has
+// already done so.
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

@@ -8,17 +8,18 @@ import (
 
 // A Sheet writes a CSV table that common spreadsheet programs open correctly. It begins with a byte
 // order mark, which tells them that the encoding is UTF-8. The writer that [Guard] returns for CSV
-// ends lines in CRLF. A time is written in UTC as 2006-01-02 15:04:05. A ratio has two decimals,
-// and one below 1 is never rounded up to 1.00. A cell that a spreadsheet would interpret as a
-// formula begins with an apostrophe. If there is an [About], each row ends with its values.
+// makes lines end in CRLF. A time is written in UTC as 2006-01-02 15:04:05. A ratio has two
+// decimals; if it is below 1, it is never rounded up to 1.00. A cell that a spreadsheet would
+// interpret as a formula begins with an apostrophe. If there is an [About], each row ends with its
+// values.
 type Sheet struct {
 	w     *csv.Writer
-	about []string // the cells at the end of each row, which describe the report
-	line  []string // the cells of the current row, whose memory is reused
+	about []string // cells at the end of each row that describe the report
+	line  []string // cells of the current row; the memory is reused
 }
 
-// NewSheet begins a table and writes the names of its columns. If about is not nil, columns that
-// describe the report are added at the end.
+// NewSheet begins a table and writes its column names. If about is not nil, the last columns
+// describe the report.
 func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) {
 	const byteOrderMark = "\uFEFF"
 	if _, err := w.WriteString(byteOrderMark); err != nil {
@@ -31,7 +32,7 @@ func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) 
 	return s, s.w.Write(columns)
 }
 
-// Row writes one row. It adds the cells that describe the report at the end.
+// Row writes one row, followed by the cells that describe the report.
 func (s *Sheet) Row(cells ...any) error {
 	s.line = s.line[:0]
 	for _, c := range cells {
@@ -41,7 +42,7 @@ func (s *Sheet) Row(cells ...any) error {
 	return s.w.Write(s.line)
 }
 
-// End writes buffered data, and returns the first error of any write.
+// End flushes buffered data, and returns the first error of any write.
 func (s *Sheet) End() error {
 	s.w.Flush()
 	return s.w.Error()
@@ -52,16 +53,16 @@ func (s *Sheet) End() error {
 //	cluster,role,verdict,resemblance[,containment],url,title,translation[,store,first_visit,last_visit,settings]
 //
 // Clusters are numbered from 1. The role is leader or member, and a leader has no resemblance. A
-// member's resemblance has two decimals, and one below 1 is never rounded up to 1.00. The column
-// containment exists if the rule is containment. Only near members have a value in it. The column
-// translation has the language of a member that names its leader as the same page in another
-// language (hreflang). All rows of a table have the same columns, so the totals, hosts and other
-// parts of a report are only in its other formats. A URL or title that begins with = + - @, a tab
-// or a carriage return gets a leading apostrophe, because a spreadsheet would interpret it as a
-// formula. Control characters become spaces, so that each page is on one line.
+// member's resemblance has two decimals; if it is below 1, it is never rounded up to 1.00. The
+// column containment exists only if the rule is containment, and has values only for near members.
+// The column translation gives the language of a member that declares its leader to be the same
+// page in another language (hreflang). All rows have the same columns. So the totals, hosts and
+// other parts of a report are available only in the other formats. A URL or title that begins with
+// = + - @, a tab or a carriage return gets a leading apostrophe, because a spreadsheet might
+// interpret it as a formula. Control characters become spaces, so that each page is on one line.
 type csvPrinter struct {
 	w         *bufio.Writer
-	contained bool // the rule is containment
+	contained bool // whether the rule is containment
 	sheet     *Sheet
 	clusters  int
 }
@@ -75,10 +76,8 @@ func (p *csvPrinter) begin(h head) (err error) {
 	return err
 }
 
-// containmentColumn is the index of the column containment.
 const containmentColumn = 4
 
-// row writes the row of a page. The argument containment is the cell for the column of that name.
 func (p *csvPrinter) row(containment any, cells ...any) error {
 	if p.contained {
 		cells = slices.Insert(cells, containmentColumn, containment)

@@ -8,13 +8,13 @@ import (
 	"skink/internal/harmless"
 )
 
-// A Format is the format in which a report is written.
+// A Format is an output format of a report.
 type Format string
 
 const (
 	Text Format = "text" // plain text for a terminal
 	JSON Format = "json" // JSON for programs; see [Report]
-	CSV  Format = "csv"  // CSV for spreadsheets: the clusters, one page on each line
+	CSV  Format = "csv"  // CSV for spreadsheets: the clusters, one page per line
 	HTML Format = "html" // a single HTML file for browsers
 )
 
@@ -28,8 +28,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: must be text, json, csv or html", name)
 }
 
-// Guard returns a writer to w that makes strings from crawled pages harmless in format f. For
-// example, it removes control characters that a terminal would obey.
+// Guard returns a writer to w that neutralizes strings from crawled pages in format f. For example,
+// it removes control characters that a terminal would obey.
 func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:

@@ -8,13 +8,13 @@ import (
 	"skink/store"
 )
 
-// A HostCount counts judged pages by host. The zero value is empty.
+// A HostCount counts the judged pages of each host. The zero value is ready to use.
 type HostCount struct {
 	byName map[string]*Host
 	led    map[leading]int64
 }
 
-// A leading is a pair of hosts: some pages on host are duplicates of pages on by.
+// A leading is a pair of hosts: pages on host are duplicates of pages on by.
 type leading struct{ host, by string }
 
 // Add counts a record, unless it is not a page and therefore has no verdict.

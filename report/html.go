@@ -11,9 +11,10 @@ import (
 )
 
 // The HTML form is one file that opens from disk and loads nothing else: no script, font or image.
-// Its Content-Security-Policy forbids all of these, so that even a page text that slipped through
-// the escaping could not run or load anything. Each part of the file is a separate template,
-// written as soon as its data is read, so that memory does not grow with the number of clusters.
+// Its Content-Security-Policy forbids all of these, so that even text that slipped through the
+// escaping could not run or load anything. Each part of the file is a separate template. It is
+// written as soon as its data has been read, so that memory use does not grow with the number of
+// clusters.
 //
 //go:embed report.html
 var pageSource string
@@ -29,12 +30,12 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // number of hosts that are shown before the reader unfolds the rest, so that the summary fits on one screen
-	membersShown = 500 // maximum number of members of a cluster that are shown; some clusters have 100,000
-	clustersOpen = 3   // number of clusters that are shown unfolded, as examples
-	blockShown   = 300 // maximum number of runes that are shown of a block of text that the comparison ignored
-	openRows     = 8   // a cluster with more members is never unfolded at first
-	patternsHTML = 100 // maximum number of URL patterns that are shown for a host
+	hostsShown   = 12  // hosts that are shown before the reader unfolds the rest; they fit on one screen
+	membersShown = 500 // maximum number of members shown for a cluster; some clusters have 100,000
+	clustersOpen = 3   // clusters that are shown unfolded, as examples
+	blockShown   = 300 // maximum number of runes shown of a block of text that the comparison ignored
+	openRows     = 8   // a cluster with more members is not unfolded initially
+	patternsHTML = 100 // maximum number of URL patterns shown for a host
 )
 
 type htmlPrinter struct {
@@ -43,7 +44,7 @@ type htmlPrinter struct {
 	rule     dedup.Rule
 	pages    int64
 	clusters int
-	rest     struct{ Clusters, Members int } // number of clusters and members that are not shown
+	rest     struct{ Clusters, Members int } // clusters and members that are not shown
 }
 
 func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
@@ -53,17 +54,16 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 	return &htmlPrinter{w: w, top: top, rule: rule}
 }
 
-// A summary is the data of the first part of the HTML page, before the clusters.
 type summary struct {
 	head
-	Heading     string // title of the page
+	Heading     string
 	AboutLines  []string
 	Rule        dedup.Rule
-	HostCount   int // number of hosts; pages from files have no host and are not counted
+	HostCount   int // number of hosts; pages from files have no host
 	FoldedHosts []Host
-	Led         []Host // hosts most of whose pages have their leader on one other host
+	Led         []Host // hosts whose pages mostly have their leader on one other host
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
+	UncountedHosts, UncountedLeft, UncountedLearned int // hosts that each of the three lists omits because of its limit
 }
 
 func (p *htmlPrinter) begin(h head) error {
@@ -88,8 +88,7 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first returns the first n elements of a list, or all if there are fewer. It also returns the
-// number of the other elements.
+// first returns at most the first n elements of a list, and the number of the others.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// An ObjectWriter writes one JSON object piece by piece, so that the object is never in memory as a
-// whole. Each element of a list is on a line of its own, so that line tools such as grep can read
-// the file. After an error it writes nothing more, and End returns that error.
+// An ObjectWriter writes one JSON object piece by piece, so that the whole object is never in
+// memory. Each element of a list is on a line of its own, so that line-based tools such as grep can
+// be used. After an error it writes nothing more, and End returns the error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // number of elements written to the open list so far
+	members int // elements written to the open list so far
 }
 
-// NewObjectWriter begins an object with the members of the struct head, each on a line of its own.
+// NewObjectWriter begins an object. Its first members are the fields of the struct head, each on
+// its own line.
 func NewObjectWriter(w *bufio.Writer, head any) *ObjectWriter {
 	b, err := json.MarshalIndent(head, "", "  ")
 	w.Write(bytes.TrimSuffix(b, []byte("\n}")))
@@ -32,7 +33,7 @@ func (o *ObjectWriter) Member(name string, v any) {
 	o.value(v)
 }
 
-// List adds a member whose value is a list, and opens the list. EndList closes it.
+// List adds a member whose value is a list, and opens the list. EndList must close it.
 func (o *ObjectWriter) List(name string) {
 	fmt.Fprintf(o.w, ",\n  %q: [", name)
 	o.members = 0
@@ -44,10 +45,10 @@ func (o *ObjectWriter) Element(v any) {
 	o.value(v)
 }
 
-// Group writes an element that is an object with a list as its last member. The list has the name
-// list. If member is not "", the first member of the object has that name and the value head.
-// Otherwise head must be a struct, whose fields become the first members. The text end is written
-// before the closing bracket if the list is not empty.
+// Group writes an element that is an object whose last member is a list with the name list. If
+// member is not "", the object's first member has that name and the value head. Otherwise head must
+// be a struct, whose fields become the first members. If the list is not empty, the text end is
+// written before its closing bracket.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)
@@ -75,7 +76,7 @@ func (o *ObjectWriter) Group(member string, head any, list string, elements iter
 	return cmp.Or(err, o.err)
 }
 
-// EndList ends a list. An empty list is written as [] on one line.
+// EndList closes the list. An empty list is written as [] on one line.
 func (o *ObjectWriter) EndList() { o.endList("\n  ") }
 
 func (o *ObjectWriter) endList(lead string) {
@@ -85,7 +86,7 @@ func (o *ObjectWriter) endList(lead string) {
 	o.w.WriteByte(']')
 }
 
-// End closes the object and returns the first error of any call.
+// End closes the object, and returns the first error of any call.
 func (o *ObjectWriter) End() error {
 	_, err := o.w.WriteString("\n}\n")
 	return cmp.Or(err, o.err)
@@ -122,7 +123,6 @@ func (o *ObjectWriter) fields(all Fields) {
 	o.w.WriteString(strings.TrimPrefix(lead, ",") + "}")
 }
 
-// list writes a whole list with the given name and elements.
 func list[T any](o *ObjectWriter, name string, all []T) {
 	o.List(name)
 	for _, v := range all {
@@ -131,8 +131,7 @@ func list[T any](o *ObjectWriter, name string, all []T) {
 	o.EndList()
 }
 
-// jsonPrinter writes a [Report] as JSON. Each total, each host and each leader or member of a
-// cluster is on a line of its own.
+// jsonPrinter writes a [Report] as JSON. Each total, host, leader and member is on its own line.
 type jsonPrinter struct {
 	w *bufio.Writer
 	o *ObjectWriter
@@ -176,8 +175,8 @@ func (p *jsonPrinter) end() error {
 	return p.o.End()
 }
 
-// compact returns the JSON of v on one line. Unlike encoding/json, it does not escape &, so that
-// URLs stay readable.
+// compact returns v as JSON on one line. Unlike encoding/json, it does not escape &, so that URLs
+// stay readable.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

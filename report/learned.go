@@ -13,23 +13,23 @@ import (
 	"skink/store"
 )
 
-// Learned holds the findings of a crawl about a host on which a user may want to act: URL patterns
-// that return duplicates, and soft 404s.
+// Learned holds findings of a crawl about a host that may need action by a user: URL patterns that
+// return duplicates, and soft 404s.
 type Learned struct {
 	Host      string        `json:"host"`
-	Saved     int64         `json:"saved"`               // number of URLs that were not fetched, because URLs of their pattern return duplicates
-	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of the URLs that were not fetched, the pattern with the most URLs first
-	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs for which the host returns status 200 although they do not exist
+	Saved     int64         `json:"saved"`               // URLs that were not fetched because their pattern returns duplicates
+	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of these URLs, the pattern with the most URLs first
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of nonexistent URLs for which the host returns status 200
 }
 
-// A LearnedSoft is a finding for the owner of a site. For some URLs that do not exist, the host
-// returns status 200 instead of 404. All these URLs have the same pattern.
+// A LearnedSoft is a finding for the owner of a site: for nonexistent URLs of a pattern, the host
+// returns status 200 instead of 404.
 type LearnedSoft struct {
-	Probe string `json:"probe"` // a URL that cannot exist, and for which the host returned a page
-	Pages int64  `json:"pages"` // number of crawled pages with the same text as the page at Probe; they probably do not exist either
+	Probe string `json:"probe"` // a URL that cannot exist, but for which the host returned a page
+	Pages int64  `json:"pages"` // crawled pages with the same text as the page at Probe; they probably do not exist either
 }
 
-// LearnedOf reads the findings about a host from a store.
+// LearnedOf reads a store's findings about a host.
 func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error) {
 	postponed, err := PostponedIn(ctx, s, host)
 	if err != nil {
@@ -53,13 +53,11 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 	return l, nil
 }
 
-// says reports whether there are any findings about the host.
 func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
-// Learned implements [LearnedSource]. It returns an element for each host with findings, the host
-// with the most postponed URLs first.
+// Learned implements [LearnedSource].
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
 	waiting, err := PostponedIn(ctx, src.s, "")
 	if err != nil {
@@ -82,28 +80,27 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is the maximum number of URL patterns that the text format shows for a host.
 const patternsText = 10
 
-// lines returns the findings as lines of text, with at most the given number of patterns.
-func (l *Learned) lines(most int) (lines []line) {
+// lines returns at most limit patterns, and at most limit soft 404s.
+func (l *Learned) lines(limit int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})
 	}
-	shown := l.Postponed[:min(len(l.Postponed), most)]
+	shown := l.Postponed[:min(len(l.Postponed), limit)]
 	for _, p := range shown {
 		say(p.URLs, "%s; such as %s", p.Why(), p.Example)
 	}
 	if rest := len(l.Postponed) - len(shown); rest > 0 {
 		say(0, "and %s", Counted(rest, "more pattern"))
 	}
-	for _, soft := range l.Soft[:min(len(l.Soft), most)] {
+	for _, soft := range l.Soft[:min(len(l.Soft), limit)] {
 		say(0, "soft 404: the host returns status 200 for missing pages, such as %s; %s had the same text", soft.Probe, Counted(soft.Pages, "page"))
 	}
 	return lines
 }
 
-// postponed returns the number of postponed URLs in words, such as "no URL postponed".
+// postponed returns text such as "no URL postponed".
 func postponed(n int64) string {
 	if n == 0 {
 		return "no URL postponed"

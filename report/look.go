@@ -11,8 +11,8 @@ import (
 	"skink/internal/harmless"
 )
 
-// All HTML pages of this program share a style sheet, a head, and the form of links to crawled
-// pages. These are defined here.
+// All HTML pages of this program share a style sheet, a head, and the format of links to crawled
+// pages, which are defined here.
 
 // Style is the style sheet, in CSS.
 //
@@ -39,33 +39,34 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 // Templates returns a copy of the templates that all HTML pages share, for a caller to add its own.
 // The shared templates, and the data that each takes, are:
 //
-//	top         the head of a page; its title
-//	page        a link to a crawled page; a [PageLink]
-//	bar         a bar in colours; the result of the function bar
-//	figures     how many pages got each verdict; [Totals] or a [store.Tally]
-//	words       what the verdicts of a report mean; a [dedup.Rule]
-//	legend      what the colours of the template sides mean; [Sides]
-//	sides       two texts side by side; [Sides]
-//	host table  counts by host; a slice of [Host]
-//	table       a list; a [Table]
+//	top         the head of a page; takes its title
+//	page        a link to a crawled page; takes a [PageLink]
+//	bar         a coloured bar; takes the result of the function bar
+//	figures     the number of pages with each verdict; takes [Totals] or a [store.Tally]
+//	words       what the verdicts of a report mean; takes a [dedup.Rule]
+//	legend      what the colours of the template sides mean; takes [Sides]
+//	sides       two texts side by side; takes [Sides]
+//	host table  counts by host; takes a slice of [Host]
+//	table       a list; takes a [Table]
 //
 // Templates can call these functions: look returns the style sheet, plain puts a text on one line,
-// and group, count, percent and similar write numbers. bar returns the segments of a bar. No shared
-// template contains a script or a style attribute.
+// and group, count, percent and a few others format numbers. bar returns the segments of a bar. No
+// shared template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
 
-// A PageLink is the link to a crawled page in a template.
+// A PageLink is a link to a crawled page, for a template.
 type PageLink struct {
-	Link string // target of the link; "" if URL is not an http or https URL, and is shown without a link
-	URL  string // the URL that is displayed
+	Link string // target; "" if URL is not an http or https URL, which is then shown without a link
+	URL  string
 }
 
-// LinkTo returns the link to a crawled URL for an HTML report.
+// LinkTo returns a link to a crawled URL, for an HTML report.
 func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(rawURL)} }
 
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// webLink returns rawURL if it is a valid http or https URL, to which a report may link, and "" otherwise.
+// webLink returns rawURL if it is a valid http or https URL, and "" otherwise. A report must not
+// link to any other URL.
 func webLink(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
@@ -74,19 +75,18 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain returns s on one line without control characters. The template escapes it for HTML and puts
-// it into a <bdi> element, so that text in a right-to-left script does not reorder the text after
-// it.
+// plain returns s on one line without control characters. The template escapes it for HTML, and
+// puts it into a <bdi> element so that right-to-left text does not reorder the text after it.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
 // A Segment is a segment of a bar chart: its CSS class, and its start and width in percent of the
 // bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar. The first argument is the number for the whole bar. The
-// argument pairs alternates between the CSS class of a segment and the number for the segment. A
-// segment for a number above 0 is always wide enough to be visible.
-func bar(of int64, pairs ...any) (segments []Segment) {
+// bar returns the segments of a bar for the number whole. The argument pairs alternates between the
+// CSS class of a segment and its number. A segment for a number above 0 is always wide enough to be
+// visible.
+func bar(whole int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	at := 0.0
@@ -95,7 +95,7 @@ func bar(of int64, pairs ...any) (segments []Segment) {
 		if n <= 0 {
 			continue
 		}
-		wide := max(percent(n, of), seen)
+		wide := max(percent(n, whole), seen)
 		segments = append(segments, Segment{pairs[i].(string), number(at), number(wide)})
 		at += wide
 	}

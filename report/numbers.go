@@ -12,7 +12,7 @@ import (
 	"skink/dedup"
 )
 
-// Grouped writes a whole number with a comma between thousands.
+// Grouped formats a whole number with commas between groups of thousands.
 func Grouped(n any) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -21,7 +21,7 @@ func Grouped(n any) string {
 	return s
 }
 
-// Counted returns a number with a noun, in the plural unless the number is 1: "2 pages".
+// Counted formats a number with a noun, which is in the plural unless the number is 1: "2 pages".
 func Counted(n any, noun string) string {
 	if s := Grouped(n); s != "1" {
 		return s + " " + noun + "s"
@@ -29,7 +29,7 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share returns the share n/of in percent with one decimal: "12.5 %".
+// Share formats the share n/of in percent with one decimal: "12.5 %".
 func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }
@@ -41,15 +41,14 @@ func percent(n, of int64) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// contained formats the share of a page that its leader contains, such as "97.5 %". It is never
-// rounded up to 100 %.
+// contained formats the share of a page that is contained in its leader, such as "97.5 %". It never
+// rounds up to 100 %.
 func contained(share float64) string { return dedup.Percent(math.Floor(share*1e3) / 1e3) }
 
-// resemblance formats a resemblance, 0 to 1, with three decimals.
 func resemblance(x float64) string { return Decimals(x, 3) }
 
-// Decimals formats a share x, 0 to 1, with n decimals. A share below 1 is never rounded up to 1: .9999
-// becomes 0.999.
+// Decimals formats a share x, 0 to 1, with n decimals. It never rounds a share below 1 up to 1:
+// 0.9999 becomes 0.999.
 func Decimals(x float64, n int) string {
 	if x < 1 {
 		x = min(x, 1-math.Pow10(-n))
@@ -57,7 +56,7 @@ func Decimals(x float64, n int) string {
 	return strconv.FormatFloat(x, 'f', n, 64)
 }
 
-// Problems formats counts of errors by kind on one line, the most frequent first.
+// Problems formats error counts by kind on one line, the most frequent first.
 func Problems(byKind map[string]int64) string {
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))
@@ -69,7 +68,6 @@ func Problems(byKind map[string]int64) string {
 	return strings.Join(list, ", ")
 }
 
-// total returns the sum of the counts of all kinds.
 func total(byKind map[string]int64) (n int64) {
 	for _, v := range byKind {
 		n += v

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// Passed counts skipped files by kind. Several goroutines may use it at the same time.
+// Passed counts skipped files by kind. It is safe for concurrent use.
 type Passed struct {
 	mu     sync.Mutex
-	byKind map[string]int // number of skipped files by kind; guarded by mu
+	byKind map[string]int // guarded by mu
 }
 
-// Add counts one skipped file of a kind.
+// Add counts one skipped file of the given kind.
 func (p *Passed) Add(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,8 +24,7 @@ func (p *Passed) Add(kind string) {
 	p.byKind[kind]++
 }
 
-// String returns the counts in words, the most frequent kinds first. It returns "" if nothing was
-// skipped.
+// String returns the counts as text, the most frequent kinds first, or "" if nothing was skipped.
 func (p *Passed) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,20 +11,20 @@ import (
 )
 
 // Postponed counts the URLs of a host that have the same pattern and were not fetched, because URLs
-// of the pattern kept returning duplicates or were known to be useless.
+// of this pattern kept returning duplicates, or were known to be useless.
 type Postponed struct {
 	Host    string `json:"host"`
 	Rule    string `json:"rule"`
 	Pattern string `json:"pattern"`
 	URLs    int64  `json:"urls"`
-	Example string `json:"example"` // first postponed URL of the pattern
-	New     int64  `json:"new"`     // number of fetched URLs of the pattern that returned a new text
-	Copies  int64  `json:"copies"`  // number of fetched URLs of the pattern that returned a text that was already known
+	Example string `json:"example"` // first postponed URL
+	New     int64  `json:"new"`     // fetched URLs of the pattern that returned a new text
+	Copies  int64  `json:"copies"`  // fetched URLs of the pattern that returned a known text
 }
 
 // PostponedIn counts the postponed URLs of a store by pattern, the pattern with the most URLs
 // first. If host is not "", it counts only URLs of that host. It reads all records of the store,
-// unless no URL is postponed.
+// unless no URLs are postponed.
 func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -70,7 +70,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 	return all, nil
 }
 
-// Why returns in words why the URLs of the pattern were postponed.
+// Why says why the URLs of the pattern were postponed.
 func (p *Postponed) Why() string {
 	switch learn.Rule(p.Rule) {
 	case learn.Copies:

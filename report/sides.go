@@ -15,17 +15,17 @@ var sidesSource string
 type Sides struct {
 	Rows  []align.Row
 	Words align.Counts
-	Rest  int // number of bytes at the end of the longer text that are left out; 0 if both texts are complete
+	Rest  int // bytes left out at the end of the longer text; 0 if both texts are complete
 }
 
-// A Part is a part of two texts side by side: one difference, or neighbouring rows that are equal.
+// A Part is a part of two aligned texts: one difference, or a run of equal rows.
 type Part struct {
 	Rows   []align.Row
-	Number int  // number of the difference, from 1; 0 means that the rows are equal
-	Folded bool // whether a reader has to unfold the rows to see them
+	Number int  // number of the difference, from 1; 0 if the rows are equal
+	Folded bool // hidden until the reader unfolds the rows
 }
 
-// Blocks returns the number of blocks that the first text has in the part.
+// Blocks returns the number of blocks of the first text in the part.
 func (p Part) Blocks() (n int) {
 	for _, r := range p.Rows {
 		n += len(r.A)

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Size formats a number of bytes without rounding, in the largest unit that divides it: 65536 is
-// "64KB".
+// Size formats a number of bytes exactly, in the largest unit that divides it: 65536 is "64KB".
 func Size(n int64) string {
 	for _, u := range []struct {
 		name  string
@@ -20,7 +19,7 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Bytes formats a number of bytes for display, in units of 1024 and with one decimal: "1.5 MB".
+// Bytes formats a number of bytes for display, in units of 1024 with one decimal: "1.5 MB".
 func Bytes(n int64) string {
 	switch {
 	case n >= 1<<30:

@@ -8,56 +8,55 @@ import (
 	"skink/store"
 )
 
-// A Source provides the data of a report. [FromStore] returns the source for most reports. Another
-// Source may group the same pages into other clusters.
+// A Source provides the data of a report. [FromStore] returns the usual source. Another Source may
+// group the same pages into other clusters.
 type Source interface {
 	// Totals counts all records of the store by kind and verdict.
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
-	// Clusters yields all clusters with at least one member in addition to the leader, the largest
-	// cluster first.
+	// Clusters yields all clusters that have at least one member besides the leader, the largest
+	// first.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 
 // A LeftOutSource is a Source whose texts may have been compared without recurring blocks.
 type LeftOutSource interface {
 	Source
-	// LeftOut returns for each host the blocks that were left out, in any order. It returns nil if
-	// whole texts were compared.
+	// LeftOut returns the blocks that were left out, for each host and in any order. It returns nil
+	// if whole texts were compared.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
-// A LearnedSource is a Source that knows which URLs its crawl postponed, and which soft 404s it found.
+// A LearnedSource is a Source that knows the postponed URLs and soft 404s of its crawl.
 type LearnedSource interface {
 	Source
-	// Learned returns an element for each of the hosts with findings, the host with the most postponed
-	// URLs first.
+	// Learned returns an element for each host with findings, the host with the most postponed URLs
+	// first.
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 
 // A CanonicalSource is a Source that knows the canonical URLs of its pages.
 type CanonicalSource interface {
 	Source
-	// Canonicals returns the wrong canonical URLs. The caller must have called Hosts before,
-	// because Hosts reads the records.
+	// Canonicals returns the wrong canonical URLs. It must be called after Hosts, which reads the
+	// records.
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore returns the source for a report on a store's verdicts. The reason why a page leads its
-// cluster is the criterion of package precedence by which it comes before the first of the other
-// members.
+// FromStore returns a source for a report on a store's verdicts. A page leads its cluster by the
+// first criterion of package precedence that distinguishes it from the next member.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From returns the source for a report on a store's verdicts. The function why must return the
-// reason why a page leads its cluster. If why is nil, From is like [FromStore].
+// From returns a source for a report on a store's verdicts. The function why must return the reason
+// why a page leads its cluster. If why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}
 }
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string // returns why a page leads its cluster; nil means that package precedence decides
+	why   func(leader *store.Record) string // nil means that package precedence gives the reason
 	named *canonicals                       // wrong canonical URLs in the records that Hosts has read
 
 	visits *About // first and last visit in the records that Hosts has read
@@ -105,7 +104,8 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	return hosts, nil
 }
 
-// TotalsOf converts a store's tally to the totals of a report, without the URLs that have no record.
+// TotalsOf converts a store's tally to the totals of a report. It leaves out URLs that have no
+// record.
 func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
@@ -115,15 +115,14 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// leaderOf converts the record of a cluster's leader for the report. The reason why it leads is not
-// set.
+// leaderOf does not set Why.
 func leaderOf(r *store.Record) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }
 
-// translation returns the language of a page that declares its leader as its version in another
-// language (hreflang). Such a page exists on purpose, although its text is not translated yet. For
-// all other pages, translation returns "".
+// translation returns the language of a page that declares its leader to be its version in another
+// language (hreflang), and "" for any other page. Such a page exists on purpose, although its text
+// has not been translated yet.
 func translation(r *store.Record) string {
 	lang, named := r.Lang, false
 	for _, a := range r.Alternates {

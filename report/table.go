@@ -13,41 +13,41 @@ import (
 
 // # Tables
 //
-// All formats of a report generate their lists from a [Table]. The type of a cell determines how
-// each format shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time. An
-// empty cell is nil. Each format has one way to write a table: [Table.WriteText], [ObjectWriter]
-// for JSON, [Sheet] for CSV, and the template "table" for HTML.
+// Every format writes a list as a [Table]. The type of a cell determines how each format shows the
+// cell. The types are string, [URL], int64, [Ratio], [Percent] and time.Time. An empty cell is nil.
+// Each format has one way to write a table: [Table.WriteText], [ObjectWriter] for JSON, [Sheet] for
+// CSV, and the template "table" for HTML.
 
 // A Table is a list of rows that can be written in every format.
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; if nil, HTML links to the URL itself
+	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; nil means a link to the URL itself
 }
 
 // A Column describes a column of a table.
 type Column struct {
 	Name  string // name in JSON and CSV
 	Title string // title in text and HTML
-	Brief bool   // the column is shown in text and HTML, which have room for only some columns
-	Width int    // width in text, which longer cells exceed; if 0, the column is as wide as its widest cell, and long cells are clipped
+	Brief bool   // whether text and HTML, which have room for only some columns, show the column
+	Width int    // width in text, which longer cells exceed; 0 means as wide as the widest cell, with long cells clipped
 }
 
 // A Row holds the cells of a table row, in the order of the columns.
 type Row struct {
 	Cells []any
-	Apart string // reason, in words, why the row is listed but not counted; "" if it is counted
-	Notes []Note // lines that text and HTML show below the row
+	Apart string // reason why the row is listed but not counted; "" if it is counted
+	Notes []Note // lines below the row in text and HTML
 }
 
 // A Note is a line below a row. It shows Lead, then URL, then Quote in quotation marks.
 type Note struct {
 	Lead  string
-	URL   string // "" if the note has no URL
-	Quote string // words quoted from a page; "" if there are none
+	URL   string // "" means none
+	Quote string // quotation from a page; "" means none
 }
 
-// A URL is a cell with a URL, which HTML may show as a link.
+// A URL is a cell with a URL, shown in HTML as a link where possible.
 type URL string
 
 // A Ratio is a cell with a number from 0 to 1.
@@ -56,16 +56,16 @@ type Ratio float64
 // A Percent is a cell with a number from 0 to 100.
 type Percent float64
 
-// A hostCell is a cell with the name of a host. Unlike other strings, it is not shortened in text.
+// A hostCell is a cell with a host name. Unlike other strings, it is not shortened in text.
 type hostCell string
 
 const (
-	cellWidth = 60  // maximum width of a cell in text, in columns of the terminal
-	urlWidth  = 80  // maximum width of a URL in text, if another cell follows
-	cellShown = 200 // maximum number of runes of a cell that HTML shows
+	cellWidth = 60  // maximum width of a cell in text, in terminal columns
+	urlWidth  = 80  // maximum width of a URL in text, if another cell follows it
+	cellShown = 200 // maximum number of runes that HTML shows of a cell
 )
 
-// brief returns the table without the columns that are not Brief and without empty columns.
+// brief removes empty columns, and columns that are not Brief.
 func (t Table) brief() Table {
 	var shown []int
 	for i, c := range t.Columns {
@@ -88,8 +88,8 @@ func pick[T any](all []T, places []int) []T {
 	return picked
 }
 
-// WriteText writes the table as text, with the titles of the columns on the first line. Each line
-// begins with indent, and gap separates two cells. A table without rows writes nothing.
+// WriteText writes the table as text, with the column titles on the first line. Each line begins
+// with indent, and cells are separated by gap. For a table without rows, it writes nothing.
 func (t Table) WriteText(w io.Writer, indent, gap string) {
 	if t = t.brief(); len(t.Rows) == 0 {
 		return
@@ -138,14 +138,12 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-// A line is a line of a list in the text format, often with a number before the text.
 type line struct {
-	N    int64 // number before the text; 0 if there is none
+	N    int64 // number before the text; 0 means none
 	Unit string
 	Text string
 }
 
-// writeLines writes a title and below it lines with aligned numbers.
 func writeLines(w io.Writer, title string, lines []line) {
 	fmt.Fprintln(w, title)
 	for _, l := range lines {
@@ -160,8 +158,8 @@ func writeLines(w io.Writer, title string, lines []line) {
 	}
 }
 
-// quoted returns the beginning of a text from a page, at most the given number of columns, on one
-// line and in quotation marks.
+// quoted returns a quotation from a page on one line, in quotation marks. It has at most the given
+// number of terminal columns, plus the quotation marks.
 func quoted(s string, columns int) string {
 	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }
@@ -174,7 +172,6 @@ func isNumber(cell any) bool {
 	return false
 }
 
-// cellText returns the text of a cell in the text format.
 func cellText(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -195,8 +192,7 @@ func cellText(cell any) string {
 	return ""
 }
 
-// cellCSV returns the text of a cell in CSV. Strings that a spreadsheet would interpret as formulas
-// are changed.
+// cellCSV defuses strings that a spreadsheet would interpret as formulas.
 func cellCSV(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -213,8 +209,7 @@ func cellCSV(cell any) string {
 	return ""
 }
 
-// Fields is a JSON object whose members keep their order. Members with the value nil are not
-// written.
+// Fields is a JSON object whose members keep their order. Members with the value nil are omitted.
 type Fields []Field
 
 // A Field is a member of a JSON object.
@@ -223,7 +218,7 @@ type Field struct {
 	Value any
 }
 
-// AppendFields appends the cells of a row to the members of a JSON object.
+// AppendFields appends the cells of a row as members of a JSON object.
 func (t Table) AppendFields(all Fields, cells []any) Fields {
 	for i, v := range cells {
 		if at, ok := v.(time.Time); ok {
@@ -234,22 +229,20 @@ func (t Table) AppendFields(all Fields, cells []any) Fields {
 	return all
 }
 
-// A cellHTML is the data for one cell of the template "table".
 type cellHTML struct {
-	Column string // title of the column
+	Column string
 	Class  string // CSS class: "number", "text" or "page"
 	Text   string
-	URL    string // target of the cell's link; "" if the cell has only text
-	Row    *Row   // the row whose notes are shown in this cell; only set in the row's first cell with a URL
+	URL    string // target of the cell's link; "" if there is no link
+	Row    *Row   // row whose notes are shown in this cell; set only in the row's first cell with a URL
 }
 
-// A tableHTML is a table in the form that the HTML template "table" needs.
 type tableHTML struct {
 	Head []cellHTML
 	Rows [][]cellHTML
 }
 
-// HTML returns the table in the form that the HTML template "table" needs.
+// HTML returns the table as data for the HTML template "table".
 func (t Table) HTML() (all tableHTML) {
 	t = t.brief()
 	for _, c := range t.Columns {
@@ -278,7 +271,7 @@ func (t Table) HTML() (all tableHTML) {
 	return all
 }
 
-// Link returns the link that HTML shows for a URL in the table.
+// Link returns the link to show for a URL of the table in HTML.
 func (t Table) Link(url string) PageLink {
 	if t.LinkTo != nil {
 		return t.LinkTo(url)

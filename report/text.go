@@ -10,12 +10,11 @@ import (
 	"skink/store"
 )
 
-// textPrinter writes the report as text for a terminal: totals, hosts, clusters.
 type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // maximum number of clusters to show
+	top      int
 	most     int // maximum number of members to show for each cluster
 	clusters int
 	members  int
@@ -30,9 +29,9 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // maximum width of a title, in columns of the terminal
-	blockWidth = 100 // maximum width of a block of text that the comparison ignored
-	blocksText = 5   // maximum number of blocks to show for each host; JSON and HTML show more
+	titleWidth = 100 // in terminal columns
+	blockWidth = 100
+	blocksText = 5 // for each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {
@@ -122,7 +121,6 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLists prints short lists that only some reports have, such as wrong canonical URLs.
 func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {
@@ -144,7 +142,6 @@ func (p *textPrinter) printLists(h head) {
 	}
 }
 
-// printLeftOut prints the recurring blocks of a host that the comparison ignored.
 func (p *textPrinter) printLeftOut(l LeftOut) {
 	said := "text repeated by other hosts"
 	if l.Blocks > 0 {
@@ -217,7 +214,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName returns the name of a host for display. It returns "(files)" for "".
+// hostName returns the display name of a host, which is "(files)" for "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

@@ -8,12 +8,11 @@ import (
 	"skink/store"
 )
 
-// A next finds, among the pages that were added, the one that comes first in the order of package
-// precedence.
+// A next finds the added page that comes first in the order of package precedence.
 type next struct {
 	order *precedence.Order
-	text  dedup.Hash           // only pages with this text are added; zero means all pages
-	page  *precedence.Standing // the first of the pages that were added; nil before the first call to add
+	text  dedup.Hash           // only pages with this text are added; zero means any text
+	page  *precedence.Standing // first of the added pages; nil before the first call to add
 }
 
 func (n *next) add(r *store.Record) {
@@ -29,8 +28,8 @@ func (n *next) add(r *store.Record) {
 	n.page = &s
 }
 
-// whyLeads returns the reason why a page leads its cluster: the criterion of package precedence by
-// which it comes before the first of the other members.
+// whyLeads returns why a page leads its cluster: the first criterion of package precedence that
+// distinguishes it from the next member.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
 		return b.src.why(leader), nil
@@ -53,8 +52,8 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	return why, nil
 }
 
-// nextOf returns an empty next for the members of a leader's cluster. If the rule is containment, it
-// takes only members with the text of the leader, because other members never lead.
+// nextOf returns an empty next for the members of a leader's cluster. If the rule is containment,
+// it accepts only members with the leader's text, because other members never lead.
 func (b *batch) nextOf(leader dedup.Hash) *next {
 	n := &next{order: b.order}
 	if r := b.records[leader]; r != nil && b.set.Contained > 0 {
@@ -63,8 +62,9 @@ func (b *batch) nextOf(leader dedup.Hash) *next {
 	return n
 }
 
-// firstOf finds the member of a leader's cluster that comes first in the order of package precedence. For
-// a large cluster, whose members are not in memory, it reads all members from the store.
+// firstOf finds the member of a leader's cluster that comes first in the order of package
+// precedence. If the cluster is large and therefore not in memory, it reads all members from the
+// store.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
 	if !b.large {
 		if err := b.read(ctx); err != nil {

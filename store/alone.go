@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// An Alone records why the last run that sent requests to a host stopped before it had fetched all of
-// the host's URLs.
+// An Alone records why the last run that sent requests to a host stopped before it had fetched all
+// URLs of the host.
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
-	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages changed at once; 0 means that there is another reason; see Why
+	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages had changed at once; 0 means another reason, see Why
 }
 
-// aloneName is the name of the [Meta] value that lists the hosts that were left alone.
 const aloneName = "left alone"
 
-// LeftAlone returns the hosts to which a run sent no more requests before all their URLs were
-// fetched, unless a later run visited the host. The keys of the map are host names.
+// LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, by
+// name. It omits hosts that a later run visited.
 func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
 	text, err := s.Meta(ctx, aloneName)
 	if err != nil || len(text) == 0 {
@@ -40,8 +39,8 @@ func readAlone(text []byte) (hosts map[string]Alone, err error) {
 }
 
 // ChangeAlone calls change with the stored map of hosts that were left alone, and stores the
-// modified map. If another process replaces the stored map in the meantime, ChangeAlone reads the
-// new map and calls change again.
+// modified map. If another process replaces the stored map in the meantime, it starts again with
+// the new map.
 func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
 	for {
 		old, err := s.Meta(ctx, aloneName)

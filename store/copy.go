@@ -11,30 +11,30 @@ import (
 	"skink/frontier"
 )
 
-// A Portable store can be copied to another store, which may be of another kind.
+// A Portable store can be copied to another store, even one of another kind.
 type Portable interface {
 	Dumper
 
-	// Load writes parts of a dump. The store must be empty before the first call, and nothing else may
-	// use it. The parts must come in the order of the dump. After the last call, the store has the
-	// same contents as the dumped one, and cursors of the dumped store are valid in it.
+	// Load writes parts of a dump, in the order of the dump. The store must be empty before the
+	// first call, and nothing else may use it. After the last call, the store has the same contents
+	// as the dumped one, and accepts cursors of the dumped store.
 	Load(ctx context.Context, parts []*Part) error
 }
 
-// A Dumper reads the contents of a store for a copy.
+// A Dumper reads the contents of a store to copy them.
 type Dumper interface {
-	// Dump yields the contents of the store at one moment: first named values and hosts, then pages in
-	// the order of their places, then URLs outside the crawl, and last the pending URLs. The pending
-	// URLs of a host come in the order of its queue. Claims and the values of a [Keeper] are left out.
+	// Dump yields a snapshot of the store: first named values and hosts, then pages in the order of
+	// their places, then URLs outside the crawl, and last the pending URLs. The pending URLs of a
+	// host are in the order of its queue. Claims and the values of a [Keeper] are left out.
 	Dump(ctx context.Context) iter.Seq2[*Part, error]
 }
 
 // A Part is one piece of a dump. Exactly one of its fields is set.
 type Part struct {
 	Value   *NamedValue
-	Host    *frontier.Host // a host with the fields of Rest that outlive a run; its other fields are not set
+	Host    *frontier.Host // a host, with only the fields of Rest that outlive a run
 	Page    *Placed
-	Outside string         // a URL outside the crawl that has no record
+	Outside string         // a URL outside the crawl, without a record
 	Item    *frontier.Item // a pending URL
 }
 
@@ -47,13 +47,13 @@ type NamedValue struct {
 // A Placed is a page with all of its data, and its place in the order of commits.
 type Placed struct {
 	Packed
-	Place uint64         // place in the order of commits
+	Place uint64
 	Hash  dedup.Hash     // text hash under which look-ups find the page; see [Entry]
 	Keys  []uint64       // index keys under which look-ups find the page
-	State frontier.State // state of the page's URL; Unknown means that the URL is pending, or was never in the frontier
+	State frontier.State // state of the page's URL; Unknown means pending, or never in the frontier
 }
 
-// Entry returns the page as an entry, with its record decoded.
+// Entry converts the page to an entry, and decodes its record.
 func (p *Placed) Entry() (*Entry, error) {
 	r, err := UnpackRecord(p.Record)
 	if err != nil {
@@ -69,15 +69,15 @@ func (p *Placed) Entry() (*Entry, error) {
 	return e, nil
 }
 
-// copyName is the name of a value that marks a store as an incomplete copy. Copy writes the value before
+// copyName is the name of the value that marks a store as an incomplete copy. Copy writes it before
 // all other data, and sets it to "" when the copy is complete.
 const copyName = "copy"
 
 // ErrIncomplete means that copying to a store was interrupted.
 var ErrIncomplete = errors.New("the store is an incomplete copy of another one")
 
-// CopyMark returns the value that marks an incomplete copy. If the new store is created with this value,
-// it is marked before [Copy] begins.
+// CopyMark returns the value that marks a store as an incomplete copy. A new store that is created
+// with it is already marked when [Copy] begins.
 func CopyMark() NamedValue { return NamedValue{copyName, []byte("incomplete")} }
 
 // CheckCopied returns [ErrIncomplete] if the store is an incomplete copy.
@@ -96,10 +96,10 @@ const (
 )
 
 // Copy copies the contents of one store to another, which must be empty. Until the copy is
-// complete, [CheckCopied] returns an error for it, even if the process is killed. At the end, Copy
-// compares the numbers of pages and URLs in both stores. After each step it calls tell with the number
-// of records copied so far.
-func Copy(ctx context.Context, to Store, from Dumper, tell func(pages int64)) error {
+// complete, [CheckCopied] returns an error for it, even if the process is killed. Finally, Copy
+// compares the numbers of pages and URLs in both stores. After each batch, it calls progress
+// with the number of records copied so far.
+func Copy(ctx context.Context, to Store, from Dumper, progress func(pages int64)) error {
 	if err := isEmpty(ctx, to); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func Copy(ctx context.Context, to Store, from Dumper, tell func(pages int64)) er
 	if err := errors.Join(to.SetMeta(ctx, mark.Name, mark.Value), to.Sync()); err != nil {
 		return err
 	}
-	c := copying{to: to, tell: tell}
+	c := copying{to: to, progress: progress}
 	for part, err := range from.Dump(ctx) {
 		if err == nil {
 			err = c.add(ctx, part)
@@ -137,15 +137,14 @@ func isEmpty(ctx context.Context, s Store) error {
 	return err
 }
 
-// A copying is the state of Copy.
 type copying struct {
-	to     Store
-	tell   func(pages int64)
-	parts  []*Part
-	bytes  int
-	pages  int64
-	tally  Tally
-	counts frontier.PerState
+	to       Store
+	progress func(pages int64)
+	parts    []*Part
+	bytes    int
+	pages    int64
+	tally    Tally
+	counts   frontier.PerState
 }
 
 func (c *copying) add(ctx context.Context, p *Part) error {
@@ -182,11 +181,11 @@ func (c *copying) flush(ctx context.Context) error {
 		return err
 	}
 	c.parts, c.bytes = nil, 0
-	c.tell(c.pages)
+	c.progress(c.pages)
 	return nil
 }
 
-// compare returns an error if the numbers of pages and URLs in the new store differ from those read.
+// compare returns an error if the new store does not contain as many pages and URLs as were read.
 func (c *copying) compare(ctx context.Context) error {
 	counts, err := c.to.Counts(ctx)
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// A Crawl identifies one of the crawls that filled a store. A store is made by its first crawl. Each
-// later crawl visits the pages again. A crawl may take several runs, because a run can be interrupted.
+// A Crawl identifies one of the crawls that filled a store. The first crawl creates the store, and
+// each later crawl visits the pages again. A crawl may take several runs, because a run can be
+// interrupted.
 type Crawl struct {
 	Number int       `json:"number"`         // 1 for the first crawl
 	Began  time.Time `json:"began,omitzero"` // when the crawl began; may be zero for the first crawl
 }
 
-// crawlName is the name under which a store keeps its last crawl. A store without this value has had
+// crawlName is the name of the [Meta] value with the last crawl. A store without this value has had
 // only one crawl.
 const crawlName = "crawl"
 
@@ -36,9 +37,8 @@ func lastCrawl(ctx context.Context, s MetaReader) (c Crawl, text []byte, err err
 	return c, text, nil
 }
 
-// BeginCrawl records that a crawl began at the given time. If the last crawl began at the same
-// time, it is the same crawl, and BeginCrawl changes nothing. In a store without records, it is the
-// first crawl.
+// BeginCrawl records that a crawl began at the given time. If the last crawl began at that time,
+// BeginCrawl changes nothing. In a store without records, the new crawl is the first.
 func BeginCrawl(ctx context.Context, s Store, at time.Time) error {
 	for {
 		last, old, err := lastCrawl(ctx, s)

@@ -2,7 +2,7 @@ package store
 
 import "skink/dedup"
 
-// A Term is a word that skink shows to users, such as "pending", with its meaning in one line.
+// A Term is a word that skink shows to users, such as "pending", with a one-line explanation.
 type Term struct{ Name, Meaning string }
 
 // URLStates returns the states of URLs, in the order in which a URL may reach them.
@@ -29,7 +29,7 @@ func Verdicts() []Term {
 	}
 }
 
-// VisitResults returns the results of visits to URLs that were visited before.
+// VisitResults returns the possible results of revisiting a URL.
 func VisitResults() []Term {
 	return []Term{
 		{FirstVisit.String(), "the first visit that found a page"},
@@ -43,7 +43,7 @@ func VisitResults() []Term {
 	}
 }
 
-// MeaningOf returns the meaning of one of the names in [URLStates].
+// MeaningOf returns the meaning of one of the terms in [URLStates].
 func MeaningOf(state string) string {
 	for _, t := range URLStates() {
 		if t.Name == state {

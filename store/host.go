@@ -2,10 +2,9 @@ package store
 
 import "strings"
 
-// HostOf returns the authority of an http or https URL, under which reports count pages. It returns
-// "" for any other name, such as the path of a file. It cuts the URL instead of parsing it, because
-// net/url rejects a URL with an invalid "%" escape. Such URLs exist on the web, and their host is
-// clear.
+// HostOf returns the authority of an http or https URL, by which reports count pages. It returns ""
+// for any other string, such as a file path. HostOf does not use net/url, which rejects URLs with
+// an invalid "%" escape. Such URLs exist on the web, and their host is clear.
 func HostOf(rawURL string) string {
 	rest, ok := strings.CutPrefix(rawURL, "https://")
 	if !ok {
@@ -13,7 +12,7 @@ func HostOf(rawURL string) string {
 			return ""
 		}
 	}
-	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // a space, because skink dedup names a second text with the same URL "URL source"
+	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // also at a space, because skink dedup names a second text with the same URL "URL source"
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndexByte(rest, '@')+1:]

@@ -11,47 +11,47 @@ import (
 	"skink/internal/field"
 )
 
-// A Link is one address that a page names: a page to visit, or a file that is part of the page.
+// A Link is an address in a page: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
-	Text     string   `json:"text,omitempty"` // text of the anchor on one line, at most [MaxLinkText] bytes; for a picture, its alternative text
+	Text     string   `json:"text,omitempty"` // anchor text on one line, at most [MaxLinkText] bytes; for a picture, its alternative text
 	Kind     LinkKind `json:"kind"`
-	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
+	NoFollow bool     `json:"nofollow,omitempty"` // the link or its page asks crawlers not to follow it
 
-	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; kept only by a crawl for an audit
+	Fragments string `json:"fragments,omitempty"` // fragments in the page's links to URL, separated by line feeds; kept only by a crawl for an audit
 }
 
-// MaxLinkText is the maximum number of bytes that are kept of a link's text. Anchors usually have a
-// few words. Longer ones are whole paragraphs or cards, and their first words identify them.
+// MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors have a few
+// words. Longer ones are whole paragraphs or cards, which their first words identify.
 const MaxLinkText = 100
 
-// A LinkKind is the kind of element in which a page names an address.
+// A LinkKind is the kind of element that contains an address.
 type LinkKind string
 
 const (
 	LinkAnchor    LinkKind = "link"      // <a>, <area>
 	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
 	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
-	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if no other link of the page leads there
-	LinkAlternate LinkKind = "alternate" // the page in another language or form, if no other link of the page leads there
+	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if the page has no other link to it
+	LinkAlternate LinkKind = "alternate" // the same page in another language or form, if the page has no other link to it
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file that a style in the page names
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file named in a style of the page
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 
-	LinkListed LinkKind = "listed" // an entry of a sitemap
+	LinkListed LinkKind = "listed" // entry of a sitemap
 )
 
-// linkKinds maps the number that stands for a kind in packed links to the kind. The numbers are
-// stored, so a new kind must be added at the end.
+// linkKinds lists the kinds by their numbers in packed links. The numbers are stored, so a new kind
+// must be added at the end.
 var linkKinds = []LinkKind{
 	LinkAnchor, LinkFrame, LinkRefresh, LinkNeighbour, LinkAlternate, LinkImage, LinkScript, LinkStyle, LinkMedia,
 	LinkListed,
 }
 
 // Asset reports whether the address is a file that is part of the page. A browser fetches it to
-// show the page. A crawl does not.
+// show the page; a crawl does not.
 func (k LinkKind) Asset() bool {
 	switch k {
 	case LinkImage, LinkScript, LinkStyle, LinkMedia:
@@ -62,10 +62,10 @@ func (k LinkKind) Asset() bool {
 
 // # Packed links
 //
-// The links of a page are in document order, so neighbours mostly share the beginning of their URLs
-// with each other, or with the page. Each URL is stored as the length of the prefix that it shares
-// with one of the two, and the rest. The fields of all links are in columns, because similar values
-// compress better together:
+// The links of a page are in document order, so the URLs of most links share a prefix with the
+// previous link or with the page. Each URL is stored as the length of the longer of these prefixes,
+// and the rest. The fields of all links are in columns, because similar values compress better
+// together:
 //
 //	N        the number of links
 //	N bytes  for each link the number of its kind, plus 16 if it must not be followed, plus 32 if
@@ -80,22 +80,22 @@ func (k LinkKind) Asset() bool {
 //	bytes    the fragments of all links
 //
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
-// compressed as one zstd frame, as a text is. A shorter list is stored as the byte 0, with which no
-// frame begins, and one S2 block. Most lists are a few hundred bytes long. Zstd makes tables for
-// each list, which took 2 % of a crawl's CPU time. S2 makes none. For the lists of a large manual,
-// S2 takes 314 bytes a page, and zstd 275.
+// compressed as one zstd frame, like a text. A shorter list is stored as the byte 0, with which no
+// frame begins, and one S2 block. Most lists are a few hundred bytes long. Zstd builds tables for
+// each list, which took 2 % of a crawl's CPU time; S2 builds none. For the lists of a large manual,
+// S2 needs 314 bytes per page, and zstd 275.
 const (
 	packedKind     = 1<<4 - 1
 	packedNoFollow = 1 << 4
 	packedByPage   = 1 << 5
 	packedParts    = 1 << 6
 
-	packedShort = 0       // first byte of a short list, which is not compressed
-	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
+	packedShort = 0       // first byte of a short list, instead of a zstd frame
+	shortList   = 4 << 10 // in bytes; for longer lists, zstd saves more, and the time to build its tables matters less
 )
 
-// PackLinks encodes the links of the page at pageURL as [Entry] needs them. It keeps link texts in
-// full, even beyond [MaxLinkText]. It panics if a link's kind is not one of the LinkKind constants.
+// PackLinks encodes the links of the page at pageURL for an [Entry]. It keeps link texts in full,
+// even beyond [MaxLinkText]. It panics if a link's kind is not one of the LinkKind constants.
 func PackLinks(pageURL string, links []Link) []byte {
 	type part struct {
 		kind  byte
@@ -123,7 +123,7 @@ func PackLinks(pageURL string, links []Link) []byte {
 		size += len(l.URL) - p.share + len(l.Text) + len(l.Fragments)
 		before = l.URL
 	}
-	const numbers = 8 // estimated bytes for a link's kind and three varints
+	const numbers = 8 // estimated bytes for the kind and three varints of a link
 	b := make([]byte, 0, size+numbers*len(links)+binary.MaxVarintLen64)
 	b = binary.AppendUvarint(b, uint64(len(links)))
 	for _, p := range parts {
@@ -164,7 +164,7 @@ func packList(list []byte) []byte {
 	return packed[:1+len(s2.Encode(packed[1:], list))]
 }
 
-// unpackList is the inverse of packList. It accepts a zstd frame for lists of any length.
+// unpackList is the inverse of packList. It accepts zstd frames for lists of any length.
 func unpackList(packed []byte) ([]byte, error) {
 	if len(packed) == 0 || packed[0] != packedShort {
 		return Unpack(packed)
@@ -183,7 +183,6 @@ func unpackList(packed []byte) ([]byte, error) {
 	return list, nil
 }
 
-// common returns the length of the common prefix of two strings, in bytes.
 func common(a, b string) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -208,7 +207,7 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	if n == 0 && !d.Bad {
 		return nil, nil
 	}
-	if n > len(d.Rest)/4 { // each link has four bytes or more
+	if n > len(d.Rest)/4 { // a link takes at least four bytes
 		return nil, fmt.Errorf("%w: the links cannot be decoded", ErrCorrupt)
 	}
 	kinds := d.Bytes(uint64(n))
@@ -259,11 +258,10 @@ func sum(numbers []int) (n uint64) {
 	return n
 }
 
-// A linkDecoder reads the fields of unpacked links, as the section Packed links describes them.
+// A linkDecoder reads the fields of unpacked links; see the section Packed links.
 type linkDecoder struct{ field.Reader }
 
-// number reads a varint. A value above maxText makes the decoder fail, because no link is that
-// long.
+// number reads a varint. The decoder fails if it is above maxText, because no link is that long.
 func (d *linkDecoder) number() int {
 	v := d.Varint()
 	if v > maxText {

@@ -17,31 +17,30 @@ import (
 	"skink/frontier"
 )
 
-// Memory is a store in memory. It is for tests, and for callers that do not keep their verdicts. No
-// command uses it. It favours simple code: maps and sorted slices under a lock.
+// Memory is a store in memory, for tests and for callers that do not need to keep their verdicts.
+// No command uses it. The code is kept simple: maps and sorted slices under a lock.
 type Memory struct {
 	*frontier.Memory
 
-	mu       sync.Mutex              // guards everything below
-	last     uint64                  // number of the latest commit; commits are numbered from 1
-	visits   map[uint64]memoryVisit  // the last visit to each page, by commit number
-	places   []uint64                // keys of visits, ascending
-	ids      map[dedup.Hash]uint64   // commit number of each page's last visit, by page id
-	hashes   map[dedup.Hash][]uint64 // commit numbers of the pages with each text hash, ascending, by text hash
-	postings map[uint64][]uint64     // commit numbers of the leaders with each index key, ascending, by index key
+	mu       sync.Mutex              // guards the fields below
+	last     uint64                  // number of the latest commit; the first commit has number 1
+	visits   map[uint64]memoryVisit  // last visit to each page, by commit number
+	places   []uint64                // keys of visits, in ascending order
+	ids      map[dedup.Hash]uint64   // commit number of a page's last visit, by page id
+	hashes   map[dedup.Hash][]uint64 // commit numbers of pages, ascending, by text hash
+	postings map[uint64][]uint64     // commit numbers of leaders, ascending, by index key
 	meta     map[string][]byte
 	kept     map[string][]byte
 	tally    Tally
 }
 
-// A memoryVisit is the data of a page, as its last visit stored it.
 type memoryVisit struct {
 	record Record
-	text   []byte // main text as Pack made it; nil means that no text is kept
+	text   []byte // main text, packed by Pack; nil means that no text is kept
 	sketch *dedup.Sketch
-	hash   dedup.Hash // key in Memory.hashes that lists the visit; the zero value means that no key lists it
+	hash   dedup.Hash // key in Memory.hashes that lists the visit; zero means none
 	keys   []uint64   // keys in Memory.postings that list the visit
-	out    []byte     // the page's links as PackLinks made them; nil means that none are kept
+	out    []byte     // links of the page, packed by PackLinks; nil means that none are kept
 }
 
 var _ Store = (*Memory)(nil)
@@ -59,7 +58,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so their results are consistent.
+// Lookup implements [Index]. It holds the lock for all asks, so that their results are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func (m *Memory) lookup(ask Ask) Found {
 	return f
 }
 
-// Commit implements [Index]. It writes entries until one is stale.
+// Commit implements [Index].
 func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	return outcomes, nil
 }
 
-// commit writes the whole entry e under the lock. First it sets the final state of the URL in the
+// commit writes the whole entry e under the lock. It begins with the final state of the URL in the
 // frontier, because only the frontier knows whether the claim is still valid.
 func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
@@ -168,7 +167,7 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// put stores the page of e under the commit number place, which is above all others.
+// put stores the page of e. The commit number place must be above all others.
 func (m *Memory) put(place uint64, e *Entry) {
 	m.last = place
 	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}
@@ -187,8 +186,8 @@ func (m *Memory) put(place uint64, e *Entry) {
 	m.tally.Add(&v.record)
 }
 
-// stale reports whether the verdict of e may no longer hold: a page that its look-up would have found
-// was committed after the look-up, or its leader was visited again.
+// stale reports whether the verdict of e may no longer hold: since the look-up, a page that it
+// would have found has been committed, or the leader has been visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -207,8 +206,8 @@ func (m *Memory) stale(e *Entry) bool {
 	return m.ids[e.Record.Leader] > mark
 }
 
-// replaced reports whether the store no longer has the record that e.Replaces names, because
-// another visit to the page was committed in the meantime. If e.Replaces is zero, it returns false.
+// replaced reports whether another visit has replaced the record that e.Replaces identifies. It
+// returns false if e.Replaces is zero.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false
@@ -217,7 +216,6 @@ func (m *Memory) replaced(e *Entry) bool {
 	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
-// forget removes all data of the visit whose commit number is place.
 func (m *Memory) forget(place uint64) {
 	v := m.visits[place]
 	for _, key := range v.keys {
@@ -229,7 +227,7 @@ func (m *Memory) forget(place uint64) {
 	m.tally.Remove(&v.record)
 }
 
-// insert returns an ascending list with n added in order. If the list has n already, it is unchanged.
+// insert adds n to an ascending list, unless the list already contains it.
 func insert(list []uint64, n uint64) []uint64 {
 	i, found := slices.BinarySearch(list, n)
 	if found {
@@ -238,7 +236,6 @@ func insert(list []uint64, n uint64) []uint64 {
 	return slices.Insert(list, i, n)
 }
 
-// remove returns an ascending list without n.
 func remove(list []uint64, n uint64) []uint64 {
 	if i, found := slices.BinarySearch(list, n); found {
 		return slices.Delete(list, i, i+1)
@@ -246,7 +243,7 @@ func remove(list []uint64, n uint64) []uint64 {
 	return list
 }
 
-// Pages implements [Reader]. It returns copies, so that no caller can change the stored values.
+// Pages implements [Reader]. It returns copies, so that callers cannot change the stored values.
 func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error) {
 	all := make([]*Content, len(ids))
 	for i, id := range ids {
@@ -268,7 +265,6 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 	return all, nil
 }
 
-// content returns the record of a visit and the other data that want asks for.
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {
@@ -294,8 +290,8 @@ func (v memoryVisit) content(want Want) (Content, error) {
 
 func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
 
-// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so the
-// caller's loop body may call other methods.
+// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so that
+// the loop body may call other methods.
 func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		place, err := uint64(0), error(nil)
@@ -323,8 +319,8 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 	}
 }
 
-// visitAfter returns the first visit whose commit number is above place, and that number. The
-// number is 0 if there is no such visit.
+// visitAfter returns the first visit with a commit number above place, and that number, which is 0
+// if there is none.
 func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -418,7 +414,7 @@ func (m *Memory) SetMeta(ctx context.Context, name string, value []byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.meta[name] = append([]byte{}, value...) // not nil, because nil would mean that the value was never set
+	m.meta[name] = append([]byte{}, value...) // not nil, which would mean that the value was never set
 	return nil
 }
 
@@ -449,7 +445,7 @@ func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept[name] = append([]byte{}, value...) // not nil, because nil would mean that nothing is kept
+	m.kept[name] = append([]byte{}, value...) // not nil, which would mean that nothing is kept
 	return nil
 }
 
@@ -542,8 +538,8 @@ func (m *Memory) load(ctx context.Context, p *Part) error {
 	return m.Memory.End(ctx, end)
 }
 
-// Sync does nothing: memory never survives a power cut.
+// Sync does nothing, because memory never survives a power cut.
 func (m *Memory) Sync() error { return nil }
 
-// Close does nothing: the data is freed with the last reference.
+// Close does nothing. The memory is freed with the last reference to it.
 func (m *Memory) Close() error { return nil }

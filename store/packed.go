@@ -8,23 +8,23 @@ import (
 	"skink/dedup"
 )
 
-// A Packed is one page in encoded and compressed form, as a store keeps it. The process that has a
-// store open sends pages to other processes in this form, because they can unpack them themselves.
+// A Packed is one page in the encoded and compressed form in which a store keeps it. The process
+// that has a store open sends pages to other processes in this form, and they unpack them.
 type Packed struct {
-	Record []byte        // JSON of a [Record]; an empty value means that nothing is known about the page
-	Text   []byte        // main text as [Pack] or [PackMarked] made it
+	Record []byte        // JSON of a [Record]; empty means that nothing is known about the page
+	Text   []byte        // main text, packed by [Pack] or [PackMarked]
 	Kept   bool          // whether a text is kept, which may be empty
-	Sketch *dedup.Sketch // nil means that the page has no sketch, or that it was not asked for
-	Links  []byte        // the page's links as [PackLinks] made them; an empty value means that none are kept, or they were not asked for
+	Sketch *dedup.Sketch // nil means that the page has no sketch, or that none was requested
+	Links  []byte        // links, packed by [PackLinks]; empty means that none are kept or requested
 }
 
-// A PackedChange is a change whose page is packed.
+// A PackedChange is a [Change] with its page in packed form.
 type PackedChange struct {
 	Packed
-	Cursor Cursor // the position after this change
+	Cursor Cursor // position after this change
 }
 
-// Unpack decodes p. It returns nil if p has no record, because nothing is known about the page.
+// Unpack decodes p. It returns nil if p has no record.
 func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Record) == 0 {
 		return nil, nil
@@ -63,7 +63,7 @@ func (p *PackedChange) Unpack() (*Change, error) {
 	return &Change{Content: *c, Kind: ChangeOf(&c.Record), Cursor: p.Cursor}, nil
 }
 
-// UnpackRecord reads a record from its JSON.
+// UnpackRecord decodes the JSON of a record.
 func UnpackRecord(packed []byte) (*Record, error) {
 	r := new(Record)
 	return r, r.unpack(packed)
@@ -76,7 +76,7 @@ func (r *Record) unpack(packed []byte) error {
 	return nil
 }
 
-// Unpacked yields unpack(p) for each value p of packed. It ends after the first error of either.
+// Unpacked yields unpack(p) for each p of packed. It ends after the first error of either.
 func Unpacked[P, T any](packed iter.Seq2[P, error], unpack func(P) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for p, err := range packed {

@@ -12,25 +12,25 @@ import (
 type RecordKind string
 
 const (
-	Page     RecordKind = "page"      // the response contains text, so the record has a verdict
-	Other    RecordKind = "other"     // the response contains no text, such as an image; Detail may give the reason
-	Redirect RecordKind = "redirect"  // the response redirects to another URL, in Location
+	Page     RecordKind = "page"      // a response with text, which has a verdict
+	Other    RecordKind = "other"     // a response without text, such as an image; Detail may give the reason
+	Redirect RecordKind = "redirect"  // a redirect to another URL, which is in Location
 	Error    RecordKind = "error"     // no response, an error status, or a truncated body; see Problem
-	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
-	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
-	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail gives the number of its URLs
-	Later    RecordKind = "postponed" // the URL was not fetched, because URLs of its pattern kept returning duplicates; see Detail
+	Blocked  RecordKind = "blocked"   // forbidden by robots.txt
+	Skipped  RecordKind = "skipped"   // a file on disk or an archive record without text
+	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail gives their number
+	Later    RecordKind = "postponed" // not fetched, because URLs of this pattern kept returning duplicates; see Detail
 )
 
-// A Record holds everything known about one URL except its text, sketch and links. It is stored as
-// JSON: fields may be added, but the names and meanings of fields do not change.
+// A Record holds everything that is known about a URL except for its text, sketch and links. It is
+// stored as JSON, so fields may be added, but their names and meanings must not change.
 type Record struct {
 	ID  dedup.Hash `json:"id"`  // dedup.HashOf(URL), which identifies the page
-	URL string     `json:"url"` // canonical form of the URL
+	URL string     `json:"url"` // in canonical form
 	Via string     `json:"via,omitempty"`
 
 	Kind        RecordKind `json:"kind"`
-	Problem     string     `json:"problem,omitempty"` // kind of error if Kind is Error, such as "timeout" or "status 404"
+	Problem     string     `json:"problem,omitempty"` // kind of error, if Kind is Error, such as "timeout" or "status 404"
 	Detail      string     `json:"detail,omitempty"`  // explanation for users, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
 	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no response, or a file
@@ -39,80 +39,80 @@ type Record struct {
 	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the response
 	Depth       int        `json:"depth,omitempty"`
 	Hops        int        `json:"hops,omitempty"`
-	Tries       int        `json:"tries,omitempty"`     // number of attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
-	Size        int64      `json:"size,omitempty"`      // size of the decoded body in bytes
-	Truncated   bool       `json:"truncated,omitempty"` // the body was not received completely; such a record has Kind Error and no verdict
+	Tries       int        `json:"tries,omitempty"`     // number of failed attempts to fetch the URL, if Kind is Error and the error may be temporary
+	Size        int64      `json:"size,omitempty"`      // size of the decoded body, in bytes
+	Truncated   bool       `json:"truncated,omitempty"` // whether the body is incomplete; if so, Kind is Error and there is no verdict
 
-	Checked   bool `json:"checked,omitempty"`   // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
-	Requisite bool `json:"requisite,omitempty"` // the URL was fetched only for the archive, because an archived page needs the file to be shown correctly
-	Sitemap   bool `json:"sitemap,omitempty"`   // the URL was requested as a sitemap, because robots.txt or an index file names it
+	Checked   bool `json:"checked,omitempty"`   // whether the URL was not crawled, but only checked for existence because a crawled page links to it
+	Requisite bool `json:"requisite,omitempty"` // whether the URL was fetched only for the archive, because an archived page needs the file to be shown correctly
+	Sitemap   bool `json:"sitemap,omitempty"`   // whether the URL was fetched as a sitemap, because robots.txt or an index file names it
 
-	CanonicalURL string      `json:"canonical_url,omitempty"` // target of rel=canonical, as an absolute URL
-	Canonicals   []string    `json:"canonicals,omitempty"`    // all targets of rel=canonical, as absolute URLs, if the page names more than one; at most [MostCanonicals]
-	Alternates   []Alternate `json:"alternates,omitempty"`    // versions of the page in other languages, as it declares them; at most [MostAlternates]
+	CanonicalURL string      `json:"canonical_url,omitempty"` // absolute URL of rel=canonical
+	Canonicals   []string    `json:"canonicals,omitempty"`    // absolute URLs of all rel=canonical if there are several; at most [MostCanonicals]
+	Alternates   []Alternate `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MostAlternates]
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
-	H1           []string    `json:"h1,omitempty"`         // text of the <h1> headings, in order; at most [MostHeadings]
-	TitleFrom    string      `json:"title_from,omitempty"` // source of Title, if the page has no <title>: "og:title" or "h1"
+	H1           []string    `json:"h1,omitempty"`         // texts of the <h1> headings, in order; at most [MostHeadings]
+	TitleFrom    string      `json:"title_from,omitempty"` // source of Title if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
-	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is that of og:description, because the page has no other
+	SharedOnly   bool        `json:"shared_only,omitempty"` // whether Description comes from og:description, because the page has no other
 	Author       string      `json:"author,omitempty"`
-	PublishedAt  string      `json:"published_at,omitempty"` // time of publication in RFC 3339, or only its date
-	ModifiedAt   string      `json:"modified_at,omitempty"`  // time of the last modification in RFC 3339, or only its date
+	PublishedAt  string      `json:"published_at,omitempty"` // publication time in RFC 3339, or only the date
+	ModifiedAt   string      `json:"modified_at,omitempty"`  // last modification time in RFC 3339, or only the date
 	SiteName     string      `json:"site_name,omitempty"`
-	Root         string      `json:"root,omitempty"`       // rule by which the extraction found the main text
-	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
-	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares a language other than Lang, the language of its text
-	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
-	Private      bool        `json:"private,omitempty"`    // the page was requested with a password, cookies or headers of the user, so it may not be public; it is not in the feed
-	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
-	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
+	Root         string      `json:"root,omitempty"`       // rule by which the main text was found
+	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex: it is judged, but never in the feed
+	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares another language than Lang, the language of its text
+	Listed       bool        `json:"listed,omitempty"`     // whether a sitemap lists the page
+	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; it may not be public, and is not in the feed
+	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
+	Hidden       bool        `json:"hidden,omitempty"`     // whether robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
 
-	Faults  uint64   `json:"faults,omitempty"`  // set of faults in the page's HTML and header; see package extract/markup
+	Faults  uint64   `json:"faults,omitempty"`  // set of faults in the HTML and header; see package extract/markup
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
-	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
+	Anchors []byte   `json:"anchors,omitempty"` // hashes of possible targets of fragments in the page, two bytes each; only after a crawl for an audit
 
-	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "" means that links were followed, or there is no special reason
+	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed: one of the DeadEnd constants; "" if links were followed, or if there is no special reason
 
-	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the response
-	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts; see [extract.Document]; "" means that it needs none, or Rendered is set
-	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
+	Rendered     bool   `json:"rendered,omitempty"`      // whether a browser rendered the page; if so, its text, links and metadata are from the rendered page, but Size is from the response
+	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text needs scripts; see [extract.Document]; "" if it needs none, or if Rendered is set
+	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read nevertheless
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed nevertheless
 
-	Words       int               `json:"words,omitempty"`      // number of tokens in the canonical text
+	Words       int               `json:"words,omitempty"`      // tokens in the canonical text
 	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other
-	LeftWords   int               `json:"left_words,omitempty"` // number of tokens of running text that the extraction left out of the main text
-	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // hash of the running text that the extraction left out
+	LeftWords   int               `json:"left_words,omitempty"` // tokens of running text that the extraction left out of the main text
+	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // hash of this running text
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`
-	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
+	Leader      dedup.Hash        `json:"leader,omitzero"`        // page id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64           `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
-	Containment float64           `json:"containment,omitempty"`  // exact share of the page's runs of three words that the leader contains, if the rule is containment and the page is near
-	Found       dedup.Method      `json:"found,omitempty"`        // method by which the leader was found
-	Capped      bool              `json:"capped,omitempty"`       // some similar leaders were not compared with the page, because there were too many
-	NoText      bool              `json:"no_text,omitempty"`      // the page is a duplicate, and the store does not keep its text
+	Containment float64           `json:"containment,omitempty"`  // exact share of the page's three-word runs that the leader contains, if the rule is containment and the page is near
+	Found       dedup.Method      `json:"found,omitempty"`        // how the leader was found
+	Capped      bool              `json:"capped,omitempty"`       // whether some similar leaders were not compared with the page, because there were too many
+	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
-	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response from which this record was made, or of a revisit record that stands for it
-	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last visit's HTTP response, if that visit found the page unchanged
+	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response for this record, or of a revisit record in its place
+	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if it showed the page unchanged
 
-	ETag      string    `json:"etag,omitempty"`     // ETag of the last response that had a body, as the server sent it
-	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response that had a body
+	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
+	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body
 	Visit     VisitKind `json:"visit,omitempty"`
-	VisitedAt time.Time `json:"visited_at,omitzero"` // time of the last visit, if the page has not changed since FetchedAt
-	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time at which the page last got a new verdict without a visit, because its leader had changed
-	First     time.Time `json:"first,omitzero"`      // time at which the page was first fetched, if that was before FetchedAt
-	Since     time.Time `json:"since,omitzero"`      // time at which the page was first seen with its current text, if that was before FetchedAt
-	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
-	Added     string    `json:"added,omitempty"`     // excerpt of the text that the last change added
-	Removed   string    `json:"removed,omitempty"`   // excerpt of the text that the last change removed
+	VisitedAt time.Time `json:"visited_at,omitzero"` // last visit, if the page has not changed since FetchedAt
+	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
+	First     time.Time `json:"first,omitzero"`      // first fetch, if before FetchedAt
+	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if before FetchedAt
+	Missed    int       `json:"missed,omitempty"`    // failed visits since the last successful one; Problem is the error of the last visit
+	Added     string    `json:"added,omitempty"`     // excerpt of the text added by the last change
+	Removed   string    `json:"removed,omitempty"`   // excerpt of the text removed by the last change
 
 	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
 
-	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first, at most [MostVisits]
+	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first; at most [MostVisits]
 }
 
-// ItemKind returns the kind of the frontier item that fetches the URL of the record again.
+// ItemKind returns the kind of frontier item with which to fetch the URL again.
 func (r *Record) ItemKind() frontier.ItemKind {
 	switch {
 	case r.Checked:
@@ -125,43 +125,43 @@ func (r *Record) ItemKind() frontier.ItemKind {
 	return frontier.Page
 }
 
-// An Alternate is the version of a page in another language, as the page declares it.
+// An Alternate is a version of a page in another language, as declared by the page.
 type Alternate struct {
 	Lang string `json:"lang"` // value of hreflang: a language, a language and a region, or x-default
 	URL  string `json:"url"`  // absolute URL
 }
 
-// These constants limit the lists in a [Record] that a page fills. They keep records small, because
-// records are read often.
+// These constants limit lists in a [Record] that come from a page. Records are read often, so they
+// must stay small.
 const (
-	MostHeadings   = 8   // maximum length of Record.H1
-	MostCanonicals = 8   // maximum length of Record.Canonicals
-	MostAlternates = 128 // maximum length of Record.Alternates; the largest sites have slightly fewer languages
+	MostHeadings   = 8   // of Record.H1
+	MostCanonicals = 8   // of Record.Canonicals
+	MostAlternates = 128 // of Record.Alternates; the largest sites have slightly fewer languages
 )
 
 // An Archived is the location of a record in a web archive.
 type Archived struct {
-	File   string `json:"file"`             // name of the archive file, without a folder
+	File   string `json:"file"`             // name of the archive file, without its folder
 	Offset int64  `json:"offset"`           // position of the record in the file, in bytes
 	Length int64  `json:"length"`           // length of the record in the file, in bytes
 	Digest string `json:"digest,omitempty"` // WARC-Payload-Digest of the record
 }
 
-// These are the reasons why no link of a page was followed; see [Record.DeadEnd].
+// These are the values of [Record.DeadEnd]: reasons why no link of a page was followed.
 const (
-	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
-	DeadEndScripts  = "scripts"  // the page has no links, but it has scripts, which may add links in a browser
+	DeadEndNoFollow = "nofollow" // the page asks crawlers not to follow its links
+	DeadEndScripts  = "scripts"  // the page has no links, but has scripts, which may add links in a browser
 )
 
-// These are the bounds that a page can exceed; see [Record.Bounds].
+// These are the limits that a page can exceed; see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
-	BoundDepth = "depth" // the elements are nested too deeply; the main text is chosen as for BoundTree
-	BoundLinks = "links" // the links are too many or too long; the links after the limit were ignored
-	BoundList  = "list"  // the sitemap is too long or damaged, so it was not read to the end
+	BoundDepth = "depth" // the elements are nested too deeply; all text between tags counts as the main text
+	BoundLinks = "links" // there are too many links, or they are too long; the links beyond the limit were ignored
+	BoundList  = "list"  // the sitemap is too long or damaged, and was not read to the end
 )
 
-// End returns the final state of the record's URL in the frontier.
+// End returns the final state in the frontier of the record's URL.
 func (r *Record) End() frontier.State {
 	switch {
 	case r.Kind == Redirect:
@@ -184,7 +184,7 @@ func (r *Record) Fed() bool {
 // Follows reports whether the page duplicates another page, its leader.
 func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
-// A Tally counts records. Pages = Unique + Exact + Near + Thin.
+// A Tally counts records. The total of Unique, Exact, Near and Thin is Pages.
 type Tally struct {
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
@@ -194,20 +194,20 @@ type Tally struct {
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Blocked   int64 `json:"blocked"`
-	Skipped   int64 `json:"skipped"` // number of files that have no text
+	Skipped   int64 `json:"skipped"` // files without text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"postponed,omitempty"`    // number of URLs that were not fetched, because URLs of the same pattern kept returning duplicates
-	Unkept    int64 `json:"unkept"`                 // number of duplicates whose text was not kept
-	Capped    int64 `json:"capped"`                 // number of pages that were not compared with all similar leaders, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // number of pages whose text needs scripts that were not run
-	Rendered  int64 `json:"rendered,omitempty"`     // number of pages that a browser rendered
-	Bytes     int64 `json:"bytes"`                  // total size of the decoded bodies of all records
+	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because their pattern kept returning duplicates
+	Unkept    int64 `json:"unkept"`                 // duplicates whose text is not kept
+	Capped    int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text needs scripts that were not run
+	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
+	Bytes     int64 `json:"bytes"`                  // total size of all decoded bodies
 
-	Problems map[string]int64 `json:"problems,omitempty"` // number of errors of each kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors of each kind after which a URL was retried and finally given up
+	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, for URLs that were given up after several attempts
 }
 
-// Records returns the number of records that were counted.
+// Records returns the number of all records.
 func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
@@ -230,13 +230,13 @@ func (t *Tally) Failed() map[string]int64 {
 	return failed
 }
 
-// Pages returns the number of pages that were judged.
+// Pages returns the number of judged pages.
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add adds one record to the counts.
 func (t *Tally) Add(r *Record) { t.count(r, 1) }
 
-// Remove subtracts one record, which must have been added, from the counts.
+// Remove subtracts one record, which must have been added before.
 func (t *Tally) Remove(r *Record) { t.count(r, -1) }
 
 func (t *Tally) count(r *Record, n int64) {
@@ -269,8 +269,8 @@ func (t *Tally) countError(r *Record, n int64) {
 	}
 }
 
-// countKind adds n to the count of a kind of problem. A count of 0 is deleted, and an empty map
-// becomes nil, so that Add and then Remove leave a tally as it was.
+// countKind adds n to the count of a problem. It deletes a count of 0, and sets an empty map to
+// nil, so that Remove undoes Add exactly.
 func countKind(byKind *map[string]int64, kind string, n int64) {
 	if *byKind == nil {
 		*byKind = map[string]int64{}
@@ -309,9 +309,9 @@ func (t *Tally) countPage(r *Record, n int64) {
 	}
 }
 
-// Doubtful reports whether text that the extraction left out makes a verdict doubtful. It returns
-// true if the running text that was left out of the page differs from that of its leader, and more
-// than minWords words were left out of one of them. It returns false for a nil leader.
+// Doubtful reports whether text that the extraction left out makes the verdict doubtful. It returns
+// true if the omitted running text of the page differs from that of its leader, and at least one of
+// the two has more than minWords words. It returns false for a nil leader.
 func (r *Record) Doubtful(leader *Record, minWords int) bool {
 	return leader != nil && r.Follows() && r.LeftHash != leader.LeftHash && max(r.LeftWords, leader.LeftWords) > minWords
 }

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// roundName is the name under which a store keeps the start of the last round.
 const roundName = "last round"
 
-// LastRound returns the time at which the last round of visits began, or the zero time if the crawl
-// never revisited its pages.
+// LastRound returns when the last round of visits began, or the zero time if no page was ever
+// revisited.
 func LastRound(ctx context.Context, s MetaReader) (at time.Time, err error) {
 	text, err := s.Meta(ctx, roundName)
 	if err != nil || len(text) == 0 {
@@ -22,7 +21,7 @@ func LastRound(ctx context.Context, s MetaReader) (at time.Time, err error) {
 	return at, nil
 }
 
-// SetLastRound records the time at which the last round of visits began.
+// SetLastRound records when the last round of visits began.
 func SetLastRound(ctx context.Context, s Meta, at time.Time) error {
 	return s.SetMeta(ctx, roundName, []byte(at.UTC().Format(time.RFC3339Nano)))
 }

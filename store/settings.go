@@ -9,28 +9,28 @@ import (
 // FormatVersion is the version of the format of records and Settings.
 const FormatVersion = 3
 
-// Settings describe how the pages of a store are read and compared. They are fixed when the store
+// Settings determine how the pages of a store are read and compared. They are fixed when the store
 // is created, because sketches made with different settings cannot be compared.
 type Settings struct {
-	Format     int     `json:"format"`    // FormatVersion of the code that made the store
+	Format     int     `json:"format"`    // FormatVersion of the program that created the store
 	Extractor  int     `json:"extractor"` // version of package extract
-	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the code that made the store
-	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the code that made the store
-	Form       string  `json:"form"`      // words that are dropped or changed before comparison, in the form that dedup.ParseForm reads
+	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the program that created the store
+	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the program that created the store
+	Form       string  `json:"form"`      // words to drop or change before comparison; see dedup.ParseForm
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
-	Shingle    int     `json:"shingle"`   // number of units in one shingle
+	Shingle    int     `json:"shingle"`   // units per shingle
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // method for finding similar pages: bands, super or mega
 	MinWords   int     `json:"min_words"`
-	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
-	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
-	Documents  int     `json:"documents,omitempty"`  // version of package document; 0 means that documents that are not HTML have no text
-	Contained  float64 `json:"contained,omitempty"`  // share of a page's runs of three words that its leader must contain; see [dedup.Rule]; 0 means that resemblance decides
+	NoLinks    bool    `json:"no_links,omitempty"`   // do not keep links
+	SkipTexts  bool    `json:"skip_texts,omitempty"` // do not keep the texts of duplicates, and follow few of their links
+	Documents  int     `json:"documents,omitempty"`  // version of package document; 0 means that only HTML documents have text
+	Contained  float64 `json:"contained,omitempty"`  // share of a page's three-word runs that its leader must contain; see [dedup.Rule]; 0 means that resemblance decides
 
-	Markdown Markdown `json:"markdown,omitempty"` // form of the Markdown that is kept in addition to each text
+	Markdown Markdown `json:"markdown,omitempty"` // kind of Markdown to keep in addition to each text
 }
 
-// Markdown is the form in which each text is also kept as Markdown.
+// Markdown is the kind of Markdown that is kept in addition to each text.
 type Markdown string
 
 const (
@@ -41,7 +41,7 @@ const (
 
 const settingsName = "settings"
 
-// ReadSettings returns the settings of s, or nil for a store that has none yet.
+// ReadSettings returns the settings of s, or nil if it has none yet.
 func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	b, err := s.Meta(ctx, settingsName)
 	if err != nil || b == nil {
@@ -54,8 +54,8 @@ func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	return &set, nil
 }
 
-// WriteSettings sets the settings of a store that has none. If the store has settings already, for
-// example because another process has just set them, WriteSettings changes nothing and returns
+// WriteSettings sets the settings of a store that has none. If the store already has settings,
+// perhaps because another process has just set them, WriteSettings changes nothing and returns
 // [ErrChanged].
 func WriteSettings(ctx context.Context, m Meta, set Settings) error {
 	b, err := json.Marshal(set)

@@ -1,21 +1,20 @@
 // Package store stores the state of a crawl: records, sketches, texts, postings, the frontier and
-// the settings. It contains the contract, and a store in memory. Package store/badger is the
-// embedded store, which is the default. Package store/storetest tests the promises of the contract,
-// and every back end passes these tests.
+// the settings. It contains the interfaces, which are the contract, and a store in memory. Package
+// store/badger is the embedded store, which is the default. Package store/storetest tests the
+// contract, and every back end passes these tests.
 //
 // The contract has parts, so that a caller asks only for what it uses: a [Reader] for reports and
-// feeds, an [Index] for the pipeline, a frontier for the crawler, [Meta] for settings and the positions
-// of feeds, and [Portable] for copies. A [Store] is all of them.
+// feeds, an [Index] for the pipeline, a frontier for the crawler, [Meta] for settings and the
+// positions of feeds, and [Portable] for copies. A [Store] implements all of them.
 //
 // # Pages are identified by their ids
 //
-// The id of a page is the hash of its canonical URL. A store also numbers the pages in the order of
-// their commits. These numbers are internal. Callers see only their order, in a [Cursor] and in
-// lists.
+// The id of a page is the hash of its canonical URL. A store also numbers pages in the order of
+// their commits. The numbers are internal: callers see only the order, in a [Cursor] and in lists.
 //
 // # Judging pages concurrently
 //
-// A page is judged by the results of [Index.Lookup]. Any number of goroutines, or machines, may
+// A page is judged from the results of [Index.Lookup]. Any number of goroutines, or machines, may
 // judge pages at once. The [Mark] of each look-up keeps their verdicts correct: [Index.Commit]
 // refuses a page as [Stale] if a page that could change its verdict was committed after the mark.
 // So the verdicts in a store are the same as if its pages had been judged one by one, in the order
@@ -28,18 +27,18 @@
 //
 // # The order of writing
 //
-// All data of pages enters a store through Commit. Commit may be interrupted at any moment, so its
-// writes have an order: text, sketch, out-links, postings, record, and last the final state of the
-// URL in the frontier. This last write is the commit point. A back end may group these writes in
-// transactions, but need not. After a crash a reader must tolerate the following:
+// All data of pages enters a store through Commit. Commit may be interrupted at any moment, so it
+// writes in a fixed order: text, sketch, out-links, postings, record, and last the final state of
+// the URL in the frontier. This last write is the commit point. A back end may group these writes
+// in transactions, but need not. After a crash a reader must tolerate the following:
 //
 //   - a posting whose page has no record: ignored;
 //   - a text or a sketch without a record: never read;
-//   - a record whose URL is still pending: the page is fetched again, and its
-//     second commit keeps the record that is there ([Kept]).
+//   - a record whose URL is still pending: the page is fetched again, and its second commit keeps
+//     the record that is there ([Kept]).
 //
-// The contract promises neither a snapshot over several calls nor numbers without gaps. Only an
-// embedded store could keep such promises.
+// The contract guarantees neither a snapshot across several calls nor numbers without gaps. Only an
+// embedded store could guarantee these.
 package store
 
 import (
@@ -53,15 +52,16 @@ var (
 	ErrInUse = errors.New("store is in use by another process")
 	// ErrCorrupt means that the files exist but cannot be read as a store.
 	ErrCorrupt = errors.New("store is damaged or is not a skink store")
-	// ErrFull means that less than the reserve is free on the disk; nothing was written.
+	// ErrFull means that the disk has less free space than the reserve, and that nothing was
+	// written.
 	ErrFull = errors.New("disk is nearly full")
-	// ErrNotExist means that there is no store, and the caller did not ask to make one.
+	// ErrNotExist means that there is no store, and that the caller did not ask to create one.
 	ErrNotExist = errors.New("no such store")
 	// ErrAway means that the servers that keep the store did not respond in time.
 	ErrAway = errors.New("the servers of the store do not respond")
 )
 
-// A Store holds one crawl. Several goroutines may call all its methods at once.
+// A Store holds one crawl. All methods are safe for concurrent use.
 type Store interface {
 	frontier.Frontier
 	Reader
@@ -69,8 +69,8 @@ type Store interface {
 	Meta
 	Portable
 
-	// Sync makes all commits survive a power cut.
+	// Sync ensures that all commits survive a power cut.
 	Sync() error
-	// Close syncs the store and ends all claims. The store cannot be used afterwards.
+	// Close syncs the store and ends all claims. The store must not be used afterwards.
 	Close() error
 }

@@ -12,9 +12,9 @@ import (
 	"skink/internal/field"
 )
 
-// Each text is stored as one zstd frame. The compression level is the fastest. On main texts of a
-// few kilobytes the better levels save little, and each page would wait for them. Encoder and
-// decoder are made once, because each needs megabytes of tables.
+// Each text is stored as one zstd frame, at the fastest compression level. On main texts of a few
+// kilobytes, the higher levels save little and would delay every page. The encoder and the decoder
+// are created only once, because each needs megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
@@ -33,18 +33,18 @@ var (
 )
 
 // maxText is the maximum size of an unpacked text, in bytes. A larger one is refused, because it
-// can only come from a damaged store and could take all memory.
+// must come from a damaged store, and could exhaust the memory.
 const maxText = 1 << 30
 
-// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, rather than Commit
-// itself, so that several workers can compress texts in parallel.
+// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, not Commit itself, so
+// that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// PackFast is like [PackMarked], but takes a third of the time. The result is a third larger. It is
-// for stores that are deleted when the command ends.
+// PackFast is like [PackMarked], but takes a third of the time and its result is a third larger. It
+// is for stores that are deleted when the command ends.
 //
-// In place of the zstd frame, the result has a zero byte, with which no zstd frame begins, and one
-// S2 block.
+// Instead of a zstd frame, the result contains a zero byte, with which no zstd frame begins, and
+// one S2 block.
 func PackFast(text string, markdown []byte, headings []Heading) []byte {
 	b := buffers.Get().(*buffer)
 	var head []byte
@@ -57,9 +57,8 @@ func PackFast(text string, markdown []byte, headings []Heading) []byte {
 	return packed
 }
 
-const fastFrame = 0 // the byte before an S2 block
+const fastFrame = 0 // first byte before an S2 block
 
-// A buffer is memory that PackFast reuses.
 type buffer struct{ all, block []byte }
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
@@ -70,17 +69,17 @@ const largestBuffer = 1 << 20
 // A Heading is a line of a page's main text that is a heading.
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
-	Level int    `json:"level"`        // level of the heading, 1 to 6
-	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, not escaped; "" means that the heading has none
+	Level int    `json:"level"`        // from 1 to 6
+	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, unescaped; "" means none
 }
 
 // # Marked texts
 //
 // A text with its Markdown and its headings is one frame of all three. The Markdown and the ids of
-// headings repeat words of the text, and therefore take little space there. A skippable frame of
-// zstd (RFC 8878, section 3.1.2) comes before it: the magic number, the length of its content,
-// which is 8, the length of the text, and that of the Markdown. Each of the four has four bytes,
-// little-endian.
+// headings repeat words of the text, and therefore take little space there. It is preceded by a
+// skippable zstd frame (RFC 8878, section 3.1.2): the magic number, the length of the frame's
+// content, which is 8, the length of the text, and that of the Markdown. Each of these has four
+// bytes, little-endian.
 //
 // Each heading is stored as the number of lines after the previous heading, its level, the length
 // of its id, and the id. Numbers are unsigned varints as in encoding/binary.
@@ -89,7 +88,7 @@ const (
 	splitSize  = 16
 )
 
-// PackMarked compresses a text together with its Markdown and its headings, which may be empty.
+// PackMarked compresses a text with its Markdown and headings, which may both be empty.
 func PackMarked(text, markdown []byte, headings []Heading) []byte {
 	if len(markdown) == 0 && len(headings) == 0 {
 		return Pack(text)
@@ -99,7 +98,7 @@ func PackMarked(text, markdown []byte, headings []Heading) []byte {
 }
 
 // appendMarked appends a text, its Markdown and its headings to dst. The result head is the
-// skippable frame that comes before them. It is empty if there is only a text.
+// skippable frame that must precede them. It is empty if there is only a text.
 func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headings []Heading) (all, head []byte) {
 	all = append(append(dst, text...), markdown...)
 	if len(markdown) == 0 && len(headings) == 0 {
@@ -120,15 +119,15 @@ func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headin
 	return all, head
 }
 
-// Unpack is the inverse of Pack. For a text that PackMarked made it returns the text alone. It
-// returns [ErrCorrupt] for a damaged text.
+// Unpack is the inverse of Pack. It also accepts the result of PackMarked, of which it returns only
+// the text. It returns [ErrCorrupt] for a damaged text.
 func Unpack(packed []byte) ([]byte, error) {
 	text, _, _, err := unpackParts(packed)
 	return text, err
 }
 
-// UnpackMarked is the inverse of PackMarked. A text that was packed alone has no Markdown and no
-// headings.
+// UnpackMarked is the inverse of PackMarked. It also accepts the result of Pack, which has no
+// Markdown or headings.
 func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err error) {
 	text, markdown, rest, err := unpackParts(packed)
 	if err != nil {
@@ -149,7 +148,6 @@ func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err
 	return text, markdown, headings, nil
 }
 
-// unpackParts returns the text, the Markdown and the encoded headings of a packed text.
 func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 	split := len(packed) >= splitSize && binary.LittleEndian.Uint32(packed) == splitMagic
 	var first, second int
@@ -169,7 +167,7 @@ func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 	return all[:first:first], all[first : first+second : first+second], all[first+second:], nil
 }
 
-// unpackFrame returns the content of a zstd frame or of a block that PackFast made.
+// unpackFrame returns the content of a zstd frame, or of a block from PackFast.
 func unpackFrame(packed []byte) ([]byte, error) {
 	if len(packed) == 0 || packed[0] != fastFrame {
 		return decoder().DecodeAll(packed, nil)

@@ -11,15 +11,15 @@ import (
 type VisitKind string
 
 const (
-	FirstVisit  VisitKind = ""             // the page was not known, or no earlier visit had fetched it
+	FirstVisit  VisitKind = ""             // page unknown, or never fetched before
 	NotModified VisitKind = "not modified" // the server reported that the page has not changed
-	Same        VisitKind = "same"         // the text has the same words as before
-	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
-	Vanished    VisitKind = "gone"         // the page or file no longer exists
-	Failed      VisitKind = "failed"       // the visit failed, so the record of the previous visit stays
+	Same        VisitKind = "same"         // same words as before
+	Altered     VisitKind = "changed"      // the words of the text or Record.Kind have changed
+	Vanished    VisitKind = "gone"         // page or file no longer exists
+	Failed      VisitKind = "failed"       // failed, so that the record of the previous visit remains
 )
 
-// String returns the kind, and "new" for a first visit.
+// String returns the kind, or "new" for a first visit.
 func (k VisitKind) String() string {
 	if k == FirstVisit {
 		return "new"
@@ -29,9 +29,9 @@ func (k VisitKind) String() string {
 
 // A Visit is an earlier state of a page.
 type Visit struct {
-	At          time.Time         `json:"at"`                  // time at which the page was fetched, or judged again
-	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // time at which the page was fetched, if that is not At
-	Since       time.Time         `json:"since,omitzero"`      // time at which the page was first seen with that text, if that was before At
+	At          time.Time         `json:"at"`                  // when the page was fetched or judged again
+	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when the page was fetched, if not At
+	Since       time.Time         `json:"since,omitzero"`      // when the page was first seen with that text, if before At
 	Words       int               `json:"words,omitempty"`
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
@@ -40,7 +40,7 @@ type Visit struct {
 	NoIndex     bool              `json:"noindex,omitempty"`
 }
 
-// Fetched returns the time at which the page was fetched.
+// Fetched returns when the page was fetched.
 func (v *Visit) Fetched() time.Time {
 	if v.FetchedAt.IsZero() {
 		return v.At
@@ -48,23 +48,23 @@ func (v *Visit) Fetched() time.Time {
 	return v.FetchedAt
 }
 
-// Minima returns the sketch of the text at that visit, or nil if it was not kept.
+// Minima returns the sketch of the text of that visit, or nil if it was not kept.
 func (v *Visit) Minima() *dedup.Sketch {
 	s, _ := dedup.SketchOf(v.Sketch)
 	return s
 }
 
-// A Restless is a short passage of a page that a visit found changed. Its position is kept, to find
-// out whether it changes with every visit, as a date or a counter does.
+// A Restless is a short passage of a page that a visit found changed. Its position is kept to find
+// out whether it changes with every visit, like a date or a counter.
 type Restless struct {
 	After  dedup.Hash `json:"after"`            // position of the passage: hash of the last unchanged line before it and of the number of lines between them
-	Before dedup.Hash `json:"before"`           // position of the passage from its end: hash of the first unchanged line after it and of the number of lines between them
+	Before dedup.Hash `json:"before"`           // position from the other side: hash of the first unchanged line after the passage and of the number of lines between them
 	Now    dedup.Hash `json:"now"`              // hash of the passage at the last visit
-	Visits int        `json:"visits,omitempty"` // number of successive visits that found the passage changed
+	Visits int        `json:"visits,omitempty"` // successive visits that found the passage changed
 	Text   string     `json:"text"`             // excerpt of the passage at the last visit
 }
 
-// Fed reports whether the page belonged in the feed of deduplicated content.
+// Fed reports whether the page belonged in the feed of deduplicated content at that visit.
 func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
@@ -76,11 +76,11 @@ const MostVisits = 16
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
 // Began returns the time at which the current state of the page began: when it was fetched, or
-// later judged again. The time distinguishes successive records of one page, because every revisit
-// changes it. A visit that finds the page unchanged (see [Entry.Touch]) does not change it.
+// later judged again. This time distinguishes successive records of one page. A visit that finds
+// the page unchanged (see [Entry.Touch]) does not change it; any other visit does.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
-// FirstFetched returns the time at which the page was first fetched.
+// FirstFetched returns when the page was first fetched.
 func (r *Record) FirstFetched() time.Time {
 	if r.First.IsZero() {
 		return r.FetchedAt
@@ -88,8 +88,8 @@ func (r *Record) FirstFetched() time.Time {
 	return r.First
 }
 
-// Seen returns the time at which the page was first seen with its current text, or with an earlier
-// text that differs from it only by small changes.
+// Seen returns when the page was first seen with its current text, or with an earlier text that
+// differs from it only in small ways.
 func (r *Record) Seen() time.Time {
 	if r.Since.IsZero() {
 		return r.FetchedAt
@@ -97,8 +97,8 @@ func (r *Record) Seen() time.Time {
 	return r.Since
 }
 
-// since returns the time at which a page was first seen with its current text, given its earlier
-// visits. It returns the zero time if no earlier visit had that text.
+// since returns when a page was first seen with its current text, given its earlier visits. It
+// returns the zero time if none of them found that text.
 func since(text dedup.Hash, earlier []Visit) time.Time {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		v := &earlier[i]
@@ -120,17 +120,17 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Answers reports whether the record was written by the very visit that an item asks for. If so,
-// the current visit is a replay after a crash, and the record is kept. A record from before the
-// item was due is replaced.
+// Answers reports whether the record is from the visit that the item asks for. If so, the current
+// visit is a replay after a crash, and the record is kept. A record from before the item was due is
+// replaced.
 func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds completes r, the record of a new visit, with the history in before, the page's previous
-// record. The state of before becomes the first element of r.Earlier. The argument resemblance is
-// the resemblance of the two texts. The argument sketch is the sketch of the text of before, or
-// nil. If both records have the same text, the sketch is not kept.
+// Succeeds adds history to r, the record of a new visit. The argument before is the page's previous
+// record, whose state becomes the first element of r.Earlier. The argument sketch is the sketch of
+// its text, or nil; it is not kept if both records have the same text. The argument resemblance is
+// the resemblance of the two texts.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

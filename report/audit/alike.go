@@ -6,15 +6,15 @@ import (
 )
 
 // resemblances computes exact resemblances of pages. Successive calls often compare many pages with
-// the same leader, so the shingles of that leader are kept until a call has another leader.
+// the same leader, so the shingles of the last leader are kept.
 type resemblances struct {
 	rule dedup.Rule
 	of   dedup.Hash
 	set  dedup.Set
 }
 
-// compare returns the resemblance of two pages as a table cell, or nil if the store does not keep the
-// text of one of them.
+// compare returns the resemblance of two pages as a table cell, or nil if either text is not in the
+// store.
 func (m *resemblances) compare(page, other *store.Content) any {
 	switch {
 	case page == nil || other == nil:

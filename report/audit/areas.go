@@ -14,10 +14,9 @@ import (
 // An Area is a section of a host: the URLs whose path begins with the same folder.
 type Area struct {
 	Host    string
-	Section string // path of the first folder, such as "/blog/"; "/" means the URLs outside any folder
+	Section string // first folder of the path, such as "/blog/"; "/" means that the URL is in no folder
 }
 
-// areaOf returns the area to which a URL belongs.
 func areaOf(rawURL string) Area {
 	area := Area{store.HostOf(rawURL), "/"}
 	if u, err := url.Parse(rawURL); err == nil {
@@ -28,14 +27,13 @@ func areaOf(rawURL string) Area {
 	return area
 }
 
-// areas collects the areas of a site.
 type areas struct {
 	all  []Area
-	urls []int // number of URLs of each area
+	urls []int
 	at   map[Area]int32
 }
 
-// add counts a URL, and returns the index of its area in all.
+// add returns the index of the URL's area in all.
 func (p *areas) add(rawURL string) int32 {
 	area := areaOf(rawURL)
 	i, known := p.at[area]
@@ -48,14 +46,14 @@ func (p *areas) add(rawURL string) int32 {
 	return i
 }
 
-// Hosts returns the hosts of the audited URLs, those with the most URLs first. It returns nil if
+// Hosts returns the hosts of the audited URLs, the host with the most URLs first. It returns nil if
 // Options.Areas was not set.
 func (a *Audit) Hosts() []string {
 	return a.mostUsed(func(p Area) string { return p.Host })
 }
 
-// Sections returns the sections of a host, those with the most URLs first. If host is "", it returns those
-// of all hosts. It returns nil if Options.Areas was not set.
+// Sections returns the sections of a host, or of all hosts if host is "". The section with the most
+// URLs is first. Sections returns nil if Options.Areas was not set.
 func (a *Audit) Sections(host string) []string {
 	return a.mostUsed(func(p Area) string {
 		if host != "" && p.Host != host {
@@ -65,7 +63,7 @@ func (a *Audit) Sections(host string) []string {
 	})
 }
 
-// mostUsed returns the names of areas, those with the most URLs first. Areas without a name are left out.
+// The name with the most URLs comes first. Areas without a name are left out.
 func (a *Audit) mostUsed(name func(Area) string) (names []string) {
 	if a.site.areas == nil {
 		return nil
@@ -83,14 +81,13 @@ func (a *Audit) mostUsed(name func(Area) string) (names []string) {
 	return names
 }
 
-// A Filter selects some rows of a finding. A field with its zero value selects all rows. Host and
+// A Filter selects some rows of a finding. A field with the zero value matches all rows. Host and
 // Section need Options.Areas.
 type Filter struct {
 	Host, Section string
 	Change        Change
 }
 
-// matches reports whether the filter selects a row of a finding.
 func (w Filter) matches(s *site, c compared) bool {
 	if w.Change != "" && c.change != w.Change {
 		return false
@@ -142,16 +139,16 @@ type Selection struct {
 	difference *Difference
 }
 
-// Count returns the number of selected entries, without those that [Finding.Apart] counts.
+// Count returns the number of selected entries, except those that [Finding.Apart] counts.
 func (s Selection) Count() int { return s.count }
 
 // RowCount returns the number of selected rows.
 func (s Selection) RowCount() int { return s.rows }
 
-// Since returns how the selected entries differ from the crawl with which the audit is compared, or nil.
+// Since returns how the selected entries differ from the earlier crawl, or nil if there is none.
 func (s Selection) Since() *Difference { return s.difference }
 
-// Rows yields the selected rows, beginning with the row at index from.
+// Rows yields the selected rows from the given index on.
 func (s Selection) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return s.rowsWhere(ctx, from, func(c compared) bool { return s.filter.matches(s.list.audit.site, c) })
 }

@@ -1,20 +1,20 @@
-// Package audit lists problems of a crawled site for its owner: broken links, repeated titles, wrong
-// canonical URLs, pages to which no page links.
+// Package audit lists problems of a crawled site for its owner: broken links, repeated titles,
+// wrong canonical URLs, pages to which no page links.
 //
 //	a, err := audit.Read(ctx, store, audit.Options{Rule: rule})
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
 //	err = audit.Write(ctx, os.Stdout, a, audit.Output{Format: report.Text})
 //
-// A [List] holds the findings on one subject, such as titles. A [Finding] holds the pages that have
-// one problem, with what the problem means and how to fix it. The package reports the verdicts that
-// the crawl stored. It fetches nothing, so its findings are only as complete as the crawl was.
+// A [List] holds the findings on one subject, such as titles. A [Finding] holds the pages with one
+// problem, and explains what the problem means and how to fix it. The package reports the verdicts
+// that the crawl stored. It fetches nothing, so its findings are only as complete as the crawl was.
 //
 // # Memory
 //
-// [Read] reads the store twice: first all records, then all links. The audit keeps about 400 bytes
-// for each URL, including 8 for each finding that lists the URL, and a bounded number of links.
-// While Read runs, it takes up to 1,300 bytes for each URL (BenchmarkRead): more than a gigabyte
-// for a million URLs, for half a minute. The rows of a list are made when a caller asks for them,
+// [Read] reads the store twice: first all records, then all links. The audit takes about 400 bytes
+// per URL, including 8 for each finding that lists the URL, and keeps a bounded number of links.
+// While Read runs, it takes up to 1,300 bytes per URL (BenchmarkRead). For a million URLs, that is
+// more than a gigabyte for half a minute. The rows of a list are built when a caller asks for them,
 // about a hundred at a time, so that a list of a million pages can be read page by page.
 package audit
 
@@ -30,51 +30,51 @@ import (
 	"skink/store"
 )
 
-// Options configures [Read]. The zero value suits a store that was made with default settings.
+// Options configures [Read]. The zero value suits a store with default settings.
 type Options struct {
-	About report.About // description of the report; Read adds the times of the first and last visit
-	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero Rule stands for the default rule
+	About report.About // description of the report; Read adds the times of the first and last visits
+	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero value means the default rule
 
-	AllFrom bool // whether to keep all links to each broken or redirected URL, up to a million in all, or only 100 links to each
+	AllFrom bool // keep all links to broken and redirected URLs, up to a million in all, not only 100 to each
 
-	History *History // crawls whose findings the store keeps, for trends; nil means that there are no trends
-	Since   *Past    // crawl with which the findings are compared; nil means none
-	Areas   bool     // whether to record the host and section of each URL, for [Filter]
+	History *History // earlier crawls, for trends; nil means no trends
+	Since   *Past    // earlier crawl to compare the findings with; nil means none
+	Areas   bool     // record the host and section of each URL, for [Filter]
 
-	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
-	// reported as not available.
+	// Nearly finds pages that are almost duplicates. If it is nil, the list of these pages is not
+	// available.
 	Nearly func(ctx context.Context) (*Nearly, error)
 }
 
 // An Audit is the result of [Read]: all findings about the pages of a store.
 type Audit struct {
 	About
-	Lists []*List // all lists in a fixed order, including empty ones
+	Lists []*List // in a fixed order, including empty lists
 
 	s     store.Reader
 	site  *site
 	rule  dedup.Rule
 	cover *coverage
 
-	end     store.Cursor // position after the last change that was read
-	history *History     // nil means that there are no trends
-	past    *Past        // crawl with which the findings are compared; nil means none
+	end     store.Cursor
+	history *History // nil means no trends
+	past    *Past    // earlier crawl that the findings are compared with; nil means none
 
-	nearly *Nearly // pages that are almost duplicates; nil if they were not computed
+	nearly *Nearly // nil if Options.Nearly was nil
 }
 
 // About describes an audit: its store, the number of URLs that it covers, and whether links are
 // known.
 type About struct {
 	report.About
-	URLs  int64 `json:"urls"`            // number of URLs that have a record
-	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
-	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
+	URLs  int64 `json:"urls"`            // URLs with a record
+	Pages int64 `json:"pages"`           // URLs whose record has a verdict
+	Links bool  `json:"links_are_known"` // whether the store keeps links
 
 	Coverage Coverage `json:"coverage"` // how much of the site was fetched
 }
 
-// Read reads all records and links of a store and returns everything that an audit can find in them.
+// Read reads all records and links of a store, and returns all findings.
 func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if opt.Rule.Similarity == 0 {
 		rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
@@ -121,7 +121,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	return a, nil
 }
 
-// lists returns new, empty lists for an audit, in the order in which reports show them.
+// lists returns new, empty lists in report order.
 func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
@@ -144,7 +144,6 @@ func lists(a *Audit) []*List {
 	return all
 }
 
-// readRecords reads all records of the store and passes each to the see function of every list.
 func (a *Audit) readRecords(ctx context.Context) error {
 	for change, err := range a.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
@@ -157,7 +156,7 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
-			continue // the record was already read; a running crawl has visited its URL again in the meantime
+			continue // already read; a running crawl has revisited the URL in the meantime
 		}
 		if a.site.areas != nil {
 			a.site.pages[at].area = a.site.areas.add(r.URL)
@@ -186,7 +185,6 @@ func (a *Audit) count(r *store.Record) {
 	a.cover.see(r)
 }
 
-// readLinks counts for each URL the pages that link to it.
 func (a *Audit) readLinks(ctx context.Context) error {
 	at := int32(-1)
 	for change, err := range a.s.Changes(ctx, "", store.WantLinks) {
@@ -198,7 +196,7 @@ func (a *Audit) readLinks(ctx context.Context) error {
 		}
 		var known bool
 		if at, known = a.site.at[change.Record.ID]; !known || len(change.Links) == 0 {
-			continue // the page was first visited after readRecords, or has no links
+			continue // first visited after readRecords, or without links
 		}
 		a.site.link(at, change.Links)
 		for _, l := range a.Lists {
@@ -233,10 +231,9 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings returns all findings that are not empty, or were not empty in the crawl with which the
-// audit is compared. Errors come first, then warnings, notes, and lists of good pages. Findings of
-// the same weight are sorted by the number of their pages, then by the number of links to these
-// pages, the largest first.
+// Findings returns all findings that are not empty, or were not empty in the earlier crawl. Errors
+// come first, then warnings, notes, and lists of good pages. Findings of the same weight are in
+// descending order of their pages, then of the links to these pages.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -251,8 +248,7 @@ func (a *Audit) Findings() (all []*Finding) {
 	return all
 }
 
-// Names returns the names of all lists and the full names of all findings, each list before its
-// findings.
+// Names returns the names of all lists, each followed by the full names of its findings.
 func Names() (names []string) {
 	for _, l := range lists(&Audit{site: newSite(false)}) {
 		names = append(names, l.Name)

@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// The limits beyond which an audit lists a page. A page beyond a limit is not necessarily bad; each
-// comment gives the reason for the limit below it. Lengths are in characters.
+// An audit lists a page if it exceeds one of these limits, which does not mean that the page is
+// bad. The comment above each limit gives the reason for it. Lengths are in characters.
 const (
-	// A length in characters. Search results show a title on one line of about 600 pixels, which is
-	// about 60 characters. They show a description on two lines, which is about 160 characters.
+	// Search results show a title on one line of about 600 pixels, which is about 60 characters.
+	// They show a description on two lines, which is about 160 characters.
 	longTitle       = 60
 	longDescription = 160
-	// A title or heading of one word, such as "Home", does not say what the page is about.
+	// A title or heading of one short word, such as "Home", does not say what the page is about.
 	shortTitle   = 10
 	shortHeading = 3
-	// A length in characters. If a page's description is less than half as long as the text that
-	// search engines show, they write their own.
+	// If a page's description is less than half as long as the text that search engines show, they
+	// write their own.
 	shortDescription = 70
-	// A length in characters. A heading that fills more than two lines on a phone is a paragraph.
+	// A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100
 
 	// After one second, people notice that they are waiting (J. Nielsen, Usability Engineering,
 	// 1993).
 	slowAnswer = time.Second
-	// A size in bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a
-	// page of this size, without any pictures.
+	// In bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a page of
+	// this size, not counting pictures.
 	largePage = 1_000_000
-	// A size in bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
+	// In bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
 	largeImage = 100_000
-	// A length in characters. Programs shorten longer URLs where they show them, and e-mail
-	// programs may break them.
+	// Programs shorten longer URLs when they show them, and e-mail programs may break them.
 	longURL = 115
-	// A number of links. Crawlers and visitors seldom reach a page that is this many links away
-	// from the start page.
+	// In links. Crawlers and visitors seldom reach a page that is so many links away from the start
+	// page.
 	deepPage = 5
 )
 
-// limits replaces placeholders such as "{long title}" in the texts of findings by the limits above.
+// limits replaces placeholders such as "{long title}" in the texts of findings with the limits
+// above.
 var limits = strings.NewReplacer(
 	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),
 	"{short description}", fmt.Sprint(shortDescription), "{long description}", fmt.Sprint(longDescription),

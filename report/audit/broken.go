@@ -9,8 +9,8 @@ import (
 
 // broken lists the URLs that could not be fetched, with one finding for each kind of failure.
 //
-// After a link has been corrected, later crawls still request the broken URL. Such a URL is listed,
-// but not counted.
+// Later crawls still request a broken URL after the link to it has been corrected. Such a URL is
+// listed, but not counted.
 func broken(a *Audit) *List {
 	l := &List{
 		Name: "broken", Of: "URLs", Linked: true, ofErrors: true,
@@ -30,12 +30,12 @@ func broken(a *Audit) *List {
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
 	}
 	return l.pick(store.Error, func(r *store.Record) (string, bool) {
-		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps are in the list sitemap
+		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps are in a list of their own
 	})
 }
 
-// unfetched is the problem of a file that was not requested, because its host's limit for
-// requisites was reached (crawler.ProblemBudget). Nothing is known to be wrong with the file.
+// unfetched is the problem of a file that was not requested because the limit for requisites of its
+// host had been reached (crawler.ProblemBudget). The file itself may be fine.
 const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {
@@ -54,14 +54,11 @@ func brokenHow(r *store.Record) string {
 	return "unreadable"
 }
 
-// blocked lists the URLs that robots.txt forbids fetching.
 func blocked(*Audit) *List {
 	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, urlColumn).more(depthColumn)}
 	return l.all(store.Blocked, func(*store.Record) bool { return true })
 }
 
-// postponed lists the URLs that the crawl did not fetch, because it learned that URLs of the same
-// pattern return duplicates.
 func postponed(*Audit) *List {
 	l := &List{
 		Name: "postponed", Of: "URLs", Linked: true,

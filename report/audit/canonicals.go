@@ -10,9 +10,8 @@ import (
 	"skink/store"
 )
 
-// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and compares this URL
-// with the pages that were crawled. Wrong canonical URLs are common, because site templates write
-// them.
+// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and checks this URL
+// against the crawled pages. Wrong canonical URLs are common, because site templates generate them.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -34,7 +33,7 @@ func canonicals(a *Audit) *List {
 			l.found("several", at, nobody)
 		}
 		switch {
-		case r.CanonicalURL == "" && r.NoIndex: // the page needs no canonical URL, because search engines do not list it anyway
+		case r.CanonicalURL == "" && r.NoIndex: // it needs no canonical URL, because search engines do not list it
 		case r.CanonicalURL == "" && !markup.Set(r.Faults).Has(markup.CanonicalScheme):
 			l.found("missing", at, nobody)
 		case r.CanonicalURL == "":
@@ -54,8 +53,7 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns a table cell that tells whether the page's canonical URL is its own, or nil
-// if the page has none.
+// canonicalIs returns nil if the page has no canonical URL.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -68,8 +66,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault returns the name of the finding for a page whose canonical URL is not its own. The
-// argument elsewhere reports whether the canonical URL is on another host.
+// canonicalFault returns the name of the finding for a page with another canonical URL than its
+// own. The argument elsewhere means that this URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -95,9 +93,9 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	return "agreed"
 }
 
-// hreflang lists pages that name another page as their version in another language (hreflang),
-// while that page does not name them in return. Search engines ignore such an attribute unless each
-// page names the other.
+// hreflang lists pages that name another page as their version in another language (hreflang)
+// although that page does not name them in return. Search engines ignore such a pair unless both
+// pages name each other.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
@@ -122,7 +120,7 @@ func hreflang(a *Audit) *List {
 	}
 	var all []named
 	pairs := map[[2]dedup.Hash]bool{}
-	cut := map[int32]bool{} // pages that name more versions in other languages than a record can hold
+	cut := map[int32]bool{} // pages with more versions in other languages than a record can hold
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != store.Page {
 			return
@@ -173,11 +171,10 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), an
-// optional script (ISO 15924) and an optional region (ISO 3166-1).
+// hreflangCode matches the values of hreflang that search engines understand: a language (ISO
+// 639-1), an optional script (ISO 15924) and an optional region (ISO 3166-1).
 var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
 
-// alternateFaults returns the names of the findings for the translations that a page names.
 func alternateFaults(r *store.Record) (names []string) {
 	if len(r.Alternates) == 0 {
 		return nil
@@ -209,8 +206,8 @@ func alternateFaults(r *store.Record) (names []string) {
 	return names
 }
 
-// languageOfOther returns a table cell with the languages for which a page names the entry's other
-// page.
+// languageOfOther returns a table cell with the languages in which the page names the other page of
+// its entry as a version of itself.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string
 	for _, alt := range r.Alternates {

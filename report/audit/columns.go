@@ -11,11 +11,11 @@ import (
 	"skink/store"
 )
 
-// A Column is a column of a list with the function that computes its cells. [report.Table] lists the
+// A Column is a column of a list and the function that computes its cells. [report.Table] lists the
 // types of cells.
 type Column struct {
 	report.Column
-	of func(s *subject, r *store.Record) any // returns the cell of a subject; r is the record of the subject's page
+	of func(s *subject, r *store.Record) any // returns the cell for a subject; r is the record of the subject's page
 }
 
 // URL and Share are types of table cells; see [report.Table].
@@ -28,7 +28,7 @@ func column(name, title string, of func(s *subject, r *store.Record) any) Column
 	return Column{report.Column{Name: name, Title: title}, of}
 }
 
-// where returns the column with empty cells for all subjects for which holds returns false.
+// where returns the column with empty cells for subjects for which holds returns false.
 func (c Column) where(holds func(s *subject) bool) Column {
 	of := c.of
 	c.of = func(s *subject, r *store.Record) any {
@@ -40,17 +40,14 @@ func (c Column) where(holds func(s *subject) bool) Column {
 	return c
 }
 
-// titled returns the column with a different title in text and HTML.
 func (c Column) titled(title string) Column {
 	c.Title = title
 	return c
 }
 
-// columns are the columns of a list, in order.
 type columns []Column
 
-// brief returns columns that are shown in all formats, including text and HTML, which have little
-// room.
+// brief marks columns as Brief: text and HTML show them too.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -58,12 +55,12 @@ func brief(all ...Column) columns {
 	return all
 }
 
-// more returns the columns followed by others. Only JSON and CSV show the added columns.
+// more appends columns that only JSON and CSV show.
 func (all columns) more(others ...Column) columns { return append(all, others...) }
 
-// These columns occur in more than one list.
+// These columns occur in several lists.
 var (
-	// linksColumn is the number of pages that link to the URL. It is empty if the store keeps no links.
+	// linksColumn is empty if the store does not keep links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
@@ -79,7 +76,7 @@ var (
 	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
-	// alikeColumn is the resemblance of a duplicate and the leader of its cluster.
+	// alikeColumn is the resemblance between a duplicate and the leader of its cluster.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
@@ -124,20 +121,16 @@ func pages(*Audit) *List {
 
 func (s *subject) audit() *Audit { return s.finding.list.audit }
 
-// site returns the data that the audit keeps in memory about the subject's page.
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike returns a table cell with the resemblance of the two pages of the subject's entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
-// otherURL returns a table cell with the URL of the other page of the subject's entry.
 func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }
 
 func (s *subject) hasOther() bool   { return s.other != nil }
 func (s *subject) isPage() bool     { return s.page.Record.Kind == store.Page }
 func (s *subject) linksKnown() bool { return s.audit().Links }
 
-// number returns n as a table cell, or an empty cell for 0.
 func number[N ~int | ~int64](n N) any {
 	if n == 0 {
 		return nil
@@ -146,10 +139,10 @@ func number[N ~int | ~int64](n N) any {
 }
 
 // characters returns the length of s in characters. Wide characters, such as Chinese ones, count as
-// two, because they take up twice the space.
+// two because they take up twice the space.
 func characters(s string) int64 { return int64(report.Width(s)) }
 
-// text returns s on one line as a table cell, or an empty cell if s is blank.
+// text returns an empty cell if s is blank.
 func text(s string) any {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return nil
@@ -181,8 +174,6 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages returns a table cell with the languages for which the page names other versions of
-// itself.
 func languages(r *store.Record) any {
 	var all []string
 	for _, alt := range r.Alternates {
@@ -191,8 +182,6 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed returns a table cell that tells whether search engines may list the page, or why they may
-// not.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:
@@ -205,11 +194,10 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
-// pagesAtOnce is the maximum number of linking pages that are read from the store together.
+// pagesAtOnce is the maximum number of linking pages that are read from the store with one call.
 const pagesAtOnce = 500
 
-// addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of
-// entries[i].
+// addFrom adds to each row the pages that link to its URL. rows[i] must be the row of entries[i].
 func (a *Audit) addFrom(ctx context.Context, entries []compared, rows []Row) error {
 	for i, e := range entries {
 		for links := range slices.Chunk(a.site.from[e.page], pagesAtOnce) {

@@ -11,20 +11,20 @@ import (
 	"skink/store"
 )
 
-// A Change tells how an entry of a finding differs from the findings of an earlier crawl.
+// A Change says how an entry of a finding compares with an earlier crawl.
 type Change string
 
 const (
-	New       Change = "new"       // the earlier crawl did not have the entry
-	Fixed     Change = "fixed"     // the earlier crawl had the entry, and the page no longer has the problem
-	Remaining Change = "remaining" // both crawls have the entry
-	Unchecked Change = "unchecked" // the earlier crawl had the entry, and no later visit to its page got a response
+	New       Change = "new"       // not in the earlier crawl
+	Fixed     Change = "fixed"     // in the earlier crawl, but the page no longer has the problem
+	Remaining Change = "remaining" // in both crawls
+	Unchecked Change = "unchecked" // in the earlier crawl, but no later visit to the page got a response
 )
 
-// Changes are all changes, in the order in which reports show them.
+// Changes lists all changes, in the order in which reports show them.
 var Changes = []Change{New, Fixed, Remaining, Unchecked}
 
-// Text returns the change as reports show it to people.
+// Text returns the change as text for people.
 func (c Change) Text() string {
 	if c == Unchecked {
 		return "not checked"
@@ -32,8 +32,8 @@ func (c Change) Text() string {
 	return string(c)
 }
 
-// A Difference counts the entries of a finding by how they differ from an earlier crawl. The count
-// of the finding includes New and Remaining entries, but no Fixed entries.
+// A Difference counts the entries of a finding by their change since an earlier crawl. The count of
+// the finding includes New and Remaining entries, but not Fixed ones.
 type Difference struct {
 	New       int `json:"new"`
 	Fixed     int `json:"fixed"`
@@ -54,7 +54,7 @@ func (d *Difference) Of(c Change) int {
 	return d.Unchecked
 }
 
-// String returns the numbers as a sentence, such as "3 new, 1 fixed, 7 remaining, 0 not checked".
+// String returns the numbers as text, such as "3 new, 1 fixed, 7 remaining, 0 not checked".
 func (d *Difference) String() string {
 	var all []string
 	for _, c := range Changes {
@@ -76,16 +76,16 @@ func (d *Difference) add(c Change) {
 	}
 }
 
-// A compared is an entry of a finding with its change. Listed is false for an entry that only the earlier
-// crawl had.
+// A compared is an entry of a finding with its change. Listed is false for an entry that is only in
+// the earlier crawl.
 type compared struct {
 	entry
 	change Change
 	listed bool
 }
 
-// compare computes the changes of all findings since a crawl. A finding that only one of the two audits
-// checked has no changes.
+// compare computes the changes of all findings since an earlier crawl. A finding that only one of
+// the two audits checked has no changes.
 func (a *Audit) compare(past *Past) {
 	at := make([]int32, len(past.ids)) // index in site.pages by index in past.ids
 	for i := range at {
@@ -105,7 +105,7 @@ func (a *Audit) compare(past *Past) {
 }
 
 // compare computes the changes of the finding's entries. The argument ids contains the short ids of
-// the earlier crawl's pages, and at the indexes of these pages in site.pages.
+// the earlier crawl's pages; the argument at contains the indexes of the same pages in site.pages.
 func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	f.since = &Difference{}
 	add := func(e entry, c Change, listed bool) {
@@ -148,9 +148,9 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	}
 }
 
-// isFixed reports whether a page that had the problem no longer has it. The argument is the index
-// of the page in site.pages. The page must not be among the counted entries of the finding. A
-// broken URL to which no page links any more is fixed even if the URL is still broken.
+// isFixed reports whether a page that had the problem no longer has it. The argument is the page's
+// index in site.pages. The page must not be a counted entry of the finding. A broken URL is fixed
+// when no page links to it any more, even if it is still broken.
 func (f *Finding) isFixed(at int32) bool {
 	if f.unchecked || at == nobody {
 		return false
@@ -158,7 +158,6 @@ func (f *Finding) isFixed(at int32) bool {
 	return f.seenAgain(at) || f.list.ofErrors && f.list.isApart(&f.list.audit.site.pages[at])
 }
 
-// find returns the index of the entry with the given key.
 func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	if p.keys != nil {
 		return slices.BinarySearch(p.keys, key)
@@ -170,9 +169,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit after the earlier crawl shows whether the page at the given
-// index of site.pages still has the problem. A page that did not respond may still have the
-// problem, unless the problem is the missing response.
+// seenAgain reports whether a visit since the earlier crawl shows if the page still has the
+// problem. The argument is the page's index in site.pages. A page that did not respond may still
+// have the problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -181,8 +180,8 @@ func (f *Finding) seenAgain(at int32) bool {
 	return p.answered || p.again && f.list.ofErrors
 }
 
-// again reports whether a URL was requested after a time, and whether the response shows the
-// current state of the page.
+// again reports whether a URL has been requested since the given time, and whether the response
+// shows the current state of the page.
 func again(r *store.Record, after time.Time) (requested, answered bool) {
 	switch r.Kind {
 	case store.Blocked, store.Later, store.Skipped:
@@ -192,11 +191,11 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 	return requested, requested && (r.Kind != store.Error || absent(r))
 }
 
-// Since returns how the finding differs from the crawl with which the audit is compared. It returns
-// nil if there is no such crawl, or if one of the two did not check the finding.
+// Since returns how the finding differs from the earlier crawl. It returns nil if there is no
+// earlier crawl, or if only one of the two audits checked the finding.
 func (f *Finding) Since() *Difference { return f.since }
 
-// countOf returns the number of entries with the given change, or of all entries if change is "".
+// The change "" means any.
 func (f *Finding) countOf(change Change) int64 {
 	switch {
 	case change == "":
@@ -207,7 +206,6 @@ func (f *Finding) countOf(change Change) int64 {
 	return int64(f.since.Of(change))
 }
 
-// countOf returns the number of URLs with the given change in at least one finding of the list.
 func (l *List) countOf(change Change) int64 {
 	urls := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -220,8 +218,8 @@ func (l *List) countOf(change Change) int64 {
 	return int64(len(urls))
 }
 
-// Note returns why the finding has no difference although the audit is compared with an earlier crawl, or
-// why the difference is not certain. It returns "" if neither is the case.
+// Note returns why the finding has no difference from an earlier crawl, or why the difference is
+// uncertain. It returns "" if neither is the case.
 func (f *Finding) Note() string {
 	past := f.list.audit.past
 	switch {
@@ -237,7 +235,7 @@ func (f *Finding) Note() string {
 	return fmt.Sprintf("Not compared: crawl %d did not check this.", past.Number)
 }
 
-// Since returns the crawl with which the audit is compared, or nil.
+// Since returns the earlier crawl that the audit is compared with, or nil if there is none.
 func (a *Audit) Since() *Crawl {
 	if a.past == nil {
 		return nil
@@ -245,28 +243,24 @@ func (a *Audit) Since() *Crawl {
 	return &a.past.Crawl
 }
 
-// History returns the crawls whose findings the store keeps, or nil if the audit has no trends.
+// History returns the earlier crawls for the trends, or nil if the audit has no trends.
 func (a *Audit) History() *History { return a.history }
 
-// sinceLine returns a line of text about the crawl with which the audit is compared.
 func (a *Audit) sinceLine() string {
 	return fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime))
 }
 
 // # Trends
 
-// trendPoints is the maximum number of crawls in a trend.
 const trendPoints = 12
 
 // A Trend holds the number of a finding's entries in each of several successive crawls. The last
 // number is that of the audit itself.
 type Trend struct {
-	Crawls []int // numbers of the crawls
-	Counts []int // counts of the finding; -1 means that the crawl did not check it
+	Crawls []int
+	Counts []int // -1 if the crawl did not check the finding
 }
 
-// trendCrawls returns the kept crawls that the trends of the audit include, in addition to the audit
-// itself.
 func (a *Audit) trendCrawls() []Crawl {
 	if a.history == nil {
 		return nil
@@ -275,7 +269,8 @@ func (a *Audit) trendCrawls() []Crawl {
 	return all[max(0, len(all)-trendPoints+1):]
 }
 
-// Trend returns the counts of the finding in the last crawls. It returns nil if no earlier crawl checked the finding.
+// Trend returns the counts of the finding in recent crawls, or nil if no earlier crawl checked the
+// finding.
 func (f *Finding) Trend() *Trend {
 	a := f.list.audit
 	t, checked := &Trend{}, false
@@ -297,8 +292,8 @@ func (f *Finding) Trend() *Trend {
 	return t
 }
 
-// String returns the counts, separated by spaces. A crawl that did not check the finding is shown
-// as a hyphen.
+// String returns the counts, separated by spaces, with a hyphen for a crawl that did not check the
+// finding.
 func (t *Trend) String() string {
 	if t == nil {
 		return ""
@@ -314,7 +309,7 @@ func (t *Trend) String() string {
 	return strings.Join(all, " ")
 }
 
-// Label returns the trend as a sentence, for people who cannot see the drawing.
+// Label describes the trend in words, for readers who cannot see the drawing.
 func (t *Trend) Label() string {
 	var all []string
 	for i, n := range t.Counts {
@@ -327,7 +322,7 @@ func (t *Trend) Label() string {
 	return strings.Join(all, ", ")
 }
 
-// The size of the drawing of a trend.
+// These are the dimensions of a drawing, in pixels.
 const (
 	trendStep   = 8
 	trendHeight = 16
@@ -339,8 +334,8 @@ func (t *Trend) Width() int { return trendStep * len(t.Counts) }
 // A TrendBar is a bar in the drawing of a trend.
 type TrendBar struct{ X, Y, Height int }
 
-// Bars returns a bar for each crawl that checked the finding. The largest count has the full height, and a
-// count of 0 has a bar of height 1.
+// Bars returns a bar for each crawl that checked the finding. The bar of the largest count has the
+// full height, and that of a count of 0 has height 1.
 func (t *Trend) Bars() (all []TrendBar) {
 	most := max(1, slices.Max(t.Counts))
 	for i, n := range t.Counts {

@@ -13,26 +13,25 @@ import (
 	"skink/store"
 )
 
-// Coverage describes how much of the site the crawl has seen. An audit finds problems only in pages
-// that were fetched, and some of its findings would disappear if the other pages were fetched, too.
+// Coverage describes how much of the site was crawled. An audit finds problems only on pages that
+// were fetched. Some findings might disappear if the other pages were fetched, too.
 type Coverage struct {
-	Fetched int64 `json:"fetched"` // number of URLs of the site that got a response, including redirects and status 404
-	Known   int64 `json:"known"`   // number of all known URLs of the site, fetched or not
+	Fetched int64 `json:"fetched"` // URLs of the site that got a response, including redirects and status 404
+	Known   int64 `json:"known"`   // all known URLs of the site, fetched or not
 	Gaps    []Gap `json:"not_fetched"`
 }
 
-// A Gap is a group of URLs that the crawl knows but has not fetched, all for the same reason.
+// A Gap is a group of known URLs that were not fetched for the same reason.
 type Gap struct {
 	Name     string             `json:"name"` // pending, postponed, excluded, blocked, failed, unfollowed or outside
 	URLs     int64              `json:"urls"`
 	Means    string             `json:"means"`
 	Examples []string           `json:"examples,omitempty"`
-	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with the most URLs first
+	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of postponed URLs, the one with the most URLs first
 }
 
-// gaps are all possible gaps in the order in which reports show them. The last two are not URLs of
-// the site that were not fetched: the pages in "unfollowed" were fetched, and the URLs in "outside"
-// are on other sites.
+// gaps are all possible gaps, in the order in which reports show them. The last two are exceptions:
+// pages in "unfollowed" were fetched, and URLs in "outside" are not on the site.
 var gaps = []Gap{
 	{Name: "pending", Means: "the crawl has not fetched these URLs yet: the same command continues the crawl"},
 	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these URLs"},
@@ -48,21 +47,19 @@ const (
 	outside    = "outside"
 )
 
-// gapExamples is the maximum number of URLs that are kept as examples of each gap.
 const gapExamples = 3
 
-// A coverage collects the data for a [Coverage].
 type coverage struct {
 	fetched int64
 	gaps    map[string]*Gap
-	hosts   map[string]bool // hosts with crawled pages
+	hosts   map[string]bool
 }
 
 func newCoverage() *coverage {
 	return &coverage{gaps: map[string]*Gap{}, hosts: map[string]bool{}}
 }
 
-// see counts a record. It skips files, and pages of other sites that were only checked.
+// see counts a record. It skips requisites, and pages of other sites that were only checked.
 func (c *coverage) see(r *store.Record) {
 	if r.Checked || r.Requisite {
 		return
@@ -85,7 +82,7 @@ func (c *coverage) see(r *store.Record) {
 	}
 }
 
-// absent reports whether an error says that there is no page at the URL.
+// absent reports whether the error means that there is no page at the URL.
 func absent(r *store.Record) bool {
 	return r.Status == 404 || r.Status == 410 || r.Problem == learn.SoftProblem
 }
@@ -101,7 +98,7 @@ func (c *coverage) add(gap, url string) {
 	}
 }
 
-// read counts the URLs that have no record, and returns the result. The argument known contains the
+// read counts the URLs without a record, and returns the coverage. The argument known contains the
 // ids of the URLs with a record.
 func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Hash]int32) (Coverage, error) {
 	for _, state := range []frontier.State{frontier.Pending, frontier.Outside} {
@@ -114,7 +111,7 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 			}
 			_, visited := known[dedup.HashOf([]byte(url))]
 			switch {
-			case visited: // the URL is waiting for another visit
+			case visited: // waiting for another visit
 			case state == frontier.Pending:
 				c.add("pending", url)
 			case c.hosts[store.HostOf(url)]:
@@ -146,13 +143,13 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 	return all, nil
 }
 
-// ofSite reports whether the URLs of the gap belong to the site and were not fetched.
 func (g *Gap) ofSite() bool { return g.Name != unfollowed && g.Name != outside }
 
 // Missing returns the number of URLs of the site that were not fetched.
 func (c *Coverage) Missing() int64 { return c.Known - c.Fetched }
 
-// String returns the coverage in one line, such as "fetched 90 of 100 known URLs of the site (90.0 %)".
+// String returns the coverage on one line, such as "fetched 90 of 100 known URLs of the site (90.0
+// %)".
 func (c *Coverage) String() string {
 	if c.Missing() == 0 {
 		return "fetched all known URLs of the site"
@@ -160,11 +157,10 @@ func (c *Coverage) String() string {
 	return fmt.Sprintf("fetched %s of %s of the site (%s)", report.Grouped(c.Fetched), report.Counted(c.Known, "known URL"), report.Share(c.Fetched, c.Known))
 }
 
-// patternsShown is the maximum number of patterns of postponed URLs that text and HTML show.
 const patternsShown = 10
 
-// Lines returns the details of the gap as lines of text: examples, or for postponed URLs each
-// pattern with the texts that its fetched URLs returned.
+// Lines returns details of the gap as lines of text: example URLs, or the patterns of postponed
+// URLs with the texts that these returned.
 func (g *Gap) Lines() (lines []string) {
 	if g.Patterns == nil {
 		for _, url := range g.Examples {

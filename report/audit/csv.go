@@ -11,8 +11,8 @@ import (
 //
 // In CSV, two columns precede the columns of a list. The first contains the name of the finding.
 // The second contains the reason why the page is not counted, and is empty if the page is counted.
-// In a list whose rows name the pages that link to them, there is a line for each linking page. A
-// row without linking pages has one line. If the audit is compared with an earlier crawl, a third column
+// If the rows of a list name the pages that link to them, each of these pages has a line. A row
+// without such pages has one line. If the audit is compared with an earlier crawl, a third column
 // contains the change of the row.
 
 func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
@@ -62,7 +62,6 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 	return sheet.End()
 }
 
-// writeOverviewCSV writes one line for each finding of the audit.
 func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
 	names := []string{"finding", "weight", "count", "of", "apart", "links", "title", "means", "fix"}
 	if a.past != nil {

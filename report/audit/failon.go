@@ -10,21 +10,20 @@ import (
 )
 
 // A Condition describes when a site fails the audit, such as "broken>0": more than 0 broken links.
-// If it has a Change, such as "new:broken>0", only entries with this change since an earlier crawl
-// are counted.
+// A Condition with a Change, such as "new:broken>0", counts only entries with this change since an
+// earlier crawl.
 type Condition struct {
-	Change  Change // "" means that all entries of the audit are counted
-	Name    string // name of the list or finding that is counted, or a severity, such as "error"
-	Op      string // comparison of the count with Bound: > >= < <= or =
+	Change  Change // "" means any
+	Name    string // list, finding or severity to count, such as "error"
+	Op      string // operator between the count and Bound: > >= < <= or =
 	Bound   float64
 	Percent bool // whether Bound is a percentage of all pages or URLs; see List.Of
 }
 
-// ops lists the comparisons. ">=" comes before ">", so that the longest matching sign is found
-// first.
+// ops lists the operators. ">=" must come before ">", so that the longer one is found first.
 var ops = []struct {
 	sign  string
-	limit string // words before the bound in the message of a failed condition
+	limit string // words before the bound in the message about a failed condition
 	holds func(a, b float64) bool
 }{
 	{">=", "must be below", func(a, b float64) bool { return a >= b }},
@@ -34,9 +33,9 @@ var ops = []struct {
 	{"=", "must not be", func(a, b float64) bool { return a == b }},
 }
 
-// ParseConditions parses conditions that are separated by commas, such as "duplicates>5%,broken>0".
-// Each condition consists of the name of a list, finding or severity, a comparison, and a number, which may
-// be followed by % for percent. A change and a colon may come before the name.
+// ParseConditions parses a comma-separated list of conditions, such as "duplicates>5%,broken>0".
+// Each condition consists of the name of a list, finding or severity, an operator, and a number or
+// percentage. It may begin with a change and a colon.
 func ParseConditions(s string) (all []Condition, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		c, err := parseCondition(strings.Join(strings.Fields(part), ""))
@@ -82,8 +81,8 @@ func parseCondition(s string) (Condition, error) {
 	return c, nil
 }
 
-// unknownName returns an error for a name that is neither a list nor a finding. The error suggests
-// names: the findings of a list if name begins with that list, otherwise the lists.
+// unknownName returns an error for an unknown name of a list or finding. If name begins with the
+// name of a list, the error suggests the list's findings, otherwise all lists.
 func unknownName(name string) error {
 	list, _, _ := strings.Cut(name, ".")
 	var names []string
@@ -98,8 +97,8 @@ func unknownName(name string) error {
 	return fmt.Errorf("unknown list or finding %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
-// CheckName returns an error with suggestions if name is neither the name of a list nor the full name
-// of a finding.
+// CheckName returns an error with suggestions unless name is the name of a list or the full name of
+// a finding.
 func CheckName(name string) error {
 	if slices.Contains(Names(), name) {
 		return nil
@@ -107,8 +106,8 @@ func CheckName(name string) error {
 	return unknownName(name)
 }
 
-// Fails returns a message for each condition that is true of the audit. If there are no messages,
-// the site has passed.
+// Fails returns a message for each condition that holds for the audit. If there are none, the site
+// has passed.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of, also := a.counted(c)
@@ -134,7 +133,6 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// label returns what the condition counts, as the user typed it.
 func (c Condition) label() string {
 	if c.Change == "" {
 		return c.Name
@@ -142,9 +140,9 @@ func (c Condition) label() string {
 	return string(c.Change) + ":" + c.Name
 }
 
-// counted returns the number of entries that a condition counts, and the number of all pages or URLs, from
-// which a percentage can be computed. The last result is a text about entries that are not counted, or "".
-func (a *Audit) counted(c Condition) (n, of int64, also string) {
+// counted returns the number of entries that the condition counts, and for percentages the total
+// number of pages or URLs. The note is about entries that are not counted; it may be "".
+func (a *Audit) counted(c Condition) (n, total int64, note string) {
 	name := c.Name
 	l := a.List(name)
 	if w := weightNamed(name); l == nil && w > 0 {
@@ -168,12 +166,12 @@ func (a *Audit) counted(c Condition) (n, of int64, also string) {
 		return n, a.Pages, ""
 	}
 	if f := a.Find(name); f != nil && l == nil {
-		l, n, also = f.list, int64(f.Count()), f.Besides()
+		l, n, note = f.list, int64(f.Count()), f.Besides()
 	} else {
-		n, also = int64(l.Count()), besides(l.apart(), l)
+		n, note = int64(l.Count()), besides(l.apart(), l)
 	}
 	if l.Of == "URLs" {
-		return n, a.URLs, also
+		return n, a.URLs, note
 	}
-	return n, a.Pages, also
+	return n, a.Pages, note
 }

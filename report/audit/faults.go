@@ -12,12 +12,11 @@ import (
 
 // # Faults of a page's HTML and header
 //
-// Package markup finds most faults of single pages while the crawl runs, and the page's record
-// stores them as a set of numbers. [markup.Checks] names the finding of each number: "images.alt"
+// While the crawl runs, package markup finds most faults of single pages. The page's record stores
+// them as a set of numbers. [markup.Checks] maps each number to the name of a finding: "images.alt"
 // is the finding alt of the list images. A fault in the header usually affects the whole server, so
-// its finding has one entry for each host.
+// its finding has one entry per host.
 
-// checkList returns a list whose findings are all from [markup.Checks].
 func checkList(name string) *List {
 	return &List{
 		Name: name, Of: "pages",
@@ -26,11 +25,10 @@ func checkList(name string) *List {
 	}
 }
 
-// addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
 	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}
-	checks := map[string]markup.Fault{} // faults by the names of their findings
-	var ofHeader []string               // names of the findings that are about the header
+	checks := map[string]markup.Fault{} // by the name of the finding
+	var ofHeader []string               // findings about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
 		if list == l.Name {
@@ -75,7 +73,7 @@ func (l *List) addChecks(all []markup.Check) {
 		}
 		host := ""
 		if len(ofHeader) > 0 {
-			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself sends the headers for a folder
+			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself writes the headers for pages of a folder
 				hosts.pages[host]++
 			}
 		}
@@ -107,15 +105,15 @@ func (l *List) addChecks(all []markup.Check) {
 	}
 }
 
-// byHost counts the pages with a fault in the header by host.
+// byHost counts, for each host, the pages with a fault in the header.
 type byHost struct {
-	pages  map[string]int64 // number of all HTML pages of each host
+	pages  map[string]int64
 	faults map[hostFault]*faultCount
-	keys   map[int32]uint64 // for the first page of a host with a fault, a number that identifies the host
+	keys   map[int32]uint64 // number that identifies the host, by the index of its first page with a fault
 }
 
-// key returns a number that identifies the host of an entry. The entry's page is the first of its
-// host with the fault, which may be a different page in each crawl.
+// key returns a number that identifies the host of an entry. The entry's page cannot: it is the
+// host's first page with the fault, which may differ between crawls.
 func (h *byHost) key(e entry) uint64 { return h.keys[e.page] }
 
 type hostFault struct {
@@ -137,7 +135,7 @@ func (h *byHost) add(host string, fault markup.Fault, at int32) {
 	n.pages++
 }
 
-// String returns the number of pages of a host that have a fault, such as "12 of 30".
+// String returns how many of a host's pages have a fault, such as "12 of 30".
 func (h *byHost) String(host string, fault markup.Fault) any {
 	n := h.faults[hostFault{host, fault}]
 	if n == nil {

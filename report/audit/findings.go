@@ -12,20 +12,18 @@ import (
 //go:embed findings.txt
 var findingsFile string
 
-// texts returns the parsed findings.txt: the text of each finding by its full name.
 var texts = sync.OnceValues(func() (map[string]Text, error) { return parseTexts(findingsFile) })
 
 // A Text explains a finding in reports.
 type Text struct {
 	Weight   Weight
 	Title    string
-	Means    string // meaning of the finding, in one sentence
-	Fix      string // advice on how to fix the problem, in one sentence
-	unseen   string // reason why the finding may be wrong if some pages of the site were not fetched; "" if it is right even then
+	Means    string // what the finding means, in one sentence
+	Fix      string // how to fix the problem, in one sentence
+	unseen   string // why the finding may be wrong if parts of the site were not fetched; "" if it is right even then
 	measured string // title if all pages were compared with each other; "" means the same as Title
 }
 
-// parseTexts parses a file in the format that the comment at the top of findings.txt describes.
 func parseTexts(file string) (map[string]Text, error) {
 	type field struct{ finding, key string }
 	fields := map[field]string{}
@@ -66,11 +64,10 @@ func parseTexts(file string) (map[string]Text, error) {
 	return all, nil
 }
 
-// addTexts sets the Text of each finding in the lists.
 func addTexts(all []*List) {
 	known, err := texts()
 	if err != nil {
-		panic(err) // cannot happen, because the file is compiled into the program and a test parses it
+		panic(err) // cannot happen: the file is embedded, and a test parses it
 	}
 	for _, l := range all {
 		for _, f := range l.Findings {

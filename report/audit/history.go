@@ -20,17 +20,16 @@ import (
 // # Kept findings
 //
 // A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with
-// that of an earlier crawl. The value named indexName lists the crawls, with the number of entries
-// of each finding. The entries themselves are in slots, one for each crawl. There is one more slot
-// than there are crawls. [Keep] writes the entries to the free slot, and then replaces the index in
-// one step. If the process is killed between the two, the index still refers to the old slots. The
-// index contains a checksum of each slot, so that a slot that another process has overwritten is
-// detected. The contents of a free slot stay until the slot is used again, because another worker
-// may be writing to it. A slot consists of values of at most [store.MostMeta] bytes, whose number
-// is in the index.
+// an earlier one. The value named indexName lists the crawls, with the number of entries of each
+// finding. The entries themselves are in slots, one per crawl, and there is one spare slot. [Keep]
+// writes the entries to the free slot, and then replaces the index in one step. If the process is
+// killed between the two, the index still refers to the old slots. The index contains a checksum of
+// each slot, so that a slot that another process has overwritten is detected. Keep never deletes a
+// free slot, because another worker may be writing to it. A slot consists of values of at most
+// [store.MostMeta] bytes each; their number is in the index.
 //
-// A slot contains a compressed sequence of numbers, all of them unsigned varints as in encoding/binary
-// unless stated otherwise:
+// A slot contains a compressed sequence of numbers, all of them unsigned varints as in
+// encoding/binary unless stated otherwise:
 //
 //	keptVersion
 //	N, and the first eight bytes of the ids of N pages, in ascending order, as differences
@@ -44,14 +43,14 @@ import (
 // are groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take
 // about ten megabytes.
 //
-// If the entries of a crawl need more than keptSize bytes, Keep leaves out the findings with the
+// If the entries of a crawl take more than keptSize bytes, Keep leaves out the findings with the
 // most entries. The index then contains only the number of their entries.
 
 // MostKept is the maximum number of crawls whose findings a store keeps.
 const MostKept = 30
 
-// keptSize is the maximum size of the entries of one crawl, in bytes, before compression. It is a
-// variable so that tests can change it.
+// keptSize is the maximum size of the entries of one crawl, in bytes, before compression. Tests
+// change it.
 var keptSize = 8 << 20
 
 const (
@@ -59,18 +58,17 @@ const (
 	indexName   = "findings"
 )
 
-// partName returns the name of a value that is a part of a slot.
 func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
 
 // A Crawl is a crawl whose findings a store keeps.
 type Crawl struct {
 	store.Crawl
-	Ended   time.Time      `json:"ended"`         // when the findings were stored, in whole seconds
+	Ended   time.Time      `json:"ended"`         // when the findings were stored, to the second
 	Visited time.Time      `json:"visited"`       // latest visit to any URL
 	End     store.Cursor   `json:"end"`           // position after the last change that the audit read
-	Missing int64          `json:"missing"`       // number of URLs of the site that were not fetched
-	Counts  map[string]int `json:"counts"`        // number of entries of each finding that was checked, by full name
-	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept, because there are too many
+	Missing int64          `json:"missing"`       // URLs of the site that were not fetched
+	Counts  map[string]int `json:"counts"`        // number of entries of each checked finding, by full name
+	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept because there are too many
 	Slot    int            `json:"slot"`
 	Parts   int            `json:"parts"` // number of values in the slot
 	Sum     string         `json:"sum"`   // checksum of the slot
@@ -78,13 +76,13 @@ type Crawl struct {
 
 // A History lists the crawls of a store whose findings are kept.
 type History struct {
-	Now  store.Crawl // the last crawl of the store, which may still be running
-	Kept []Crawl     // in the order of their numbers
+	Now  store.Crawl // last crawl of the store, which may still be running
+	Kept []Crawl     // in ascending order of their numbers
 
 	index []byte
 }
 
-// ReadHistory reads the list of crawls whose findings a store keeps.
+// ReadHistory reads the list of kept crawls.
 func ReadHistory(ctx context.Context, s store.MetaReader) (h *History, err error) {
 	h = &History{}
 	if h.Now, err = store.LastCrawl(ctx, s); err != nil {
@@ -113,10 +111,10 @@ func (h *History) Of(number int) *Crawl {
 	return nil
 }
 
-// Before returns the crawl before the last one, or nil if its findings are not kept.
+// Before returns the crawl before the store's last one, or nil if its findings are not kept.
 func (h *History) Before() *Crawl { return h.Of(h.Now.Number - 1) }
 
-// Last returns the last kept crawl before the last crawl of the store, or nil if there is none.
+// Last returns the latest kept crawl before the store's last crawl, or nil if there is none.
 func (h *History) Last() *Crawl {
 	earlier := h.Earlier()
 	if len(earlier) == 0 {
@@ -125,13 +123,14 @@ func (h *History) Last() *Crawl {
 	return &earlier[len(earlier)-1]
 }
 
-// Earlier returns the kept crawls before the last crawl of the store, in the order of their numbers.
+// Earlier returns the kept crawls before the store's last crawl, in ascending order of their
+// numbers.
 func (h *History) Earlier() []Crawl {
 	n, _ := slices.BinarySearchFunc(h.Kept, h.Now.Number, func(c Crawl, number int) int { return cmp.Compare(c.Number, number) })
 	return h.Kept[:n:n]
 }
 
-// At returns the last kept crawl that ended at or before the time t, or nil if there is none.
+// At returns the latest kept crawl that ended at or before t, or nil if there is none.
 func (h *History) At(t time.Time) (last *Crawl) {
 	for i := range h.Kept {
 		if !h.Kept[i].Ended.After(t) {
@@ -141,8 +140,8 @@ func (h *History) At(t time.Time) (last *Crawl) {
 	return last
 }
 
-// Keep stores the findings of an audit as those of the store's last crawl. If the store already has
-// findings of that crawl, Keep replaces them.
+// Keep stores the findings of an audit as those of the store's last crawl. It replaces any findings
+// that the store already has of that crawl.
 func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, error) {
 	c := Crawl{Ended: at.UTC().Truncate(time.Second), Visited: a.Last, End: a.end, Missing: a.Coverage.Missing(), Counts: map[string]int{}}
 	value, cut := a.encode()
@@ -175,7 +174,7 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 			return nil, err
 		}
 		err = s.SwapMeta(ctx, indexName, h.index, store.Pack(text))
-		if errors.Is(err, store.ErrChanged) { // another worker has kept the findings of this crawl in the meantime
+		if errors.Is(err, store.ErrChanged) { // another worker has stored the findings of this crawl in the meantime
 			continue
 		}
 		if err != nil {
@@ -185,7 +184,6 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 	}
 }
 
-// freeSlot returns the first slot that no crawl uses.
 func (h *History) freeSlot() (slot int) {
 	for slices.ContainsFunc(h.Kept, func(c Crawl) bool { return c.Slot == slot }) {
 		slot++
@@ -193,7 +191,8 @@ func (h *History) freeSlot() (slot int) {
 	return slot
 }
 
-// add adds a crawl, and removes the crawls that are no longer kept.
+// add adds a crawl, or replaces the one with the same number. It removes the oldest crawls beyond
+// the limit.
 func (h *History) add(c Crawl) {
 	h.Kept = slices.DeleteFunc(h.Kept, func(old Crawl) bool { return old.Number == c.Number })
 	h.Kept = append(h.Kept, c)
@@ -206,8 +205,8 @@ func sumOf(value []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// compared returns the findings that audits of several crawls are compared by: all except the lists of
-// pages without a problem.
+// compared returns the findings that can be compared across crawls: all except those of pages
+// without a problem.
 func (a *Audit) compared() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -219,10 +218,10 @@ func (a *Audit) compared() (all []*Finding) {
 	return all
 }
 
-// shortID returns the first eight bytes of an id, which identify a page within one store.
+// shortID returns the first eight bytes of an id, which suffice to identify a page within one
+// store.
 func shortID(id dedup.Hash) uint64 { return binary.BigEndian.Uint64(id[:8]) }
 
-// keyOf returns the number that identifies an entry of the finding across crawls.
 func (f *Finding) keyOf(e entry) uint64 {
 	pages := f.list.audit.site.pages
 	switch {
@@ -238,17 +237,15 @@ func (f *Finding) keyOf(e entry) uint64 {
 	return shortID(dedup.HashOf(both))
 }
 
-// keyed reports whether an entry of the finding is not identified by its page.
 func (f *Finding) keyed() bool { return f.key != nil || f.pairs }
 
-// A pastFinding holds the entries of a finding in an earlier crawl, without repetitions.
 type pastFinding struct {
-	pages []uint32 // the page of each entry, as an index in the ids of the crawl; in ascending order if there are no keys
-	keys  []uint64 // the key of each entry, in ascending order; nil if the page identifies the entry
+	pages []uint32 // page of each entry, as an index in the ids of the crawl; ascending if there are no keys
+	keys  []uint64 // key of each entry, ascending; nil if entries are identified by their page
 }
 
-// pastOf returns the entries of a finding that are counted. The argument ids contains the sorted
-// short ids of the pages of all findings.
+// pastOf returns the counted entries of a finding. The argument ids contains the sorted short ids
+// of the pages of all findings.
 func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
 	type keyAndPage struct {
 		key  uint64
@@ -270,8 +267,8 @@ func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
 	return p
 }
 
-// encode returns the entries of the audit's findings in the form in which a slot stores them. The
-// result cut contains the names of the findings that were left out.
+// encode returns the entries of the audit's findings as stored in a slot. The result cut contains
+// the names of the findings that were left out.
 func (a *Audit) encode() (value []byte, cut []string) {
 	findings := slices.DeleteFunc(a.compared(), func(f *Finding) bool { return f.unchecked || f.Count() == 0 })
 	slices.SortStableFunc(findings, func(f, g *Finding) int { return cmp.Compare(f.Count(), g.Count()) })
@@ -315,7 +312,7 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 	return b
 }
 
-// appendRising appends the length of a list of ascending numbers, and the differences between them.
+// appendRising appends the length of an ascending list, and then its differences.
 func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	b = binary.AppendUvarint(b, uint64(len(all)))
 	last := N(0)
@@ -326,10 +323,10 @@ func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	return b
 }
 
-// A Past holds the findings of an earlier crawl, with their entries.
+// A Past holds the findings of an earlier crawl, including their entries.
 type Past struct {
 	Crawl
-	ids      []uint64 // the short ids of the pages of all entries, in ascending order
+	ids      []uint64 // short ids of the pages of all entries, ascending
 	findings map[string]pastFinding
 }
 
@@ -394,18 +391,18 @@ func (p *Past) decode(value []byte) error {
 	return nil
 }
 
-// countOf reads the number of values that follow, each of which takes at least the given number of
-// bytes.
-func countOf(r *field.Reader, least int) uint64 {
+// countOf reads a number of values, each of which takes at least size bytes. It fails if the input
+// is too short for them.
+func countOf(r *field.Reader, size int) uint64 {
 	n := r.Varint()
-	if n > uint64(len(r.Rest)/least) {
+	if n > uint64(len(r.Rest)/size) {
 		r.Fail()
 		return 0
 	}
 	return n
 }
 
-// rising reads numbers that appendRising wrote.
+// rising reads the output of appendRising.
 func rising[N uint32 | uint64](r *field.Reader) (all []N) {
 	n := countOf(r, 1)
 	all = make([]N, 0, n)

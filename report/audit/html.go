@@ -16,8 +16,8 @@ var pageTemplates = template.Must(Templates(report.Templates()))
 
 // Templates adds the templates for audits to t, which must contain those of [report.Templates]:
 //
-//	overview  findings as a table, each with a link if its rows are on the page
-//	trend     the counts of a finding in the last crawls, as a small drawing
+//	overview  findings as a table, with links to those whose rows are on the page
+//	trend     the counts of a finding in recent crawls, as a small drawing
 //	gaps      URLs that were not fetched, as a table
 //	means     what a finding means, and how to fix it
 //
@@ -26,16 +26,15 @@ func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }
 
-// rowsOpen is the number of rows of a finding that an HTML page shows at first. The other rows are
-// folded until the reader opens them.
+// rowsOpen is the number of rows of a finding that an HTML page shows before the reader unfolds the
+// others.
 const rowsOpen = 5
 
-// fromShown is the maximum number of linking pages that text and HTML name for a URL.
 const fromShown = 3
 
 // Table returns a table with the list's columns and the given rows of its findings.
 //
-// If the audit is compared with an earlier crawl, the first column contains the change of each row.
+// If the audit is compared with an earlier crawl, the first column shows the change of each row.
 func (l *List) Table(rows []Row) (t report.Table) {
 	compared := l.audit.past != nil && !l.isOK()
 	if compared {
@@ -60,8 +59,6 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	return t
 }
 
-// overviewHTML is the data for the first part of an audit's HTML page, above the findings with
-// their rows.
 type overviewHTML struct {
 	Heading string
 	About   []string
@@ -71,14 +68,13 @@ type overviewHTML struct {
 	Unknown []string
 }
 
-// A group holds the findings of one weight, such as all errors, with a title.
 type group struct {
 	Weight   Weight
 	Title    string
 	Findings []*Finding
 }
 
-// Compared reports whether the audit of the findings is compared with an earlier crawl.
+// Compared reports whether the audit is compared with an earlier crawl.
 func (g group) Compared() bool { return g.Findings[0].list.audit.past != nil }
 
 var weightTitles = map[Weight]string{
@@ -88,7 +84,6 @@ var weightTitles = map[Weight]string{
 	OK:      "OK",
 }
 
-// byWeight groups findings by weight, errors first. Weights without findings are left out.
 func byWeight(findings []*Finding) (all []group) {
 	for w := Error; w <= OK; w++ {
 		g := group{Weight: w, Title: weightTitles[w]}

@@ -6,8 +6,6 @@ import (
 	"skink/store"
 )
 
-// images lists pictures that do not exist or are large, and the pages that use pictures
-// incorrectly.
 func images(a *Audit) *List {
 	l := &List{
 		Name: "images", Of: "URLs", Linked: true,
@@ -18,7 +16,7 @@ func images(a *Audit) *List {
 		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
 	}
 	checked := false
-	failed := map[int32]bool{} // URLs that could not be fetched
+	failed := map[int32]bool{}
 	l.see = func(at int32, r *store.Record) {
 		checked = checked || r.Checked || r.Requisite
 		switch {
@@ -28,7 +26,7 @@ func images(a *Audit) *List {
 			l.found("large", at, nobody)
 		}
 	}
-	shown := map[int32]bool{} // those of the failed URLs that a page shows as a picture
+	shown := map[int32]bool{} // failed URLs that a page shows as a picture
 	l.link = func(_ int32, links []store.Link) {
 		for i := range links {
 			if links[i].Kind == store.LinkImage {

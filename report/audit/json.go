@@ -9,11 +9,10 @@ import (
 	"skink/report"
 )
 
-// The JSON form of an audit is one object. It begins with facts about the audit, followed by its
-// findings, most important first. Each row of a finding is an object on its own line, in which nil
-// cells are left out.
+// The JSON form of an audit is one object: first facts about the audit, then its findings, the most
+// important first. Each row of a finding is an object on its own line, without members for nil
+// cells.
 
-// findingJSON is the JSON form of a finding without its rows.
 type findingJSON struct {
 	Name   string `json:"name"`
 	List   string `json:"list"`
@@ -22,18 +21,17 @@ type findingJSON struct {
 	Means  string `json:"means"`
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
-	Of     string `json:"of"`    // the unit of Count: "pages" or "URLs"
-	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out; see Finding.Apart
-	Links  int64  `json:"links"` // number of links to the pages in Count
+	Of     string `json:"of"`    // unit of Count: "pages" or "URLs"
+	Apart  int    `json:"apart"` // pages with the problem that Count leaves out; see Finding.Apart
+	Links  int64  `json:"links"` // links to the pages in Count
 
-	Caveat string `json:"caveat,omitempty"` // reason why the finding may be wrong; see Finding.Caveat
+	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat
 
-	Since *Difference `json:"since,omitempty"` // difference from the crawl with which the audit is compared
-	Note  string      `json:"note,omitempty"`  // reason why there is no difference; see Finding.Note
-	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null means that the crawl did not check the finding
+	Since *Difference `json:"since,omitempty"` // difference from the earlier crawl
+	Note  string      `json:"note,omitempty"`  // why there is no difference; see Finding.Note
+	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the crawl did not check the finding
 }
 
-// listJSON is the JSON form of a list without its findings.
 type listJSON struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
@@ -41,13 +39,11 @@ type listJSON struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// comparedJSON is the JSON form of a crawl that an audit is compared with.
 type comparedJSON struct {
-	Crawl int       `json:"crawl"` // number of the crawl
+	Crawl int       `json:"crawl"`
 	Ended time.Time `json:"ended"`
 }
 
-// aboutJSON returns the facts about the audit.
 func (a *Audit) aboutJSON() any {
 	if a.past == nil {
 		return a.About
@@ -59,11 +55,11 @@ func (a *Audit) aboutJSON() any {
 	return struct {
 		About
 		Since  comparedJSON `json:"since"`
-		Crawls []int        `json:"trend_crawls"` // numbers of the crawls in each trend
+		Crawls []int        `json:"trend_crawls"`
 	}{a.About, comparedJSON{a.past.Number, a.past.Ended}, append(crawls, a.history.Now.Number)}
 }
 
-// numbers returns the counts, with nil for a crawl that did not check the finding.
+// numbers uses nil for crawls that did not check the finding.
 func (t *Trend) numbers() (all []*int) {
 	if t == nil {
 		return nil
@@ -96,14 +92,14 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return w.End()
 }
 
-// fields yields the first n rows of a finding as JSON objects, or all rows if n is negative.
+// A negative n means all rows.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := report.Table{}
 		for _, c := range f.list.Columns {
 			t.Columns = append(t.Columns, c.Column)
 		}
-		var all report.Fields // fields of one row; the loop uses them again for the next row
+		var all report.Fields // reused for all rows
 		for row, err := range f.first(ctx, n) {
 			if err != nil {
 				yield(nil, err)

@@ -8,17 +8,15 @@ import (
 	"skink/store"
 )
 
-// mostFragments is the maximum number of links to missing fragments of other pages that are kept.
 const mostFragments = 1 << 20
 
-// links lists the pages with faulty links: links to fragments that do not exist, and those that
-// [markup.Checks] finds. The crawl has checked the links to fragments of the same page. The
-// fragments of links to other pages are compared with the anchors of those pages, which only a
-// crawl with --audit keeps.
+// links lists pages with faulty links: links to missing fragments, and those that [markup.Checks]
+// finds. The crawl itself checks links to fragments of the same page. Links to fragments of other
+// pages are checked here against the anchors of those pages, which only a crawl with --audit keeps.
 func links(a *Audit) *List {
 	type leads struct{ from, to int32 }
-	anchors := map[int32]string{} // hashes of the anchors of each page, two bytes each
-	missing := map[leads]string{} // the fragments that the page "to" does not have
+	anchors := map[int32]string{} // hashes of each page's anchors, two bytes per anchor
+	missing := map[leads]string{} // fragments that the page "to" does not have
 	l := &List{
 		Name: "links", Of: "pages",
 		Columns: brief(
@@ -59,7 +57,7 @@ func links(a *Audit) *List {
 	return l
 }
 
-// without returns the fragments that are not among anchors. Fragments are separated by line feeds.
+// without returns the fragments that are missing from anchors, separated by line feeds.
 func without(fragments, anchors string) string {
 	var lost []string
 	for fragment := range strings.SplitSeq(fragments, "\n") {

@@ -18,9 +18,9 @@ type Weight int
 
 const (
 	Error   Weight = iota + 1 // the problem misleads visitors or search engines
-	Warning                   // the finding has a cost, or may be unintended
-	Note                      // the finding is not a problem, but worth knowing
-	OK                        // the finding lists pages without a problem
+	Warning                   // the problem has a cost, or may be unintended
+	Note                      // not a problem, but worth knowing
+	OK                        // pages without a problem
 )
 
 var weightNames = []string{"", "error", "warning", "note", "ok"}
@@ -28,59 +28,58 @@ var weightNames = []string{"", "error", "warning", "note", "ok"}
 // String returns "error", "warning", "note" or "ok".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed returns the weight with the given name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
 // A List is a group of findings about one subject, such as titles. Its findings have the same columns.
 type List struct {
 	Name     string
-	Of       string // "pages" or "URLs": the unit of the list's counts
+	Of       string // unit of the list's counts: "pages" or "URLs"
 	Columns  columns
-	Linked   bool       // whether each row also names pages that link to its URL
-	Unknown  string     // reason why the list cannot be computed from this store; "" means that it can be computed
-	Findings []*Finding // if there is only one finding, its Name is ""
+	Linked   bool       // whether each row names pages that link to its URL
+	Unknown  string     // why the list cannot be computed from this store; "" if it can
+	Findings []*Finding // a single finding has the Name ""
 
 	audit     *Audit
-	ofErrors  bool                                        // the findings are about URLs without a usable response
-	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
-	asideIs   string                                      // reason why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
-	whyAside  string                                      // why a single such page is not counted; "" if the reason is that search engines do not list it
-	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
-	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
+	ofErrors  bool                                        // whether the findings are about URLs without a usable response
+	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
+	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
+	whyAside  string                                      // asideIs for a single page
+	elsewhere func() string                               // returns a text about pages in another list that would otherwise be in this one, or ""; may be nil
+	see       func(at int32, r *store.Record)             // at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
 	conclude  func()                                      // called after all records and links; nil if see adds all entries
-	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil if no column needs it
+	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; may be nil
 }
 
-// A Finding is one problem, such as a missing title, with the pages that have it.
+// A Finding is one problem, such as a missing title, and the pages that have it.
 type Finding struct {
-	Name string // name within the list; "" if the list has no other finding
+	Name string // name within the list; "" if it is the list's only finding
 	Text
 
 	list    *List
-	want    store.Want // data of an entry's two pages that the columns need
-	groups  bool       // whether entries with the same other page are shown together
-	entries []entry    // the entries that are counted, followed by those that are not
-	apart   int        // number of entries that are not counted, because search engines do not list their pages
-	links   int64      // value of Links
+	want    store.Want // data that the columns need of an entry's two pages
+	groups  bool       // whether entries with the same other page are shown as a group
+	entries []entry    // counted entries, followed by those that are not counted
+	apart   int        // number of entries that are not counted because search engines do not list their pages
+	links   int64
 
-	pairs     bool                 // whether the entries are pairs of pages, so that a page may have several entries
-	key       func(e entry) uint64 // returns a number that identifies an entry in several crawls; nil means that its page identifies it, or both pages if pairs is set
-	unchecked bool                 // whether the finding could not be checked in this store
-	since     *Difference          // value of Since
-	all       []compared           // if since is set, all rows of the finding in the order in which they are shown
+	pairs     bool                 // whether entries are pairs of pages, so that a page may have several entries
+	key       func(e entry) uint64 // returns a number that identifies an entry across crawls; nil means that entries are identified by their page, or by both pages if pairs is set
+	unchecked bool                 // whether this store lacks the data to check the finding
+	since     *Difference
+	all       []compared // if since is set, all rows in the order in which they are shown
 }
 
 // An entry is a page in a finding, and possibly a second page to which the problem relates, such as
-// the page whose text it repeats. Both fields are indexes of site.pages.
+// the page whose text it repeats. Both fields are indexes in site.pages.
 type entry struct {
 	page  int32
-	other int32 // nobody if the problem relates to no second page
+	other int32 // nobody if there is no second page
 }
 
 const nobody = -1
 
-// FullName returns the name by which users ask for a finding, such as "titles.missing".
+// FullName returns the name of the finding in the user interface, such as "titles.missing".
 func (f *Finding) FullName() string {
 	if f.Name == "" {
 		return f.list.Name
@@ -91,16 +90,16 @@ func (f *Finding) FullName() string {
 // List returns the list to which the finding belongs.
 func (f *Finding) List() *List { return f.list }
 
-// Count returns the number of entries, without the entries that [Finding.Apart] counts.
+// Count returns the number of entries, except those that [Finding.Apart] counts.
 func (f *Finding) Count() int { return len(f.entries) - f.apart }
 
-// Apart returns the number of pages that have the problem but are not counted, because search
+// Apart returns the number of pages that have the problem but are not counted because search
 // engines do not list them: they ask not to be indexed, have another page as their canonical URL,
 // or are forbidden by robots.txt.
 func (f *Finding) Apart() int { return f.apart }
 
-// Besides returns a text about the pages that have the problem but are not in the count, or "" if
-// there are none.
+// Besides describes the pages that have the problem but are not counted, or returns "" if there are
+// none.
 func (f *Finding) Besides() string {
 	return besides(int64(f.apart), f.list)
 }
@@ -116,7 +115,6 @@ func besides(apart int64, l *List) string {
 	return strings.Join(all, "; ")
 }
 
-// apart returns the number of pages that the list's findings show but do not count.
 func (l *List) apart() int64 {
 	all := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -127,8 +125,8 @@ func (l *List) apart() int64 {
 	return int64(len(all))
 }
 
-// Caveat returns the reason why the finding may be wrong because some pages of the site were not
-// fetched. It returns "" if all were fetched, or if those pages make no difference to the finding.
+// Caveat returns why the finding may be wrong if some pages of the site were not fetched. It
+// returns "" if all were fetched, or if the others make no difference to the finding.
 func (f *Finding) Caveat() string {
 	missing := f.list.audit.Coverage.Missing()
 	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {
@@ -137,14 +135,14 @@ func (f *Finding) Caveat() string {
 	return fmt.Sprintf("Not certain: the crawl did not fetch %s of the site. %s", report.Counted(missing, "URL"), f.unseen)
 }
 
-// Links returns the number of links to the pages in Count. Several links from one page to another
-// are counted once.
+// Links returns the number of links to the counted pages. Several links from one page to another
+// count as one.
 func (f *Finding) Links() int64 { return f.links }
 
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
-// Count returns the number of URLs that are in at least one finding of the list that is an error, a
-// warning or a note. If all findings of the list are OK, it returns the number of all their URLs.
+// Count returns the number of URLs in the errors, warnings and notes of the list. If all findings
+// of the list are OK, it returns the number of all their URLs.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {
@@ -162,8 +160,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick sets l.see so that each record of a kind is put into the finding that the function name
-// returns for it, or into none if ok is false.
+// pick sets l.see so that each record of the given kind is added to the finding that the function
+// name returns, or to none if ok is false.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -176,14 +174,14 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see so that each record of a kind that the given function accepts is put into the
-// list's only finding.
+// all sets l.see so that records of the given kind are added to the list's only finding if the
+// function is returns true.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
 // found adds an entry to the finding with the given name. The arguments page and other are indexes
-// of site.pages; other is nobody if there is no second page.
+// in site.pages; other is nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -194,14 +192,12 @@ func (l *List) found(name string, page, other int32) {
 	panic("audit: list " + l.Name + " has no finding " + name)
 }
 
-// isApart reports whether a page is listed but not counted.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// why returns why a page is listed but not counted.
 func (l *List) why(p *page) string { return cmp.Or(l.whyAside, p.apart()) }
 
-// lack records that the store does not have the data for some findings of the list, and why. If no
-// findings are named, it records this for all of them.
+// lack records why the store does not have the data for the named findings, or for all findings of
+// the list if none are named.
 func (l *List) lack(why string, names ...string) {
 	l.Unknown = why
 	for _, f := range l.Findings {
@@ -211,20 +207,17 @@ func (l *List) lack(why string, names ...string) {
 	}
 }
 
-// notMeant is a value for List.aside. With it, pages that search engines do not list are not
-// counted.
+// notMeant is a value for List.aside: pages that search engines do not list are not counted.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is a value for List.aside in lists of copies. With it, a copy is not counted if the site
-// already handles it: the copy has noindex, robots.txt forbids it, or its canonical URL is a page
-// with the same text.
+// handled is a value for List.aside in lists of copies: a copy is not counted if it has noindex, if
+// robots.txt forbids it, or if its canonical URL is a page with the same text.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.hidden || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
 
-// sort sorts the entries of each finding. Pages with the most links to them come first, and pages
-// that are not counted come last. If entries are grouped by their other page, the largest group
-// comes first.
+// sort sorts the entries of each finding. Pages with the most incoming links come first, and pages
+// that are not counted come last. If entries are grouped, the largest group comes first.
 func (l *List) sort() {
 	pages := l.audit.site.pages
 	for _, f := range l.Findings {
@@ -245,7 +238,7 @@ func (l *List) sort() {
 			if f.groups && a.other != b.other {
 				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
 			}
-			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes before the other pages of the group
+			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes first
 				if leads {
 					return -1
 				}
@@ -264,57 +257,57 @@ func (l *List) sort() {
 	}
 }
 
-// A Row is an entry of a finding in the form in which reports show it.
+// A Row is an entry of a finding as shown in reports.
 type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
-	Apart   string // reason why the page is not counted; "" if it is counted
-	Change  Change // difference from the crawl with which the audit is compared; "" means none
-	From    []From // some of the pages that link to the page, if List.Linked is set
-	Links   int    // number of all pages that link to the page
+	Apart   string // why the page is not counted; "" if it is
+	Change  Change // difference from the earlier crawl; "" if there is none
+	From    []From // some of the pages with links to this page, if List.Linked is set
+	Links   int    // number of all pages with links to this page
 }
 
 // A From is a page that links to the URL of a row.
 type From struct {
 	URL  string         `json:"url"`
-	Text string         `json:"text"` // text of the link
+	Text string         `json:"text"`
 	Kind store.LinkKind `json:"kind"`
 }
 
-// A subject is an entry together with the data from which its row is made.
 type subject struct {
 	entry
 	finding *Finding
 	page    *store.Content
-	other   *store.Content // the entry's other page; nil if the entry has none
+	other   *store.Content // the entry's other page; nil if there is none
 	sets    *resemblances
 
-	// If the page is a redirect, way contains the URLs through which it leads, end is the last of
-	// these URLs, and endsWith describes the result of fetching that last URL.
+	// If the page is a redirect, way contains the URLs to which it leads in turn, end is the last
+	// of these, and endsWith describes the result of fetching that URL.
 	way           []string
 	end, endsWith string
-	differs       any // if the page is almost a duplicate, the cell with the words in which it differs
+	differs       any // cell with the words in which an almost duplicate page differs
 }
 
-// rowsAtOnce is the number of rows for which the pages are read from the store together.
-// textsAtOnce is the same number for lists that compare the texts of pages. It is small, because a
-// comparison takes a few milliseconds, which are wasted if the caller stops early.
+// rowsAtOnce is the number of rows whose pages are read from the store together. textsAtOnce is
+// that number for lists that compare texts. It is small because a comparison takes a few
+// milliseconds, which are wasted if the caller stops early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
 )
 
-// Rows yields the rows of a finding, beginning with the row at index from. The first row has index
-// 0. Rows skips pages that are no longer in the store.
+// Rows yields the rows of a finding from the given index on. It skips pages that are no longer in
+// the store.
 //
-// If the audit is compared with an earlier crawl, new entries come first, then fixed ones, then those in
-// both crawls. A row that only the earlier crawl had contains the URL and title of its page.
+// If the audit is compared with an earlier crawl, new entries come first, then fixed ones, then
+// those in both crawls. For an entry that is only in the earlier crawl, the row contains the URL
+// and title of the page.
 func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return f.rowsWhere(ctx, from, nil)
 }
 
-// rowsWhere yields the rows for which where returns true, beginning with the row at index from among
-// these. A nil where selects all rows.
+// rowsWhere yields the rows for which the function where returns true, starting with number from of
+// these. A nil function selects all rows.
 func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce
@@ -348,8 +341,7 @@ func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) 
 	}
 }
 
-// RowCount returns the number of rows. If the audit is compared with an earlier crawl, they include
-// the entries that only that crawl had.
+// RowCount returns the number of rows, including those that are only in the earlier crawl.
 func (f *Finding) RowCount() int {
 	if f.since != nil {
 		return len(f.all)
@@ -364,7 +356,7 @@ func (f *Finding) rowAt(i int) compared {
 	return compared{entry: f.entries[i], listed: true}
 }
 
-// first yields the first n rows of a finding, or all if n is negative.
+// A negative n means all rows.
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {
@@ -378,7 +370,6 @@ func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	}
 }
 
-// rows returns the first n rows of a finding, or all if n is negative.
 func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
 	for row, err := range f.first(ctx, n) {
 		if err != nil {
@@ -402,7 +393,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 	if err != nil {
 		return nil, err
 	}
-	var kept []compared // the entries whose pages are still in the store, and which therefore have a row
+	var kept []compared // entries whose pages are still in the store
 	for _, e := range entries {
 		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {

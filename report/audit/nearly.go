@@ -10,29 +10,28 @@ import (
 	"skink/store"
 )
 
-// Nearly holds the pages that are almost duplicates, because their resemblance to another page is a
-// little too low. Finding them requires a comparison of all pages with each other.
+// Nearly holds pages that are almost duplicates: their resemblance to another page is a little too
+// low. To find them, all pages must be compared with each other.
 type Nearly struct {
-	From   float64       // minimum resemblance of the pages in Groups to their leaders, 0 to 1
-	Groups []NearlyGroup // the groups, the largest first
+	From   float64       // minimum resemblance to the leader, 0 to 1
+	Groups []NearlyGroup // largest group first
 }
 
-// A NearlyGroup is a page (the leader) with the pages that are almost duplicates of it.
+// A NearlyGroup is a page, the leader, and the pages that are almost duplicates of it.
 type NearlyGroup struct {
-	Leader  dedup.Hash // id of the leader
+	Leader  dedup.Hash
 	Members []NearlyPage
 }
 
-// A NearlyPage is a page that is almost a duplicate of the leader of its group.
+// A NearlyPage is a page that is almost a duplicate of its group's leader.
 type NearlyPage struct {
 	ID          dedup.Hash
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// nearly lists the pages that are almost duplicates, with the words in which they differ.
 func nearly(a *Audit) *List {
 	resemblances := map[entry]float64{}
-	groups := map[int32][]dedup.Hash{} // maps the index of a leader to the ids of the pages in its group, the leader first
+	groups := map[int32][]dedup.Hash{} // ids of a group's pages, leader first, by the leader's index
 	l := &List{
 		Name: "nearly", Of: "pages",
 		Columns: brief(
@@ -89,11 +88,10 @@ func nearly(a *Audit) *List {
 	return l
 }
 
-// leads reports whether the subject's page is the leader of its group.
 func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
 // differs returns a table cell with the words in which the first pages of a group differ. The
-// argument ids contains the ids of the group's pages.
+// argument ids contains the ids of all its pages.
 func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {
 	pages, err := a.s.Pages(ctx, ids[:min(len(ids), templateTexts)], store.WantText)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"skink/store"
 )
 
-// duplicates lists the pages whose text repeats that of another page.
 func duplicates(*Audit) *List {
 	l := &List{
 		Name: "duplicates", Of: "pages", aside: handled, asideIs: "handled by noindex, robots.txt or their canonical URL",
@@ -22,7 +21,6 @@ func duplicates(*Audit) *List {
 	})
 }
 
-// thin lists the pages with too few words to be compared.
 func thin(*Audit) *List {
 	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn), Findings: []*Finding{{Name: "text"}, {Name: "index"}}}
 	var noText int64
@@ -46,16 +44,16 @@ func thin(*Audit) *List {
 	})
 }
 
-// indexTitle matches the titles that programs give to pages without text of their own, such as the
-// listing of a folder, the index of a manual, or the list of the uses of a class.
+// indexTitle matches titles of generated pages without a text of their own, such as a folder
+// listing, the index of a manual, or the list of the uses of a class.
 var indexTitle = regexp.MustCompile(`(?i)^(index of /.*|directory listing for /.*|` +
 	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|(deprecated list|constant field values|serialized form)( \(.*\))?|` +
 	`((general|module|all|full) )?index|index pages?|contents|table of contents|all (classes|packages|members|files|functions)|` +
 	`(class|file|member|function|namespace|package) (list|index|members)|search( (page|results))?|site ?map|archives?|categories|tags|` +
 	`inhaltsverzeichnis|stichwortverzeichnis|suche|verzeichnis von /.*|sommaire|recherche|índice|buscar)$`)
 
-// isIndex reports whether a title is that of a page without text of its own. The name of the site
-// may follow the title.
+// isIndex reports whether a title belongs to a page without text of its own. The title may end with
+// the name of the site.
 func isIndex(title string) bool {
 	for _, mark := range []string{" — ", " – ", " - ", " | ", " · ", " :: "} {
 		title, _, _ = strings.Cut(title, mark)
@@ -63,10 +61,9 @@ func isIndex(title string) bool {
 	return indexTitle.MatchString(strings.TrimSpace(title))
 }
 
-// noText lists the pages and documents in which no text was found, by cause. A page with links is
-// listed as a mere list of links if it loads no script, or if most other pages of its host have
-// text. If most pages of the host have no text, the host probably shows text only in browsers that
-// run scripts.
+// noText lists pages and documents without text, by cause. A page with links counts as a mere list
+// of links if it loads no script, or if most other pages of its host have text. If most pages of a
+// host have no text, the host probably needs a browser that runs scripts.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,
@@ -77,8 +74,8 @@ func noText(a *Audit) *List {
 		),
 		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
-	unseen := map[int32]string{} // pages without text, each with its host
-	texts := map[string]int{}    // for each host, the number of pages with text minus the number of pages without
+	unseen := map[int32]string{} // host of each page without text
+	texts := map[string]int{}    // for each host, the number of pages with text minus that of pages without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
 		case r.Kind == store.Other && r.Detail != "":
@@ -111,15 +108,15 @@ func noText(a *Audit) *List {
 	return l
 }
 
-// needs maps each recorded reason why a page needs scripts to a text for users.
+// needs maps each recorded reason why a page needs scripts to its description for users.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
 	"data":     "scripts read the text from JSON in the page",
 	"noscript": "the page asks for JavaScript",
 }
 
-// whyNoText returns a table cell with the reason why a page has no text. The reason is a guess
-// based on the page's record and links.
+// whyNoText returns a table cell with the probable reason why a page has no text, based on its
+// record and links.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
 	scripts, ways := 0, 0
@@ -172,11 +169,10 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
-// noLinks is the reason given if a list that needs links cannot be made.
 const noLinks = "the store has no links (crawl --links off)"
 
-// orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
-// completely, because on other hosts, a page that was not fetched may link to them.
+// orphans lists pages to which no page links, on hosts that were crawled completely. On other
+// hosts, a page that was not fetched may link to them.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
@@ -186,7 +182,7 @@ func orphans(a *Audit) *List {
 			titleColumn,
 		).more(indexedColumn),
 	}
-	hosts := map[int32]string{} // pages that may be orphans, with the host of each
+	hosts := map[int32]string{} // host of each page that may be an orphan
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind == store.Page && r.Depth > 0 && r.Hops == 0 {
 			hosts[at] = store.HostOf(r.URL)
@@ -218,8 +214,8 @@ func orphans(a *Audit) *List {
 	return l
 }
 
-// followRedirects marks the page at the end of each redirect to which a page links. These pages are
-// not orphans.
+// followRedirects marks pages that can be reached through a redirect to which a page links. They
+// are not orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

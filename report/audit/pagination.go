@@ -2,9 +2,8 @@ package audit
 
 import "skink/store"
 
-// pagination lists pages whose rel=next or rel=prev does not lead to a page, or leads to a page to
-// which they have no other link. The links of a page have the kind "neighbour" only in the second
-// case.
+// pagination lists pages whose rel=next or rel=prev leads to no page, or to a page to which they
+// have no other link. Only in the second case does a link have the kind "neighbour".
 func pagination(a *Audit) *List {
 	l := &List{
 		Name: "pagination", Of: "pages",

@@ -8,7 +8,6 @@ import (
 	"skink/store"
 )
 
-// redirects lists the URLs that redirect to others, with the number of consecutive redirects.
 func redirects(a *Audit) *List {
 	l := &List{
 		Name: "redirects", Of: "URLs", Linked: true,
@@ -37,8 +36,6 @@ func redirects(a *Audit) *List {
 	return l
 }
 
-// redirectFaults returns the names of the findings to which a redirect belongs. The argument is the
-// redirect's index in site.pages.
 func (a *Audit) redirectFaults(at int32) (names []string) {
 	hops, loops := a.site.way(at)
 	end := at
@@ -62,8 +59,8 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-// follow sets the fields of s that describe the target of its redirect: the URLs on the way, the
-// last URL, and the kind of its record.
+// follow sets the fields of s that describe a redirect's target: the URLs on the way, the last URL,
+// and the kind of its record.
 func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
@@ -95,7 +92,6 @@ func (a *Audit) follow(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// endsWith describes the record of a redirect's last URL in words, such as "a page".
 func endsWith(r *store.Record) string {
 	switch r.Kind {
 	case store.Page:

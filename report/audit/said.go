@@ -11,20 +11,20 @@ import (
 	"skink/store"
 )
 
-// A saying is a kind of line by which a page describes itself: its title, its description or a
-// heading. The struct defines how the audit checks such lines.
+// A saying is a line by which a page describes itself: its title, its description or a heading. The
+// fields define how the audit checks it.
 type saying struct {
-	name        string                         // name of the list, a plural such as "titles"
-	of          func(r *store.Record) []string // returns the lines of a page
-	short, long int64                          // lines with fewer characters than short, or with more than long, are listed
-	ofText      bool                           // the line may be missing on a page without text
-	logo        bool                           // most pages may have the same line, because it is the site's name; see isLogo
+	name        string                         // plural name of the list, such as "titles"
+	of          func(r *store.Record) []string // returns a page's lines of this kind
+	short, long int64                          // minimum and maximum length in characters; other lines are listed
+	ofText      bool                           // whether the line may be missing on a page without text
+	logo        bool                           // whether most pages may have the same line because it is the site's name; see isLogo
 }
 
 func titles(a *Audit) *List {
 	return saying{name: "titles", short: shortTitle, long: longTitle, of: func(r *store.Record) []string {
 		if r.TitleFrom != "" {
-			return nil // the page has no <title>, and Title comes from another element
+			return nil // without a <title>, Title comes from another element
 		}
 		return []string{r.Title}
 	}}.list(a)
@@ -33,7 +33,7 @@ func titles(a *Audit) *List {
 func descriptions(a *Audit) *List {
 	return saying{name: "descriptions", short: shortDescription, long: longDescription, of: func(r *store.Record) []string {
 		if r.SharedOnly {
-			return nil // og:description is for links on other sites, and search engines do not read it
+			return nil // og:description is for links on other sites; search engines do not read it
 		}
 		return []string{r.Description}
 	}}.list(a)
@@ -51,9 +51,9 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// list returns the list of problems with these lines: missing, short, long, repeated. Repetition is
-// one finding if the pages are copies of each other, because they need a canonical URL. It is
-// another finding if they are different pages, because they need different lines.
+// list returns the list of problems with these lines: missing, short, long, repeated. There are two
+// findings for repetition: copies of a page need a canonical URL, whereas different pages need
+// different lines.
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
@@ -109,7 +109,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // the page's leader has a different line, or has noindex
+			case a.site.pages[p.at].follows(): // its leader has a different line, or noindex
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -118,14 +118,14 @@ func (s saying) list(a *Audit) *List {
 	return l
 }
 
-// isHTML reports whether a record describes a non-empty HTML page. Only such a page can have a
-// title.
+// isHTML reports whether a record describes an HTML page that is not empty. Only such a page can
+// have a title.
 func isHTML(r *store.Record) bool {
 	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
 }
 
-// firstOf returns the first line that is not blank, with each run of white space replaced by one
-// space. It returns "" if all lines are blank.
+// firstOf returns the first line that is not blank, with runs of white space collapsed, or "" if
+// there is none.
 func firstOf(lines []string) string {
 	for _, line := range lines {
 		if s, ok := text(line).(string); ok {
@@ -136,51 +136,49 @@ func firstOf(lines []string) string {
 }
 
 // repeats finds lines, such as titles, that several pages of a host have. It ignores pages that
-// search engines do not list anyway, because a print view, for example, may have the same title as
-// its page.
+// search engines do not list: a print view, for example, may have the same title as its page.
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
-	at     map[uint64]int32 // maps the hash of host and line to an index in groups; the seed is secret, so that a site cannot cause collisions
-	said   map[string]int32 // maps a host to the number of its pages that have such a line
+	at     map[uint64]int32 // index in groups by the hash of host and line; the hash seed is secret, so that a site cannot cause collisions
+	said   map[string]int32 // for each host, the number of its pages with such a line
 	groups []repeated       // one element for each line of each host
-	pages  []grouped        // the pages that have such a line, in the order of site.pages
-	keys   map[int32]uint64 // maps the first page of each group that is listed as one entry to a number that identifies the group
-	counts map[int32]int32  // maps the index of a page to the number of pages that have its line
+	pages  []grouped        // pages with such a line, in the order of site.pages
+	keys   map[int32]uint64 // number that identifies a group listed as one entry, by the group's first page
+	counts map[int32]int32  // number of pages with the same line, by the index of a page
 }
 
-// A grouped is a page and the group of pages with the same line. The field at is the index of the
-// page in site.pages, and group is the index in repeats.groups.
+// A grouped is a page and its group of pages with the same line. The field at is an index in
+// site.pages, and group is an index in repeats.groups.
 type grouped struct {
 	at, group int32
-	further   bool // the URL is that of page 2 or later of a list; see furtherPage
+	further   bool // whether the URL is page 2 or later of a list; see furtherPage
 }
 
-// A repeated describes the pages of a host that have the same line. Pages are indexes of
-// site.pages. Further pages are pages such as ?page=2 of a list, which may repeat the line of the
-// list's first page.
+// A repeated describes the pages of a host with the same line. Further pages, such as ?page=2 of a
+// list, may repeat the line of the list's first page. The fields first and further are indexes in
+// site.pages.
 type repeated struct {
 	host    string
-	first   int32  // the first page that is not a further page; nobody if there is none
-	further int32  // the first further page; nobody if there is none
-	pages   int32  // number of pages that are not further pages
-	all     int32  // number of all pages
-	key     uint64 // a hash of the host and the line
-	differ  bool   // two of the pages are in different clusters, and therefore not copies
+	first   int32  // first page that is not a further page; nobody if there is none
+	further int32  // first further page; nobody if there is none
+	pages   int32  // pages that are not further pages
+	all     int32  // all pages
+	key     uint64 // hash of the host and the line
+	differ  bool   // whether any pages are in different clusters, and therefore not copies
 }
 
-// leastLogo is the minimum number of a host's pages that must have the same heading if it is the
-// site's logo.
+// leastLogo is the minimum number of pages with the same heading if it is the site's logo.
 const leastLogo = 10
 
-// isLogo reports whether a line is the name of the site rather than of a page. It must be on at
-// least leastLogo pages, and on more than half of the host's pages that have any such line.
+// isLogo reports whether a line is the name of the site rather than of a page. If so, it is on at
+// least leastLogo pages, and on more than half of the host's pages that have such a line.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
 
-// furtherPage matches the URLs of page 2 and later of a list: /page/2, /page2.html, ?page=3,
-// ?paged=3.
+// furtherPage matches the URLs of page 2 and later of a list, such as /page/2, /page2.html, ?page=3
+// and ?paged=3.
 var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2-9]|[1-9][0-9]+)(\.[a-z]+)?(/|&|\?|$)`)
 
 func (r *repeats) add(at int32, url, line string) {
@@ -217,8 +215,8 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
-// original returns the index of the page that p duplicates, if that page has the same line.
-// Otherwise it returns nobody.
+// original returns the index of the page that p duplicates if that page has the same line, and
+// nobody otherwise.
 func (r *repeats) original(p grouped) int32 {
 	if p.further || !r.site.pages[p.at].follows() {
 		return nobody
@@ -234,11 +232,10 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// key returns the number that identifies the group whose first page is in the entry.
 func (r *repeats) key(e entry) uint64 { return r.keys[e.page] }
 
-// leaveOutCopies sets the first page of each group to a page that is not a copy of another page in
-// the group.
+// leaveOutCopies makes a page that is not a copy of another page in its group the first of the
+// group.
 func (r *repeats) leaveOutCopies() {
 	for _, p := range slices.Backward(r.pages) {
 		if !p.further && r.original(p) == nobody {
@@ -247,7 +244,7 @@ func (r *repeats) leaveOutCopies() {
 	}
 }
 
-// keepCounts fills counts, and frees the memory of the other fields, which are no longer needed.
+// keepCounts fills counts, and frees the other fields, which are no longer needed.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {

@@ -6,13 +6,13 @@ import (
 	"skink/store"
 )
 
-// security lists pages that others can read or change on the way to a visitor, and hosts whose
-// responses lack a header that protects visitors.
+// security lists pages that can be read or changed in transit, and hosts whose responses lack a
+// header that protects visitors.
 func security(a *Audit) *List {
 	l := checkList("security")
 	l.Findings = append(l.Findings, &Finding{Name: "links"})
 	l.Columns = brief(linksColumn, urlColumn, column("target", "Links to", otherURL).where((*subject).hasOther)).more(titleColumn)
-	secure := map[int32]string{} // https pages, each with its host
+	secure := map[int32]string{} // host of each https page
 	l.see = func(at int32, r *store.Record) {
 		if isHTML(r) && strings.HasPrefix(r.URL, "https://") {
 			secure[at] = store.HostOf(r.URL)

@@ -7,57 +7,55 @@ import (
 	"skink/store"
 )
 
-// A site holds in memory the data that an audit needs about all URLs of a store. The other types of
-// this package refer to a URL by its index in pages.
+// A site holds what an audit needs to know about all URLs of a store. The other types of this
+// package refer to a URL by its index in pages.
 type site struct {
 	pages []page
-	at    map[dedup.Hash]int32 // index in pages by the id of a URL
-	named map[int32]dedup.Hash // id of the redirect target or canonical URL, by index in pages of the URL that names it; resolve turns it into page.to
-	from  map[int32][]inLink   // some links to each URL that has no page, such as a broken one, by index in pages
-	links int                  // number of links that the map from contains
+	at    map[dedup.Hash]int32 // index in pages by URL id
+	named map[int32]dedup.Hash // id of the redirect target or canonical URL of each page that has one, by index in pages; resolve turns it into page.to
+	from  map[int32][]inLink   // some of the links to each URL without a page, such as a broken one, by index in pages
+	links int
 
-	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
+	unfinished map[string]bool // hosts with URLs still to fetch, or with duplicates whose links were not followed
 
-	areas *areas // the areas of the site; nil unless Options.Areas is set
+	areas *areas // nil unless Options.Areas is set
 
-	allFrom bool // whether from may have more than mostFrom links to one URL
+	allFrom bool // whether from may contain more than mostFrom links to a URL
 }
 
-// A page holds in memory the data that an audit needs about one URL. The URL may also be a
-// redirect, an error or a file.
+// A page holds what an audit needs to know about one URL, which may also be a redirect, an error or
+// a file.
 type page struct {
 	id      dedup.Hash
-	cluster dedup.Hash // id of the leader of the page's cluster, which may be the page itself
+	cluster dedup.Hash // id of the leader of the page's cluster, which may be this page
 	kind    store.RecordKind
-	to      int32 // index in site.pages of the URL's redirect target or canonical URL; nobody if the URL has neither, or if that page was not crawled
-	links   int32 // number of pages that link to it
-	last    int32 // index in site.pages of the last page that was read and has a link to the URL
-	out     int32 // number of links in the page
-	ways    int32 // number of links in the page that a visitor can click
-	status  int16 // HTTP status of the response
-	listed  int32 // number of sitemaps that list the URL
-	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
+	to      int32 // index in site.pages of the redirect target or canonical URL; nobody if there is none, or if it was not crawled
+	links   int32 // number of pages with a link to it
+	last    int32 // index in site.pages of the last page that was read with a link to it
+	out     int32 // links in the page
+	ways    int32 // links in the page that a visitor can click
+	status  int16
+	listed  int32 // sitemaps that list it
+	by      int32 // index in site.pages of a sitemap that lists it; nobody if there is none
 	noIndex bool
-	names   bool // whether the page names another page as canonical
-	start   bool // whether the URL is a seed or a file for the archive, rather than found in a link
-	named   bool // whether the URL is the target of a redirect or the canonical URL of another page
-	hidden  bool // whether robots.txt forbids search engines to fetch the page
-	scripts bool // whether the page loads a script
-	reached bool // whether a redirect leads to the page, and another page links to that redirect
+	names   bool // names another page as canonical
+	start   bool // seed or file for the archive, not found in a link
+	named   bool // target of a redirect, or canonical URL of another page
+	hidden  bool // robots.txt forbids search engines to fetch it
+	scripts bool
+	reached bool // can be reached through a redirect to which another page links
 
-	// These two are set if the audit is compared with an earlier crawl: whether the URL was
-	// requested again after that crawl, and whether the response shows the current state of the
-	// page.
+	// If the audit is compared with an earlier crawl: whether the URL was requested again after
+	// that crawl, and whether the response shows the current state of the page.
 	again, answered bool
 
-	area int32 // index in site.areas.all, if that is set
+	area int32 // index in site.areas.all, if Options.Areas is set
 }
 
-// follows reports whether the page is a duplicate of another page.
 func (p *page) follows() bool { return p.cluster != p.id }
 
-// aside reports whether search engines do not list the page, because it has noindex, names another
-// page as its canonical URL, or is hidden from them by robots.txt.
+// aside reports whether search engines do not list the page because it has noindex, names another
+// page as canonical, or is forbidden by robots.txt.
 func (p *page) aside() bool { return p.noIndex || p.names || p.hidden }
 
 func (p *page) apart() string {
@@ -72,25 +70,24 @@ func (p *page) apart() string {
 	return ""
 }
 
-// An inLink is a link to a URL.
 type inLink struct {
-	from int32 // index in site.pages of the page with the link
+	from int32 // index in site.pages of the page that contains the link
 	kind store.LinkKind
 	text string
 }
 
-// These constants limit the links that a site keeps in memory.
+// These are the maximum numbers of links that a site keeps in memory.
 const (
-	mostFrom  = 100     // maximum number of links kept for one URL, unless Options.AllFrom is set
-	mostLinks = 1 << 20 // maximum number of links kept for all URLs together; they take about a hundred megabytes
+	mostFrom  = 100     // for one URL, unless Options.AllFrom is set
+	mostLinks = 1 << 20 // for all URLs together, which take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
 	return &site{allFrom: allFrom, at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
 }
 
-// add adds the URL of a record and returns its index in pages. If the URL was added before, add changes
-// nothing and isNew is false.
+// add adds the URL of a record, and returns its index in pages. If the URL is already there, add
+// changes nothing and isNew is false.
 func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
@@ -113,8 +110,8 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	return at, true
 }
 
-// kindOf returns the constant that equals k. The string in a record has its own memory, which would
-// stay in use if the audit kept it.
+// kindOf returns the constant that equals k. The string in a record has its own memory, which the
+// audit would keep in use.
 func kindOf(k store.RecordKind) store.RecordKind {
 	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
 		if k == known {
@@ -124,8 +121,7 @@ func kindOf(k store.RecordKind) store.RecordKind {
 	return k
 }
 
-// clusterOf returns the id of the leader of the record's cluster, which may be the record's own
-// page.
+// clusterOf returns the id of the leader of r's cluster, which may be r itself.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader
@@ -135,8 +131,8 @@ func clusterOf(r *store.Record) dedup.Hash {
 
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
-// resolve sets page.to of each URL that redirects or has another page as its canonical URL. It must
-// be called after all records have been added.
+// resolve sets page.to of each URL that redirects or has another page as its canonical URL. All
+// records must have been added before.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -147,8 +143,7 @@ func (s *site) resolve() {
 	s.named = nil
 }
 
-// link counts the links of the page at the given index of pages: in page.out and page.ways of the
-// page, and in page.links of each linked URL.
+// link counts the links of the page at the given index, both for that page and for each linked URL.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
@@ -178,13 +173,11 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
-// index returns the index of a URL in pages. The second result is false if the URL has no record.
 func (s *site) index(url string) (at int32, known bool) {
 	at, known = s.at[dedup.HashOf([]byte(url))]
 	return at, known
 }
 
-// list records that the sitemap at the given index of pages lists a URL.
 func (s *site) list(sitemap int32, url string) {
 	if to, known := s.index(url); known {
 		s.pages[to].listed++
@@ -192,8 +185,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs to which the redirect at the given index of pages leads, in order, without
-// the redirect itself. The second result is true if the redirects lead back to an earlier URL.
+// way returns the URLs to which the redirect at the given index leads, in order, without the
+// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
@@ -207,7 +200,6 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds adds to unfinished the hosts that were not crawled completely.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"skink/store"
 )
 
-// sitemaps compares the URLs that sitemaps list with the pages that were crawled. A sitemap should list
-// exactly the pages that search engines may list: no redirects, no errors, no copies.
+// sitemaps compares sitemaps with the crawled pages. A sitemap should list exactly the pages that
+// search engines may list: no redirects, no errors, no copies.
 func sitemaps(a *Audit) *List {
 	l := &List{
 		Name: "sitemap", Of: "URLs",
@@ -18,8 +18,8 @@ func sitemaps(a *Audit) *List {
 		).more(titleColumn),
 		Findings: []*Finding{{Name: "unread"}, {Name: "broken"}, {Name: "noindex"}, {Name: "blocked"}, {Name: "redirect"}, {Name: "canonical"}, {Name: "missing"}, {Name: "several"}},
 	}
-	hosts := map[int32]string{} // pages that a sitemap should list, each with its host
-	partly := map[string]bool{} // hosts with a sitemap that was not read completely
+	hosts := map[int32]string{} // host of each page that a sitemap should list
+	partly := map[string]bool{} // hosts with a sitemap that was only partly read
 	var left int64
 	l.see = func(at int32, r *store.Record) {
 		switch {
@@ -38,7 +38,7 @@ func sitemaps(a *Audit) *List {
 			hosts = nil
 			return
 		}
-		lists := map[string]bool{} // hosts with a page that a sitemap lists
+		lists := map[string]bool{} // hosts with a page in a sitemap
 		for at, host := range hosts {
 			if a.site.pages[at].listed > 0 {
 				lists[host] = true
@@ -68,8 +68,8 @@ func sitemaps(a *Audit) *List {
 	return l
 }
 
-// listedFault returns the name of the finding for a URL that sitemaps list although search engines
-// cannot list it, or "" if there is none.
+// listedFault returns the name of the finding for a URL in a sitemap that search engines cannot
+// list, or "" if there is none.
 func listedFault(p *page) string {
 	switch {
 	case p.listed == 0:
@@ -87,7 +87,6 @@ func listedFault(p *page) string {
 	return ""
 }
 
-// listedIs describes in words the result of fetching a URL that a sitemap lists.
 func listedIs(r *store.Record) string {
 	switch {
 	case r.Kind == store.Page && r.Hidden:

@@ -13,8 +13,9 @@ import (
 // Pages made from one template differ in a few places, such as the name of a city, a number or a
 // date. A [Template] consists of two kinds of parts: words that all texts of a group share, in the
 // order of the first text, and slots, which each text fills with its own words. To find them, the
-// first text is compared with each of the others by the longest common subsequence of their words.
-// Words that match in all comparisons are shared, and the words between them form a slot.
+// first text is compared with each of the others: the longest common subsequence of the two gives
+// the matching words. Words that match in all comparisons are shared; the words between them form
+// slots.
 
 // A Template describes a group of similar texts: the words that all of them share, and the slots
 // between these words. See [TemplateOf].
@@ -22,24 +23,23 @@ type Template struct {
 	Parts []Part
 }
 
-// A Part is one piece of a template: either words that all texts share, or a slot, in which the
-// texts differ.
+// A Part is one piece of a template: words that all texts share, or a slot where they differ.
 type Part struct {
-	Text string   // words that all texts share; "" if the part is a slot
-	Slot []string // the words of each text in a slot, in the order of the texts; "" if a text has no words there
+	Text string   // shared words; "" for a slot
+	Slot []string // the words of each text in the slot, in the order of the texts; "" if a text has none there
 }
 
 // templateTexts and templateWords limit the number of texts, and of words in each text, that
 // [TemplateOf] compares. The longest common subsequence of two texts takes time and memory
 // proportional to the product of their lengths. With these limits, it takes a millisecond or two. A
-// report shows only the first differences anyway.
+// report shows only the first few differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
 )
 
-// TemplateOf returns the template of some texts. It compares at most templateTexts of them, and at most
-// the first templateWords words of each.
+// TemplateOf returns the template of some texts. It uses at most the first templateTexts texts, and
+// at most the first templateWords words of each.
 func TemplateOf(texts []string) Template {
 	if len(texts) == 0 {
 		return Template{}
@@ -50,7 +50,7 @@ func TemplateOf(texts []string) Template {
 		words = append(words, all[:min(len(all), templateWords)])
 	}
 	first := words[0]
-	matches := make([][]int, len(words)) // matches[k][i] is the index in text k of word i of the first text; -1 if text k does not have the word
+	matches := make([][]int, len(words)) // matches[k][i] is the index in text k of word i of the first text; -1 if there is no match
 	common := make([]bool, len(first))
 	for i := range common {
 		common[i] = true
@@ -64,11 +64,11 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble makes the parts of a template. The argument words contains the words of each text.
-// common[i] is true if all texts have word i of the first text. In that case, matches[k][i] is the
-// index of that word in text k.
+// assemble builds the template. The argument words contains the words of each text. If all texts
+// have word i of the first text, common[i] is true, and matches[k][i] is the index of that word in
+// text k.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
-	ends := make([]int, len(words)) // for each text, the index after its last word that is already in a part
+	ends := make([]int, len(words)) // for each text, the index after its last word in a part so far
 	slot := func(until func(text int) int) {
 		var values []string
 		for k := range words {
@@ -110,7 +110,7 @@ func follows(matches [][]int, i int) bool {
 	return true
 }
 
-// match finds a longest common subsequence of the words a and b. It returns for each word of a the
+// match finds a longest common subsequence of the words a and b. For each word of a, it returns the
 // index of its match in b, or -1.
 func match(a, b []string) []int {
 	places := make([]int, len(a))
@@ -153,16 +153,15 @@ func match(a, b []string) []int {
 	return places
 }
 
-// These constants limit the text that [Template.String] returns.
 const (
-	shownSlots  = 3  // maximum number of slots to show
-	shownValues = 4  // maximum number of different values to show for a slot
-	shownWords  = 2  // maximum number of common words to show before and after a slot
-	shownValue  = 60 // maximum number of bytes to show of a value
+	shownSlots  = 3  // maximum number of slots in the result of String
+	shownValues = 4  // maximum number of values of a slot
+	shownWords  = 2  // maximum number of common words before and after a slot
+	shownValue  = 60 // maximum length of a value, in bytes
 )
 
-// String shows the first slots with some of their values and the words around them, as in "house in
-// [Berlin | Munich | Bremen] within one … and 8 more places".
+// String returns the first slots with some of their values and the words around them, such as
+// "house in [Berlin | Munich | Bremen] within one … and 8 more places".
 func (t Template) String() string {
 	var b strings.Builder
 	slots := 0
@@ -192,8 +191,7 @@ func (t Template) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// values returns the different values of a slot, separated by "|". It returns at most shownValues
-// values.
+// values returns the different values of a slot, at most shownValues, separated by "|".
 func values(slot []string) string {
 	var all []string
 	for _, v := range slot {
@@ -213,7 +211,7 @@ func values(slot []string) string {
 	return strings.Join(all, " | ")
 }
 
-// head returns the first words of a text, with "…" if there are more.
+// head returns the first words of a text, with "…" if it has more.
 func head(text string) string {
 	words := strings.Fields(text)
 	if len(words) <= shownWords+1 {
@@ -223,7 +221,7 @@ func head(text string) string {
 }
 
 // around shortens the common text between two slots to the words next to the slots. The arguments
-// before and after report whether there is a slot before and after the text.
+// before and after tell whether the text has a slot before and after it.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

@@ -29,7 +29,6 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return nil
 }
 
-// aboutLines returns the description of an audit as lines of text: its counts and its store.
 func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
 	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
@@ -39,7 +38,6 @@ func (a *Audit) aboutLines() []string {
 	return lines
 }
 
-// textCoverage writes the number of URLs that were not fetched, by reason.
 func (a *Audit) textCoverage(out *bufio.Writer) {
 	if len(a.Coverage.Gaps) == 0 {
 		return
@@ -53,7 +51,6 @@ func (a *Audit) textCoverage(out *bufio.Writer) {
 	}
 }
 
-// textOverview writes one line for each finding.
 func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	width := 0
 	for _, f := range findings {
@@ -77,11 +74,8 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	fmt.Fprintln(out, "\nComplete lists: skink report --about NAME --format csv")
 }
 
-// sinceHead is the head of the columns that sinceCells returns.
 const sinceHead = "       new     fixed  remaining  not checked"
 
-// sinceCells returns the number of entries with each change, in columns, if the audit is compared
-// with an earlier crawl.
 func (f *Finding) sinceCells() string {
 	switch d := f.since; {
 	case f.list.audit.past == nil:
@@ -93,7 +87,6 @@ func (f *Finding) sinceCells() string {
 	}
 }
 
-// sinceLines returns the changes of the finding since an earlier crawl and its trend, as lines of text.
 func (f *Finding) sinceLines() (lines []string) {
 	if f.list.audit.past == nil {
 		return nil
@@ -117,9 +110,9 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// wrapped breaks s into lines of at most 100 characters, unless a word is longer. Each line after
-// the first begins with indent spaces. The first line has none, because the caller has already
-// written indent characters on it.
+// wrapped breaks s into lines of at most 100 characters, unless a word is longer. It indents each
+// line by indent spaces except for the first, where the caller has already written that many
+// characters.
 func wrapped(s string, indent int) string {
 	const most = 100
 	var b strings.Builder

@@ -8,7 +8,6 @@ import (
 	"skink/store"
 )
 
-// urls lists pages whose URLs invite mistakes.
 func urls(*Audit) *List {
 	l := &List{
 		Name: "urls", Of: "pages", aside: notMeant,
@@ -27,7 +26,6 @@ func urls(*Audit) *List {
 
 var encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-// urlFaults returns the names of the findings for a URL.
 func urlFaults(address string) (names []string) {
 	u, err := url.Parse(address)
 	if err != nil {

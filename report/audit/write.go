@@ -11,23 +11,22 @@ import (
 	"skink/report"
 )
 
-// Output controls how an audit is written. The zero value writes the whole audit as text.
+// Output configures how an audit is written. The zero value writes the whole audit as text.
 type Output struct {
 	Format report.Format // default: report.Text
-	About  string        // name of the list or finding to write; "" means the whole audit
-	Top    int           // maximum number of rows to show for each finding; 0 means the default for the format
+	About  string        // list or finding to write; "" means the whole audit
+	Top    int           // maximum number of rows for each finding; 0 means the default of the format
 }
 
-// These are the default numbers of rows that are shown for each finding. JSON and CSV show all
-// rows, because programs read them.
+// These are the default maximum numbers of rows for each finding. JSON and CSV contain all rows,
+// because programs read them.
 const (
-	textRows  = 3   // number of rows in the text of a whole audit, so that all findings fit on a few screens
-	aboutRows = 20  // number of rows in the text of a single list or finding
-	htmlRows  = 100 // number of rows in HTML
+	textRows  = 3   // in the text of a whole audit, so that all findings fit on a few screens
+	aboutRows = 20  // in the text of a single list or finding
+	htmlRows  = 100 // in HTML
 )
 
-// top returns the maximum number of rows to show for each finding. A negative number means all
-// rows.
+// top returns the maximum number of rows for each finding. A negative number means all rows.
 func (o Output) top() int {
 	switch {
 	case o.Top > 0:
@@ -43,7 +42,7 @@ func (o Output) top() int {
 }
 
 // Write writes an audit, or only the list or finding that o.About names. In CSV, a whole audit has
-// one line for each finding, and a single list has one line for each row.
+// one line per finding, and a single list has one line per row.
 func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	chosen, err := a.chosen(o.About)
 	if err != nil {
@@ -69,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen returns the findings with the given name: all findings of a list, including empty ones, or
-// a single finding. If name is "", it returns the result of [Audit.Findings].
+// chosen returns the finding with the given name, or all findings of a list, including empty ones.
+// For the name "", it returns the result of [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
@@ -84,8 +83,8 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings about problems that the audit looked for but did not
-// find. If no problem of a whole list was found, it returns the name of the list instead.
+// clean returns the names of the findings that were checked and are empty. If all findings of a
+// list are empty, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {
@@ -109,8 +108,8 @@ func (a *Audit) clean() (names []string) {
 	return names
 }
 
-// Unknown returns a line for each list that cannot be computed completely from this store. The line
-// gives the list's name and the reason.
+// Unknown returns a line for each list that cannot be computed completely from this store, with the
+// list's name and the reason.
 func (a *Audit) Unknown() (all []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {
@@ -120,7 +119,6 @@ func (a *Audit) Unknown() (all []string) {
 	return all
 }
 
-// heading returns the title of the written audit, with the name of its store if that is known.
 func (a *Audit) heading() string {
 	if a.Store == "" {
 		return "Audit"

@@ -77,7 +77,6 @@ func run(opt options, products int, address, truthFile string) error {
 	return serve(listener, newServer(w))
 }
 
-// serveShop serves a shop. First it prints the URL to start from and the number of texts.
 func serveShop(listener net.Listener, s *shop) error {
 	server := newShopServer(s)
 	if err := json.NewEncoder(os.Stdout).Encode(server.sofar()); err != nil {

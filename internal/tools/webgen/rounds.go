@@ -12,16 +12,15 @@ import (
 
 // # A web that changes
 //
-// Round 0 is the original web. In each later round five of a hundred pages change a little, by one
-// word, and two change completely. One disappears, unless another page can be reached only through
-// it. One of the pages that change a little gets a link to a new page. So links change only on
+// Round 0 is the original web. In each later round, five of every hundred pages change by one word,
+// and two change completely. One disappears, unless another page can be reached only through it.
+// One of the five pages with a changed word gets a link to a new page. So links change only on
 // pages whose text changes, and every page stays as many links away from the first page as before.
 // Changes persist in later rounds, and a page may change again. That can split groups: a page that
 // changes completely no longer has the story of its group.
 //
 // Pages have an ETag, and a request with that ETag is answered with 304.
 
-// A change is the kind of change to a page in a round.
 type change string
 
 const (
@@ -32,13 +31,13 @@ const (
 	fresh     change = "new"
 )
 
-const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r, and forRounds<<8+r the word that changes
+const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r; forRounds<<8+r selects the changed words
 
-// mostRounds is the number of rounds. Pages that disappear in one of them contain no links, even
-// before.
+// mostRounds is the maximum number of rounds. A page that disappears in any of them never contains
+// links.
 const mostRounds = 10
 
-// changeIn returns the change of page n in the given round. The page must exist in that round.
+// The page must exist in the given round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged
@@ -69,8 +68,8 @@ func (w *web) goneIn(n int) int {
 	return 0
 }
 
-// goesIn returns the round in which page n disappears, which may be a future one, or 0 if the page
-// never disappears.
+// goesIn returns the round in which page n disappears, or 0 if it never does. This may be a future
+// round.
 func (w *web) goesIn(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.changeIn(n, round) == vanished {
@@ -80,8 +79,8 @@ func (w *web) goesIn(n int) int {
 	return 0
 }
 
-// newOf returns the round from which on page n links to a new page, which may be a future round, or
-// 0 if there is none.
+// newOf returns the first round in which page n links to a new page, or 0 if there is none. This
+// may be a future round.
 func (w *web) newOf(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.luck(n, forRounds+uint64(round), 100) == 0 {
@@ -91,7 +90,6 @@ func (w *web) newOf(n int) int {
 	return 0
 }
 
-// hasNew reports whether page n links to a new page in the current round.
 func (w *web) hasNew(n int) bool {
 	round := w.newOf(n)
 	return round > 0 && round <= w.round
@@ -99,9 +97,8 @@ func (w *web) hasNew(n int) bool {
 
 func (w *web) newURL(n int) string { return fmt.Sprintf("%s/new/%d", w.origin(w.pages[n].host), n) }
 
-// told returns the words of page n in the current round. The argument words contains the words of
-// the page in round 0.
-func (w *web) told(n int, words []string) []string {
+// wordsNow returns the words of page n in the current round, given its words in round 0.
+func (w *web) wordsNow(n int, words []string) []string {
 	for round := 1; round <= w.round; round++ {
 		switch w.changeIn(n, round) {
 		case little:
@@ -123,19 +120,18 @@ func invented(rng *rand.Rand) []string {
 	return words
 }
 
-// newStory returns the story of the new page that a page links to.
 func (w *web) newStory(n int) []string {
 	return invented(rand.New(rand.NewPCG(w.seed^1<<63, uint64(n))))
 }
 
-// writeNew writes the new page that a page links to. Its only link leads to the home page.
+// writeNew writes the new page that page n links to. Its only link leads to the home page.
 func (w *web) writeNew(out *bytes.Buffer, n int) {
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>New story %d</title></head>\n<body><header><a href=/>Host</a></header>\n<main><article>", n)
 	paragraphs(out, w.newStory(n))
 	fmt.Fprint(out, "\n</article></main></body></html>\n")
 }
 
-// news yields the addresses of the pages that the rounds so far have added.
+// news yields the addresses of the pages that have been added so far.
 func (w *web) news() iter.Seq[Address] {
 	return func(yield func(Address) bool) {
 		for n := range w.pages {
@@ -153,7 +149,6 @@ func (w *web) news() iter.Seq[Address] {
 	}
 }
 
-// serveBody sends a body with an ETag.
 func serveBody(w http.ResponseWriter, r *http.Request, body []byte) {
 	sum := sha256.Sum256(body)
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum[:12]))

@@ -13,14 +13,13 @@ import (
 	"sync/atomic"
 )
 
-// A server answers requests to all hosts of a web, and counts them.
 type server struct {
 	web    *web
-	asked  []atomic.Int32 // number of requests for each page, by the page's number
-	robots atomic.Int64   // number of requests for robots.txt of any host
-	all    atomic.Int64   // number of all requests
-	bytes  atomic.Int64   // sum of the lengths of all bodies sent
-	wrong  atomic.Int64   // number of requests for addresses that no page links to, or that robots.txt forbids
+	asked  []atomic.Int32
+	robots atomic.Int64
+	all    atomic.Int64
+	bytes  atomic.Int64
+	wrong  atomic.Int64 // requests for addresses that no page links to, or that robots.txt forbids
 }
 
 func newServer(w *web) *server { return &server{web: w, asked: make([]atomic.Int32, len(w.pages))} }
@@ -29,14 +28,14 @@ func isClosed(err error) bool {
 	return errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
 }
 
-// Asked is the report on the requests that the server has received so far.
+// Asked reports the requests that the server has received so far.
 type Asked struct {
-	Pages  int   `json:"pages"`  // number of pages that were requested at least once
-	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that was busy at first, one repetition does not count
-	Robots int64 `json:"robots"` // number of requests for robots.txt
-	All    int64 `json:"all"`    // number of all requests to the hosts
-	Bytes  int64 `json:"bytes"`  // sum of the lengths of all bodies sent
-	Wrong  int64 `json:"wrong"`  // number of requests for addresses that no page links to, or that robots.txt forbids
+	Pages  int   `json:"pages"` // pages requested at least once
+	Again  int   `json:"again"` // repeated requests for pages, not counting the first repetition for a busy page
+	Robots int64 `json:"robots"`
+	All    int64 `json:"all"`   // all requests to the hosts
+	Bytes  int64 `json:"bytes"` // total length of all bodies sent
+	Wrong  int64 `json:"wrong"` // requests for addresses that no page links to, or that robots.txt forbids
 }
 
 func (s *server) sofar() (a Asked) {
@@ -68,14 +67,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/robots.txt":
 		s.robots.Add(1)
 		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
-	case r.URL.Path == "/sitemap.xml": // this request is not counted as wrong, because a crawler may request the sitemap without a link
+	case r.URL.Path == "/sitemap.xml": // not counted as wrong: a crawler may request the sitemap although nothing links to it
 		http.NotFound(w, r)
 	default:
 		s.answer(w, r, host)
 	}
 }
 
-// A counting writer counts the bytes of a body.
 type counting struct {
 	http.ResponseWriter
 	bytes *atomic.Int64
@@ -86,12 +84,10 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// Unwrap returns the original ResponseWriter, so that [http.ResponseController] can reach its
-// optional methods.
+// Unwrap lets [http.ResponseController] reach the optional methods of the original ResponseWriter.
 func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// host returns the number in the name of a host: 12 for h12.localhost:8080. It reports false for
-// other names.
+// host returns the number of a host: 12 for h12.localhost:8080.
 func (s *server) host(name string) (int, bool) {
 	label, ok := strings.CutSuffix(name, fmt.Sprintf(".localhost:%d", s.web.port))
 	if !ok || !strings.HasPrefix(label, "h") {
@@ -101,7 +97,6 @@ func (s *server) host(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < s.web.hosts
 }
 
-// refuse responds with 404, and counts the request as wrong, because no page links to its address.
 func (s *server) refuse(w http.ResponseWriter) {
 	s.wrong.Add(1)
 	http.Error(w, "no such address in this web", http.StatusNotFound)

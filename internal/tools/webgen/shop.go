@@ -12,7 +12,7 @@ import (
 //
 // A shop has four hosts with the usual crawler traps. Each page has one of a known number of texts,
 // and the pages with the same text form a group. A crawler that has fetched one page of each group
-// has all texts, and each further page is a copy.
+// has all texts; each further page is a copy.
 //
 //   - shop.localhost: products, each in a category. The list of a category has a URL for every
 //     combination of two facets and a sort order. All of these URLs have the same text, except for
@@ -21,9 +21,9 @@ import (
 //     product has a print view, and a few of these have more text than the product. A calendar
 //     covers a century and has a few events.
 //   - mirror.localhost: the same products, under the same paths.
-//   - soft.localhost: fifty pages, and hundreds of links to missing pages, which are all answered
-//     with status 200 and the same text.
-//   - plain.localhost: only pages with different texts. It shows the cost of learning on a site
+//   - soft.localhost: fifty pages, and hundreds of links to missing pages, all of which get status
+//     200 and the same text.
+//   - plain.localhost: only pages with different texts. It shows what learning costs on a site
 //     without duplicates.
 //
 // robots.txt of the shop names a sitemap index, whose sitemaps list all products and some pages to
@@ -36,7 +36,7 @@ type shop struct {
 
 const (
 	shopCategories = 20
-	shopSessions   = 10 // number of different session ids in paths
+	shopSessions   = 10
 	shopOrphans    = 30
 	softPages      = 50
 	softGone       = 300
@@ -57,13 +57,11 @@ func (s *shop) origin(host string) string {
 	return fmt.Sprintf("http://%s.localhost:%d", host, s.port)
 }
 
-// A shopPage is the page at one URL.
 type shopPage struct {
-	group string // name of the group of copies; "" means that there is no such page
+	group string // name of the page's group; "" means that there is no such page
 	links []string
 }
 
-// page returns the page of a host with the given path and query.
 func (s *shop) page(host, path, query string) shopPage {
 	switch host {
 	case "shop", "mirror":
@@ -108,7 +106,7 @@ func (s *shop) shopPage(host, path, query string) shopPage {
 	return shopPage{}
 }
 
-// number returns the number in s, or -1 if s is not a number.
+// number returns -1 if s is not a number.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -117,7 +115,7 @@ func number(s string) int {
 	return n
 }
 
-// luck returns a pseudo-random number below n, which is always the same for the same name.
+// luck returns a pseudo-random number below n that depends only on the seed and name.
 func (s *shop) luck(name string, n int) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", s.seed, name)
@@ -129,8 +127,8 @@ func (s *shop) session(n int) string {
 	return fmt.Sprintf("%016x", rng.Uint64()|1<<63)
 }
 
-// category returns the list of category c. The query changes only the links, except for a few
-// queries that have a text of their own.
+// category returns the product list of category c. A query changes only its links, except for a few
+// queries with their own text.
 func (s *shop) category(host string, c int, query string) shopPage {
 	if c < 0 || c >= shopCategories {
 		return shopPage{}
@@ -153,7 +151,6 @@ func (s *shop) category(host string, c int, query string) shopPage {
 	return p
 }
 
-// combinations returns the links to category c with all combinations of facets and sort orders.
 func (s *shop) combinations(c int) (links []string) {
 	queries := []string{""}
 	for _, f := range facets {
@@ -175,7 +172,7 @@ func (s *shop) combinations(c int) (links []string) {
 	return links
 }
 
-// product returns the page of a product. Its links to products have the same session id.
+// The links from a product to others have the same session id.
 func (s *shop) product(host string, id int, session, query string) shopPage {
 	if id < 0 || id >= s.products || query != "" && !strings.HasPrefix(query, "sid=") {
 		return shopPage{}
@@ -194,7 +191,7 @@ func (s *shop) product(host string, id int, session, query string) shopPage {
 	return p
 }
 
-// print returns the print view of a product. A few products have more text there.
+// A few products have more text in their print view.
 func (s *shop) print(id int) shopPage {
 	switch {
 	case id < 0 || id >= s.products:
@@ -207,7 +204,6 @@ func (s *shop) print(id int) shopPage {
 
 func (s *shop) printsMore(id int) bool { return s.luck(fmt.Sprint("print ", id), 150) == 0 }
 
-// calendar returns the page of a month.
 func (s *shop) calendar(year, month int) shopPage {
 	if year < firstYear || year > lastYear || month < 1 || month > 12 {
 		return shopPage{}
@@ -227,8 +223,7 @@ func (s *shop) hasEvent(year, month int) bool {
 	return year >= 2025 && year <= 2026 && s.luck(fmt.Sprint("event ", year, month), 2) == 0
 }
 
-// softPage returns a page of the host soft. For an unknown path it returns a page with the text
-// "sorry", not an error.
+// For an unknown path, softPage returns a page with the text "sorry", not an error.
 func (s *shop) softPage(path string) shopPage {
 	p := shopPage{group: "sorry"}
 	switch n, isPage := strings.CutPrefix(path, "/page/"); {
@@ -246,7 +241,7 @@ func (s *shop) softPage(path string) shopPage {
 	return p
 }
 
-// plainPage returns a page of the host plain. All pages of this host have different texts.
+// All pages of this host have different texts.
 func (s *shop) plainPage(path string) shopPage {
 	n := number(strings.TrimPrefix(path, "/text/"))
 	if path == "/" {
@@ -262,7 +257,6 @@ func (s *shop) plainPage(path string) shopPage {
 	return p
 }
 
-// groups returns the names of all texts.
 func (s *shop) groups() []string {
 	all := []string{"home", "no events", "soft home", "sorry"}
 	name := func(form string, n int) { all = append(all, fmt.Sprintf(form, n)) }
@@ -296,7 +290,6 @@ func (s *shop) groups() []string {
 	return all
 }
 
-// words returns the words of the text of a group.
 func (s *shop) words(group string) []string {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.luck(group, 1<<60))))
 	words := make([]string, leastWords+rng.IntN(leastWords))

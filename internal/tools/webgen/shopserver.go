@@ -12,15 +12,14 @@ import (
 	"sync"
 )
 
-// A shopServer answers requests to the hosts of a shop, and counts its responses.
 type shopServer struct {
 	shop *shop
 
 	mu      sync.Mutex
-	fetched int            // guarded by mu: number of responses with a page
-	groups  map[string]int // guarded by mu: number of responses with each text
-	hosts   map[string]int // guarded by mu: number of responses with a page, by host
-	missing int            // guarded by mu: number of requests for robots.txt, sitemaps and missing pages
+	fetched int            // guarded by mu: responses with a page
+	groups  map[string]int // guarded by mu: number of responses by text
+	hosts   map[string]int // guarded by mu: responses with a page, by host
+	missing int            // guarded by mu: requests for robots.txt, sitemaps and missing pages
 	plain   []string       // guarded by mu: groups of the host plain, in the order in which they were first fetched
 }
 
@@ -28,15 +27,15 @@ func newShopServer(s *shop) *shopServer {
 	return &shopServer{shop: s, groups: map[string]int{}, hosts: map[string]int{}}
 }
 
-// Sold is the shop's report about a crawl: the number of requests, and the texts that it found.
+// Sold reports the requests of a crawl to the shop, and the texts that it found.
 type Sold struct {
-	Fetched int            `json:"fetched"` // number of responses with a page
-	Unique  int            `json:"unique"`  // number of different texts among them
-	Copies  int            `json:"copies"`  // number of pages whose text had been fetched before
-	All     int            `json:"all"`     // number of different texts of the shop
-	Other   int            `json:"other"`   // number of requests for robots.txt, sitemaps and missing pages
-	Hosts   map[string]int `json:"hosts"`   // number of responses with a page, by host
-	Missing []string       `json:"missing"` // groups whose text was not fetched, at most 100
+	Fetched int            `json:"fetched"` // responses with a page
+	Unique  int            `json:"unique"`  // different texts among them
+	Copies  int            `json:"copies"`  // pages whose text had been fetched before
+	All     int            `json:"all"`     // different texts in the shop
+	Other   int            `json:"other"`   // requests for robots.txt, sitemaps and missing pages
+	Hosts   map[string]int `json:"hosts"`   // responses with a page, by host
+	Missing []string       `json:"missing"` // groups whose text was not fetched; at most 100
 	Plain   []string       `json:"plain"`   // groups of the host plain, in the order in which they were first fetched
 	Seeds   []string       `json:"seeds"`
 }
@@ -106,7 +105,6 @@ func (s *shopServer) write(out io.Writer, p shopPage) {
 	io.WriteString(w, "\n</ul></nav></body></html>\n")
 }
 
-// list writes robots.txt and the sitemaps.
 func (s *shopServer) list(w http.ResponseWriter, path string) {
 	origin := s.shop.origin("shop")
 	switch path {

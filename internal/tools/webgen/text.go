@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// These are the lengths of stories, in words. Near pages have long stories. Each of two near pages
-// has one changed word, which is in ten shingles, so that they share 571 of 611 shingles.
+// These are the lengths of stories, in words. Near-duplicate stories are long: they differ in one
+// word, which is in ten shingles, so two of them share 571 of 611 shingles.
 const (
 	leastWords, mostWords = 120, 360
 	nearWords             = 600
@@ -17,8 +17,8 @@ const (
 	wordsInParagraph      = 40
 )
 
-// vocabulary has 225 words of three syllables. A sequence of ten random words practically never
-// occurs twice.
+// vocabulary contains 225 words of three syllables each. A sequence of ten random words practically
+// never occurs twice.
 var vocabulary = func() (words []string) {
 	syllables := strings.Fields("ba ce di fo gu ka le mi no pu ra se ti vo wu")
 	for i, a := range syllables {
@@ -29,7 +29,6 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// story returns the words of the text of page n.
 func (w *web) story(n int) []string {
 	p := &w.pages[n]
 	rng := rand.New(rand.NewPCG(w.seed, uint64(p.group)+1<<32))
@@ -47,7 +46,7 @@ func (w *web) story(n int) []string {
 	if p.form == near { // each copy has a different changed word, far enough from the changed words of the others
 		words[50+100*p.copy] = fmt.Sprintf("changed%d", p.copy)
 	}
-	return w.told(n, words)
+	return w.wordsNow(n, words)
 }
 
 func paragraphs(out io.Writer, words []string) {
@@ -59,7 +58,6 @@ func paragraphs(out io.Writer, words []string) {
 	}
 }
 
-// writePage writes page n: its story, and the elements that all pages of a site share.
 func (w *web) writePage(out io.Writer, n int) {
 	p := &w.pages[n]
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>Story %d</title></head>\n<body><header><a href=/>Host %d</a></header>\n<main><article>", p.group, p.host)

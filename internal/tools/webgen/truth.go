@@ -2,21 +2,21 @@ package main
 
 import "iter"
 
-// Totals are the counts of a complete crawl of the generated web.
+// Totals are the counts that a complete crawl of the generated web must reach.
 type Totals struct {
 	Seed  uint64 `json:"seed"`
 	Hosts int    `json:"hosts"`
-	URL   string `json:"url"`  // URL to start from; all pages can be reached from there
-	Busy  int    `json:"busy"` // number of pages that return 503 for their first request
+	URL   string `json:"url"`  // start URL, from which all pages can be reached
+	Busy  int    `json:"busy"` // pages that return 503 for their first request
 
-	Pages  int `json:"pages"` // number of pages: unique + exact + near + thin
+	Pages  int `json:"pages"` // unique + exact + near + thin
 	Unique int `json:"unique"`
 	Exact  int `json:"exact"`
 	Near   int `json:"near"`
 	Thin   int `json:"thin"`
 
-	Gone      int `json:"gone"`   // number of addresses that return 404
-	Broken    int `json:"broken"` // number of addresses whose response breaks off
+	Gone      int `json:"gone"`   // addresses that return 404
+	Broken    int `json:"broken"` // addresses whose response breaks off
 	Redirects int `json:"redirects"`
 	Blocked   int `json:"blocked"`
 	Other     int `json:"other"`
@@ -36,8 +36,7 @@ func (w *web) totals() Totals {
 	return t
 }
 
-// addPage counts a page of form f. The argument again means that an earlier page has the same
-// story.
+// addPage counts a page. The argument again means that an earlier page has the same story.
 func (t *Totals) addPage(f form, again bool) {
 	switch {
 	case f == thin || f == thinCopy && !again:
@@ -69,12 +68,12 @@ func (t *Totals) addExtra(e extra) {
 // An Address is the expected result of one URL.
 type Address struct {
 	URL      string `json:"url"`                // canonical URL of the page
-	Kind     string `json:"kind"`               // kind of the expected record: page, other, redirect, error or blocked
-	Problem  string `json:"problem,omitempty"`  // problem of an error
-	Location string `json:"location,omitempty"` // target of a redirect
+	Kind     string `json:"kind"`               // expected kind of record: page, other, redirect, error or blocked
+	Problem  string `json:"problem,omitempty"`  // expected problem, if the kind is error
+	Location string `json:"location,omitempty"` // redirect target
 	Form     string `json:"form,omitempty"`     // form of a page: alone, exact, near or thin
 	Change   change `json:"change,omitempty"`   // change in the last round
-	Group    int    `json:"group,omitempty"`    // number of a page's group, from 1: the pages of a group are duplicates of each other, and of no other page
+	Group    int    `json:"group,omitempty"`    // number of the page's group, from 1; the pages of a group are duplicates of each other and of no other page
 }
 
 var formNames = map[form]string{alone: "alone", exact: "exact", near: "near", thin: "thin", thinCopy: "thin"}

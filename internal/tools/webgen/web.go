@@ -10,12 +10,12 @@ import (
 //
 // All pages are numbered in one sequence across the hosts. Pages with the same story form a group.
 // The pages of a group are chosen at random, so they can be on any hosts. There are four forms of
-// groups. For each form, a crawl must count the same verdicts in any order:
+// groups. In whatever order a crawl fetches the pages, it must count the same verdicts:
 //
 //   - alone: a single page, which is unique;
 //   - exact: several pages with the same story; the first is unique and all others are exact;
 //   - near: several pages with the same story, and a different word changed in each. Any two of
-//     them resemble each other by 0.93, so the first is unique and all others are near;
+//     them have a resemblance of 0.93, so the first is unique and all others are near;
 //   - thin: stories of twenty words, on one page or on several.
 //
 // No two stories have ten consecutive words in common, so pages of different groups do not resemble
@@ -23,9 +23,9 @@ import (
 // once in three million cases.
 //
 // Every page can be reached from the first: the pages of a host are linked as a binary tree, and so
-// are the hosts. There are also links to random pages, some with equivalent spellings of the
-// address. Other links lead to addresses without a page: missing, redirected, forbidden, not text,
-// or with a response that breaks off. Some pages respond to the first request with 503.
+// are the hosts. There are also links to random pages, some of them with equivalent spellings of
+// the address. Other links lead to addresses without a page: missing, redirected, forbidden, not
+// text, or with a response that breaks off. Some pages respond to the first request with 503.
 
 type options struct {
 	hosts, pages int
@@ -36,7 +36,7 @@ type options struct {
 
 type web struct {
 	options
-	first  []int // number of the first page of each host; the last element is the number of all pages
+	first  []int // number of the first page of each host; the last element is the total number of pages
 	pages  []page
 	groups int
 }
@@ -44,7 +44,7 @@ type web struct {
 // A page holds the properties of a page that cannot be computed from its number.
 type page struct {
 	host  int
-	group int // number of the group; the pages of a group have the same story
+	group int
 	form  form
 	copy  int // number of the page within its group, from 0
 }
@@ -66,13 +66,13 @@ func newWeb(opt options) *web {
 	return w
 }
 
-// divide gives each host its pages: few hosts have many pages, and most have few, as on the real
+// divide assigns pages to the hosts: few hosts have many pages, and most have few, as on the real
 // web.
 func (w *web) divide() {
 	left := w.options.pages - w.hosts
 	w.first = make([]int, 1, w.hosts+1)
 	for h := range w.hosts {
-		more := left / 20 // the largest host has a twentieth of all pages, and each next one a twentieth of the remaining pages
+		more := left / 20 // the largest host has a twentieth of all pages, and each further host a twentieth of the rest
 		if h == w.hosts-1 {
 			more = left
 		} else if even := left / (w.hosts - h); more < even {
@@ -87,7 +87,7 @@ func (w *web) divide() {
 	}
 }
 
-// group divides the pages into groups with the same story, at random.
+// group divides the pages at random into groups with the same story.
 func (w *web) group() {
 	rng := rand.New(rand.NewPCG(w.seed, 1))
 	deck := rng.Perm(len(w.pages))
@@ -112,8 +112,7 @@ func (w *web) group() {
 	}
 }
 
-// luck returns a pseudo-random number below n, which is always the same for the same page and
-// purpose.
+// luck returns a pseudo-random number below n that depends only on the seed, page and purpose.
 func (w *web) luck(page int, purpose uint64, n int) int {
 	return rand.New(rand.NewPCG(w.seed^purpose<<32, uint64(page))).IntN(n)
 }
@@ -125,18 +124,17 @@ const (
 	forBusy
 )
 
-// An extra is an address without a page, to which the page with the same number links.
+// An extra is an address without a page. The page with the same number links to it.
 type extra string
 
 const (
-	gone    extra = "gone"    // the response has status 404
-	moved   extra = "moved"   // the response redirects to a random page
-	private extra = "private" // robots.txt forbids the address
-	picture extra = "picture" // the response is a PNG file
-	broken  extra = "broken"  // the response breaks off in the middle
+	gone    extra = "gone"    // status 404
+	moved   extra = "moved"   // redirects to a random page
+	private extra = "private" // forbidden by robots.txt
+	picture extra = "picture" // a PNG file
+	broken  extra = "broken"  // a response that breaks off in the middle
 )
 
-// extraOf returns the extra that page n links to, or "" if there is none.
 func (w *web) extraOf(n int) extra {
 	switch p := w.luck(n, forExtras, 1000); {
 	case p < 20:
@@ -156,14 +154,13 @@ func (w *web) extraOf(n int) extra {
 // target returns the page to which the extra of page n redirects.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
-// busy reports whether a page returns 503 for its first request.
+// busy reports whether page n returns 503 for its first request.
 func (w *web) busy(n int) bool { return w.luck(n, forBusy, 500) == 0 }
 
 func (w *web) origin(host int) string {
 	return fmt.Sprintf("http://h%d.localhost:%d", host, w.port)
 }
 
-// path returns the path of page n on its host.
 func (w *web) path(n int) string {
 	if n == w.first[w.pages[n].host] {
 		return "/"
@@ -177,7 +174,6 @@ func (w *web) extraURL(n int, e extra) string {
 	return fmt.Sprintf("%s/%s/%d", w.origin(w.pages[n].host), e, n)
 }
 
-// links yields the links of page n, as they are written into the page.
 func (w *web) links(n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if w.goesIn(n) > 0 {
@@ -214,7 +210,7 @@ func (w *web) links(n int) iter.Seq[string] {
 	}
 }
 
-// spell returns the address of a page in one of several equivalent spellings.
+// spell returns the address of a page, in one of several equivalent spellings.
 func spell(rng *rand.Rand, origin, path string) string {
 	switch rng.IntN(12) {
 	case 0:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// autoindex shows listings like those of Apache's mod_autoindex: each folder has four sort orders,
+// autoindex shows listings like those of Apache's mod_autoindex: each folder has four sort keys,
 // ascending and descending (?C=N;O=D).
 func autoindex(size int) *Site {
 	s := &Site{Name: "autoindex", Why: "listings of folders in eight orders: ?C=N;O=D"}

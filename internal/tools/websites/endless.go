@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// This file has three sites with infinitely many URLs.
+// The three sites in this file have infinitely many URLs.
 
-// sessions puts a session id, as a parameter of the path, into all links. The id differs with each
-// request.
+// sessions adds a session id as a path parameter to all links. The id differs with each request.
 func sessions(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "sessions", Why: ";sid= in the path, another one at each fetch"}
@@ -42,7 +41,7 @@ func sessions(size int) *Site {
 	return s
 }
 
-// calendar has some events, and links to earlier and later months without end, in two views.
+// calendar has a few events, and endless links to earlier and later months, in two views.
 func calendar(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "calendar", Why: "months without end, by path and by parameter"}
@@ -90,8 +89,7 @@ func calendar(size int) *Site {
 	return s
 }
 
-// growing has relative links, each of which adds a folder to the path of its page. All of these
-// URLs show a page.
+// growing has relative links that each add a folder to the path. All of these URLs show a page.
 func growing(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "growing paths", Why: "relative links without a slash: /a/b/a/b/..."}

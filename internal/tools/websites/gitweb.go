@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// gitWeb behaves like cgit: it has commits, and the files at each commit, each with a log, a blame,
-// a raw and a difference view.
+// gitWeb behaves like cgit: it has commits, and the files at each commit, each with log, blame, raw
+// and diff views.
 func gitWeb(size int) *Site {
 	commits, files := size/2, size/4
 	s := &Site{Name: "cgit", Why: "blame, plain, patch and raw views; files as of each commit"}
@@ -103,7 +103,7 @@ func gitWeb(size int) *Site {
 			}
 			p.title = path
 			p.body, p.links = source(f, ""), []link{{"/repo/plain/" + path + with, "plain"}, {"/repo/blame/" + path + with, "blame"}, {"/repo/log/" + path + with, "log"}, {"/repo/tree/" + path, "tip"}}
-			return show(fmt.Sprint("file ", f), p) // in a real repository few files change with a commit; here no file changes
+			return show(fmt.Sprint("file ", f), p) // in a real repository a commit changes few files; here it changes none
 		case "plain":
 			return Answer{Type: "text/plain; charset=utf-8", Text: of, Body: source(f, "")}
 		case "blame":
@@ -122,7 +122,6 @@ func gitWeb(size int) *Site {
 	return s
 }
 
-// listing returns a table of links, like cgit's lists of commits and files.
 func listing(rows []link, head string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<table class=\"list\"><tr class=\"nohover\"><th>%s</th><th>Size</th></tr>\n", head)

@@ -2,14 +2,14 @@ package websites
 
 import "fmt"
 
-// On the three sites in this file, a parameter changes nothing on the first pages of a crawl, but a
-// lot on later pages. A crawler must not judge all later pages by the first ones.
+// On the three sites in this file, a parameter has no effect on the first pages of a crawl, but
+// matters on many later pages. A crawler must not judge all later pages by the first ones.
 
-// equalPages is the number of pages on which the parameter changes nothing.
+// equalPages is the number of pages on which the parameter has no effect.
 const equalPages = 20
 
-// pairs adds pages to s, with and without a parameter, and lists that link to all of them. The
-// function own reports whether page n has a different text for a value of the parameter.
+// pairs adds to s pages with and without a parameter, and lists that link to all of them. The
+// function own reports whether page n has its own text for a value of the parameter.
 func pairs(s *Site, pages int, path, parameter string, values []string, own func(n int, value string) bool, lang func(value string) string) *Site {
 	open := map[string]Answer{}
 	var hrefs []link
@@ -37,21 +37,21 @@ func pairs(s *Site, pages int, path, parameter string, values []string, own func
 
 func english(string) string { return "en" }
 
-// lateParameter has reports. Each of the later ones has an annex. The link to the annex of an early
-// report leads to the report itself.
+// lateParameter has reports. Each of the later ones has an annex. For an early report, the annex
+// link leads to the report itself.
 func lateParameter(size int) *Site {
 	s := &Site{Name: "late parameter", Why: "?annex=1 begins to matter after 20 pages"}
 	return pairs(s, size/2, "/report/%d", "annex", []string{"1"}, func(n int, _ string) bool { return n > equalPages }, english)
 }
 
-// colours has items. The later ones have different pages for their colours.
+// colours has items. Each of the later ones has a different page for each colour.
 func colours(size int) *Site {
 	s := &Site{Name: "colours", Why: "?colour= came later: the first 20 items ignore it"}
 	return pairs(s, size/3, "/item/%d", "colour", []string{"red", "green", "blue"}, func(n int, _ string) bool { return n > equalPages }, english)
 }
 
-// languages has an English text for each page. A quarter of the later pages are translated into
-// French, and a tenth into German. For the other pages, ?lang= returns the English text.
+// languages has an English text for each page. A quarter of the later pages have been translated
+// into French, and a tenth into German. For the other pages, ?lang= returns the English text.
 func languages(size int) *Site {
 	s := &Site{Name: "languages", Why: "?lang=de gives the English text but for a few pages"}
 	one := map[string]int{"de": 10, "fr": 4}

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// mediaWiki behaves like MediaWiki 1.39 for readers who are not logged in. Each article has a form
-// with its source, a history, old revisions, differences, an information page, and special pages
-// about it. The URLs follow Manual:Short URL and Manual:Parameters to index.php on mediawiki.org,
-// and were compared with those of MediaWiki 1.39, which asks robots not to follow the links of
-// views.
+// mediaWiki behaves like MediaWiki 1.39 as seen by readers who are not logged in. Each article has
+// a form with its source, a history, old revisions, differences, an information page, and special
+// pages about it. The URLs follow Manual:Short URL and Manual:Parameters to index.php on
+// mediawiki.org, and were compared with those of MediaWiki 1.39, which asks robots not to follow
+// the links on views.
 func mediaWiki(size int) *Site {
 	const revisions = 4
 	articles, categories := size/2, 5
@@ -32,7 +32,7 @@ func mediaWiki(size int) *Site {
 	wiki := func(t string) string { return "/wiki/" + t }
 	index := func(t, more string) string { return "/index.php?title=" + t + "&" + more }
 
-	// around adds to p the elements that the skin has on each page about a title.
+	// around adds to p the elements that the skin puts on each page about a title.
 	around := func(p page, t string) page {
 		p.site = "Wiki"
 		p.menu = []link{
@@ -151,7 +151,6 @@ func mediaWiki(size int) *Site {
 	return s
 }
 
-// special returns the response for one of the special pages of a wiki.
 func special(u *url.URL, q url.Values, name, about string, title1 func(int) string, articles int, view func(kind, t, body string, links ...link) Answer) Answer {
 	var links []link
 	switch name {

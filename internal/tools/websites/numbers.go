@@ -5,8 +5,7 @@ import (
 	"net/url"
 )
 
-// numbers has pages whose ids are numbers of all lengths. Some of them look like a year and a
-// month.
+// numbers has pages with numeric ids of all lengths. Some of them look like a year and a month.
 func numbers(size int) *Site {
 	s := &Site{Name: "numbers", Why: "ids of 1 to 12 digits, and ids like a year and a month: /thread/5123/2"}
 	open := map[string]Answer{}
@@ -36,8 +35,8 @@ func numbers(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// lists adds pages with lists of links, 40 on each, to s. The site then returns the responses in
-// open, by path and query.
+// lists adds to s pages with lists of links, 40 on each. The responses in open, by path and query,
+// become part of the site.
 func lists(s *Site, links []link, open map[string]Answer) *Site {
 	const onPage = 40
 	for n := 0; n*onPage < len(links) || n == 0; n++ {

@@ -7,9 +7,9 @@ import (
 
 // A page holds the texts and links of one page of a website. The method html adds the rest.
 type page struct {
-	lang  string // language of the page; "" means English
+	lang  string // "" means English
 	title string
-	site  string // name of the site in the header
+	site  string // name of the site, shown in the header
 	body  string // HTML inside the article
 	menu  []link // navigation of the site
 	links []link // links below the article
@@ -17,12 +17,11 @@ type page struct {
 	foot  string // HTML below the links
 }
 
-// robots returns a meta element of the head with instructions for robots, such as "noindex".
-func robots(say string) string {
-	return fmt.Sprintf("<meta name=\"robots\" content=\"%s\">\n", say)
+// robots returns a robots meta element with the given content, such as "noindex".
+func robots(content string) string {
+	return fmt.Sprintf("<meta name=\"robots\" content=\"%s\">\n", content)
 }
 
-// A link leads from a page to a URL.
 type link struct{ href, text string }
 
 func (p page) html() string {
@@ -44,7 +43,6 @@ func (p page) html() string {
 	return b.String()
 }
 
-// list returns links as an HTML list.
 func list(links []link) string {
 	if len(links) == 0 {
 		return ""
@@ -58,8 +56,7 @@ func list(links []link) string {
 	return b.String()
 }
 
-// to returns links to the URLs that the format string form yields for the numbers from first to
-// end-1.
+// to returns links whose URLs are form, formatted with each number from first to end-1.
 func to(form string, first, end int) (links []link) {
 	for n := first; n < end; n++ {
 		href := fmt.Sprintf(form, n)
@@ -68,7 +65,7 @@ func to(form string, first, end int) (links []link) {
 	return links
 }
 
-// names returns the texts that the format string form yields for the numbers from first to end-1.
+// names returns form, formatted with each number from first to end-1.
 func names(form string, first, end int) (texts []string) {
 	for n := first; n < end; n++ {
 		texts = append(texts, fmt.Sprintf(form, n))

@@ -9,20 +9,19 @@ import (
 	"sync"
 )
 
-// A Server serves a site and counts the requests. Its methods may be called from several
-// goroutines.
+// A Server serves a site and counts the requests. Its methods are safe for concurrent use.
 type Server struct {
 	Site *Site
 
 	mu     sync.Mutex
-	visits int             // guarded by mu: number of requests, except those for robots.txt and sitemaps
-	asked  map[string]int  // guarded by mu: number of requests for each path and query
-	given  map[string]int  // guarded by mu: number of responses with each text
+	visits int             // guarded by mu: requests, except for robots.txt and sitemaps
+	asked  map[string]int  // guarded by mu: number of requests by path and query
+	given  map[string]int  // guarded by mu: number of responses by text
 	linked map[string]bool // guarded by mu: keys of the URLs that have been linked or requested so far
-	shapes map[string]bool // guarded by mu: shapes of the URLs that were linked
-	probes map[string]bool // guarded by mu: shapes for which one URL was requested that nothing links to
-	made   []string        // guarded by mu: other requested URLs that nothing links to
-	due    chan struct{}   // guarded by mu: closed when request number dueAt arrives; nil means that no caller of After is waiting
+	shapes map[string]bool // guarded by mu: shapes of the URLs that have been linked
+	probes map[string]bool // guarded by mu: shapes that were probed with one URL to which nothing links
+	made   []string        // guarded by mu: other requested URLs to which nothing links
+	due    chan struct{}   // guarded by mu: closed when request number dueAt arrives; nil if no caller of After is waiting
 	dueAt  int
 }
 
@@ -38,15 +37,15 @@ func Serve(s *Site) *Server {
 
 // A Tally describes the requests that a server has received so far.
 type Tally struct {
-	Fetched  int      // number of requests, except those for robots.txt and sitemaps
-	Found    int      // number of texts in Site.Texts that were sent
+	Fetched  int      // requests, except for robots.txt and sitemaps
+	Found    int      // texts in Site.Texts that were sent
 	Missing  []string // texts in Site.Texts that were not sent
-	Copies   int      // number of responses with a text that had been sent before
-	Probes   int      // number of shapes for which a crawler requested one URL that nothing links to, to see the response for a missing page
-	Invented []string // other requested URLs that nothing links to
+	Copies   int      // responses with a text that had been sent before
+	Probes   int      // shapes that were probed: the crawler requested one URL to which nothing links, to see the response for a missing page
+	Invented []string // other requested URLs to which nothing links
 }
 
-// Tally returns the counts of the requests so far.
+// Tally returns the counts so far.
 func (s *Server) Tally() Tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +63,7 @@ func (s *Server) Tally() Tally {
 	return t
 }
 
-// After returns a channel that is closed when the server has received the given number of requests
+// After returns a channel that is closed once the server has received the given number of requests
 // in total.
 func (s *Server) After(requests int) <-chan struct{} {
 	s.mu.Lock()
@@ -92,10 +91,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.Status = http.StatusOK
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write([]byte(a.Body)) // an error only means that the client has closed the connection
+	_, _ = w.Write([]byte(a.Body)) // an error means only that the client has closed the connection
 }
 
-// visit counts a request, and returns its number.
 func (s *Server) visit(u *url.URL) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +104,7 @@ func (s *Server) visit(u *url.URL) int {
 	}
 	s.asked[u.RequestURI()]++
 	if !s.linked[key(u)] {
-		s.linked[key(u)] = true // so that a repeated request is not counted again
+		s.linked[key(u)] = true // so that a repetition is not counted again
 		if shape := shapeOf(u); s.probes[shape] || !s.shapes[shape] {
 			s.made = append(s.made, u.RequestURI())
 		} else {
@@ -118,7 +116,6 @@ func (s *Server) visit(u *url.URL) int {
 
 var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// answered counts the text of a response, and records the URLs that the response links to.
 func (s *Server) answered(u *url.URL, a *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +154,8 @@ func key(u *url.URL) string {
 var digits = regexp.MustCompile(`[0-9]+`)
 
 // shapeOf returns the shape of a URL: its folder, whether its path ends in a number, and the names
-// of its parameters, with all numbers replaced by 0. For each shape, a crawler may request one URL
-// that it has made up, to see how the site responds to a request for a missing page.
+// of its parameters, with all numbers replaced by 0. A crawler may request one invented URL of each
+// shape, to see how the site responds for a missing page.
 func shapeOf(u *url.URL) string {
 	path, last := u.Path, ""
 	if at := strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1; at > 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// status has a page for each machine. All pages have the same words, with different values.
+// status has a page for each machine. All of them have the same words with different values.
 func status(size int) *Site {
 	s := &Site{Name: "status pages", Why: "one form of words with other values on each page"}
 	open := map[string]Answer{}
@@ -59,7 +59,7 @@ func cjk(size int) *Site {
 				p.links = []link{{fmt.Sprintf("%s?页=%d", path, i+1), "下一页"}}
 			}
 			if i > 1 {
-				open[path+"?%E9%A1%B5="+fmt.Sprint(i)] = show(name, p) // the escaped form that url.Values writes
+				open[path+"?%E9%A1%B5="+fmt.Sprint(i)] = show(name, p) // as escaped by url.Values
 			} else {
 				open[path] = show(name, p)
 				hrefs = append(hrefs, link{href, p.title})
@@ -70,7 +70,6 @@ func cjk(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// han returns a random text of length characters, from the 3,000 that begin at U+4E00.
 func han(name string, length int) string {
 	rng := luck("han " + name)
 	var b strings.Builder
@@ -83,7 +82,7 @@ func han(name string, length int) string {
 	return b.String()
 }
 
-// zones has parameters that identify the page, although they are named like those of trackers and
+// zones has parameters that identify the page, although their names look like those of trackers and
 // sessions.
 func zones(size int) *Site {
 	s := &Site{Name: "zones", Why: "utm_zone= and cfid= say which page it is"}

@@ -46,8 +46,8 @@ func missingTopics(size int) *Site {
 	return s
 }
 
-// withdrawn is a magazine. For a withdrawn article it returns an apology, followed by other texts
-// that change with each request.
+// withdrawn is a magazine. For a withdrawn article it returns an apology, followed by texts that
+// change with each request.
 func withdrawn(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "withdrawn", Why: "junk with 200, half of it a random text"}

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// stations has weather stations, with a page for each kind of measurement. The pages of the first
-// 20 stations all have the same text, because these stations have no data. The later stations have
-// different tables.
+// stations has weather stations, with a page for each kind of measurement. The first 20 stations
+// have no data, so all their pages have the same text. The later stations have different tables.
 func stations(size int) *Site {
 	kinds := []string{"temperature", "wind", "rain"}
 	count := equalPages + size/4
@@ -49,7 +48,6 @@ func stations(size int) *Site {
 	return s
 }
 
-// table returns an HTML table of random numbers.
 func table(name string, rows int) string {
 	var b strings.Builder
 	rng := luck("table of " + name)

@@ -6,8 +6,8 @@ import (
 )
 
 // templated is a shop whose pages consist mostly of terms of sale: 35 words about a product, and
-// 400 words that are on each page. The terms are also on the page for a missing product, which has
-// status 200.
+// 400 words that are on every page. A missing product gets status 200 and a page with these terms,
+// too.
 func templated(size int) *Site {
 	const categories = 10
 	gone := size / 8

@@ -22,31 +22,31 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// functionWords are put between the made-up words, so that the language of a story can be detected.
+// functionWords stand between the made-up words so that the language of a story can be detected.
 var functionWords = map[string][]string{
 	"en": strings.Fields("the of and to in a is that for it was on are with as at by this from or an be which not have"),
 	"de": strings.Fields("der die und das in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus"),
 	"fr": strings.Fields("le de et la les des en un une du dans est pour que qui sur par au avec pas plus ce il sont"),
 }
 
-// luck returns a source of random numbers, which are always the same for the same name.
+// luck returns a source of random numbers that depends only on name.
 func luck(name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return rand.New(rand.NewPCG(h.Sum64(), 22))
 }
 
-// draw returns a pseudo-random number below n, which is always the same for the same name.
+// draw returns a pseudo-random number below n that depends only on name.
 func draw(name string, n int) int { return luck(name).IntN(n) }
 
-// between returns a pseudo-random number from least to most, which is always the same for the same
-// name.
+// between returns a pseudo-random number from least to most that depends only on name.
 func between(least, most int, name string) int { return least + draw("length of "+name, most-least+1) }
 
-// story returns the English text for a name: paragraphs with the given number of words in total.
+// story returns an English text that depends only on name. It has the given number of words, in
+// paragraphs.
 func story(name string, words int) string { return storyIn("en", name, words) }
 
-// storyIn is like story, with a text in one of the languages of functionWords.
+// storyIn is like story, in one of the languages of functionWords.
 func storyIn(lang, name string, words int) string {
 	rng, small := luck(lang+" "+name), functionWords[lang]
 	var b strings.Builder
@@ -78,10 +78,9 @@ func storyIn(lang, name string, words int) string {
 	return b.String()
 }
 
-// plain returns a story without its markup.
 func plain(story string) string { return strings.NewReplacer("<p>", "", "</p>", "").Replace(story) }
 
-// title returns the title for a name: three or four words.
+// title returns a title of three or four words that depends only on name.
 func title(name string) string {
 	rng := luck("title of " + name)
 	words := make([]string, 3+rng.IntN(2))
@@ -92,10 +91,9 @@ func title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// word returns the word for a name.
 func word(name string) string { return vocabulary[draw("word "+name, len(vocabulary))] }
 
-// number returns the number in s, or -1 if s is not a number as strconv.Itoa writes it.
+// number returns -1 if s is not a number in the form of strconv.Itoa.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || strconv.Itoa(n) != s {

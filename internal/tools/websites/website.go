@@ -1,5 +1,5 @@
 // Package websites generates web sites that behave like forums, wikis, shops and calendars. All
-// texts of each site are known. A test crawls the sites, and compares the texts that it found with
+// texts of each site are known. Tests crawl a site, and compare the texts that the crawl found with
 // the texts of the site.
 //
 // A site is a function from URLs to responses. It depends only on its size, so a failure can be
@@ -15,19 +15,19 @@ import (
 // A Site is a generated web site. All of its texts are known.
 type Site struct {
 	Name string
-	Why  string // one line about what makes the site hard to crawl
+	Why  string // one line: what makes the site hard to crawl
 
 	// Texts lists the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the response for a URL. The argument visit is the number of the request, from 1,
-	// because a few sites respond differently each time. Answer.Text does not depend on visit.
+	// Open returns the response for a URL. The argument visit is the number of the request, from 1.
+	// A few sites respond differently to each request, but Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
-	Start string // path and query of the URL at which a crawl starts; "" means "/"
+	Start string // path and query of the start URL; "" means "/"
 }
 
-// An Answer is the response of a site for one URL.
+// An Answer is a site's response for one URL.
 type Answer struct {
 	Status   int    // HTTP status; 0 means 200
 	Type     string // media type; "" means HTML
@@ -36,7 +36,7 @@ type Answer struct {
 
 	// Text is the name of the text in the response. Two responses with the same name have the same
 	// text. A name that is not in Site.Texts belongs to a view that a crawl need not find, such as
-	// a form. It is "" if the response has no text, such as an error.
+	// a form. Text is "" if the response has no text, for example because it is an error.
 	Text  string
 	Sorry bool // the page does not exist, although the response has status 200
 }
@@ -55,8 +55,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// The URLs of these sites look as if their pages were copies, or infinitely many. But all
-		// pages have different texts.
+		// The URLs of these sites look like duplicates, or like an infinite sequence. But all pages
+		// have different texts.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -95,11 +95,8 @@ func notFound() Answer {
 
 func redirect(to string) Answer { return Answer{Status: http.StatusFound, Location: to} }
 
-// show returns a response with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
-// after returns the path of u without a prefix. The result ok is false if the path does not have
-// the prefix.
 func after(u *url.URL, prefix string) (rest string, ok bool) {
 	return strings.CutPrefix(u.Path, prefix)
 }

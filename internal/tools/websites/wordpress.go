@@ -7,7 +7,7 @@ import (
 )
 
 // wordPress behaves like a WordPress site with readable permalinks. It has posts, feeds and
-// attachment pages. The comments of a post have reply links, which lead back to the post. The
+// attachment pages. The comments of a post have reply links that lead back to the post. The
 // archives by date, author, category and tag repeat the first paragraphs of posts.
 func wordPress(size int) *Site {
 	const onPage, authors, tags = 10, 4, 12
@@ -75,7 +75,7 @@ func wordPress(size int) *Site {
 				fmt.Fprintf(&b, "<li id=\"comment-%d\"><p>%s</p>%s<a rel=\"nofollow\" class=\"comment-reply-link\" href=\"%s?replytocom=%d#respond\">Reply</a></li>", id, word(fmt.Sprint("commenter ", id)), story(fmt.Sprint("comment ", id), 15), path, id)
 			}
 			p.foot = b.String() + "</ol></section>"
-			return show(name, p) // links with the parameter replytocom show the same page
+			return show(name, p) // links with the parameter replytocom lead to the same page
 		}
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		switch {
