@@ -207,8 +207,8 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is how long a request may compute rows. After that, the page shows the rows computed so
-// far. Some lists are slow to compute because they require comparing texts.
+// rowsTime is how long a request may spend computing rows. After that, the page shows the rows
+// computed so far. Some lists are slow to compute because texts must be compared.
 const rowsTime = 80 * time.Millisecond
 
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {

@@ -440,7 +440,7 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 }
 
 // URLs reads pending URLs from the keys of the queue. URLs outside the crawl have no keys of their
-// own, so the states of all URLs are scanned. For other states it yields nothing.
+// own, so to find them it scans the states of all URLs. For all other states it yields nothing.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {

@@ -347,8 +347,8 @@ func (s *Store) Sync() error {
 	return nil
 }
 
-// Loss returns the data that was found to be lost when the store was opened. The URLs of lost pages
-// are pending again.
+// Loss returns a summary of the data that was found to be lost when the store was opened. The URLs
+// of lost pages are pending again.
 func (s *Store) Loss() Loss {
 	s.mu.Lock()
 	defer s.mu.Unlock()

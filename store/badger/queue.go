@@ -128,7 +128,7 @@ func (q *queue) load(host string, p place) {
 	q.seq = max(q.seq, p.seq)
 }
 
-// add counts a URL that is free, or due later.
+// add counts a URL that can be handed out now, or is due later.
 func (q *queue) add(h *waitingHost, p place) {
 	h.pending++
 	if p.due == 0 {

@@ -52,7 +52,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	address Address
 	birth   id    // identity of the store; see turn.birth in schema.sql
-	slot    int16 // value of the column slot in the rows of the table counter that this process adds to
+	slot    int16 // slot of the counters that this process changes; see the table counter in schema.sql
 	clock   serverClock
 	seen    atomic.Int64 // highest number of a commit that the server has reported
 	away    atomic.Bool  // whether the last retried call got no response

@@ -184,7 +184,7 @@ var backPromises = []promise{
 	}},
 }
 
-// requeue requeues URLs and expects exactly want of them not to be pending.
+// requeue requeues URLs and expects that exactly want of them were not pending before.
 func requeue(t tester, s store.Store, want int, list ...frontier.Item) {
 	t.Helper()
 	if got := must(s.Requeue(ctx, list))(t); got != want {
