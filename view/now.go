@@ -42,7 +42,7 @@ type Moment struct {
 
 	Memory, MostMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0 means unknown
-	Left               time.Duration // estimated time to fetch all known URLs; 0 means unknown
+	Left               time.Duration // estimated time until all known URLs are fetched; 0 means unknown
 	Paused, Stopping   bool
 }
 
@@ -274,8 +274,8 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These limit the newest clusters: the number of clusters shown, the number of members of each, and
-// the number of most recent rows that are searched for new members.
+// These are limits for the list of newest clusters: the number of clusters shown, the number of
+// members of each, and the number of most recent rows that are searched for new members.
 const (
 	newestShown = 4
 	examples    = 2

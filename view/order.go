@@ -72,9 +72,9 @@ func newOrders() *orders {
 }
 
 // sortedBy returns the row numbers in the order of the column with index col, or nil if that order
-// is not ready. If later is not nil, the caller must call it in the background to make the order.
-// The caller of sortedBy must hold the lock of the rows. The caller of later does not need the
-// lock, because later reads only rows of full chunks, whose compared fields never change.
+// is not ready. If later is not nil, the caller must call it in the background to compute it. The
+// caller of sortedBy must hold the lock of the rows. The caller of later does not need the lock,
+// because later reads only rows of full chunks, whose compared fields never change.
 func (o *orders) sortedBy(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

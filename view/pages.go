@@ -193,8 +193,8 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
 }
 
-// list returns the rows that the query q selects. If the sort order for q is missing, it starts to
-// make it in the background.
+// list returns the rows that the query q selects. If q needs a sort order that does not exist yet,
+// list starts computing that order in the background.
 func (v *View) list(q query) selection {
 	found, later := v.index.list(q)
 	if later != nil {

@@ -41,7 +41,7 @@ type Source interface {
 // Options are the store that a view shows, and the settings of the view.
 type Options struct {
 	Store   Source
-	Name    string       // name of the store for users
+	Name    string       // name of the store, as shown to users
 	Rule    dedup.Rule   // rule by which the store's pages were judged
 	About   report.About // description of the store and the settings, for the heading of audits
 	Address string       // address that the server listens on

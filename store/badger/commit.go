@@ -226,7 +226,7 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 }
 
 // relink replaces the stored links of visit num with out, a packed list of links. It writes nothing
-// if out is nil or equals the stored links. It usually does when a visit finds a page unchanged.
+// if out is nil or equals the stored links, as it usually does if the page has not changed.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil

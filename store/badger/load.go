@@ -60,7 +60,7 @@ func (s *Store) load() error {
 }
 
 // loadIndex opens the files named in the manifest, and replays the journal entries that are not in
-// these files. A damaged file is rebuilt from the whole journal.
+// these files. If one of them is damaged, the index is rebuilt from the whole journal.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {

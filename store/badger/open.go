@@ -99,7 +99,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // Open opens the store in dir. It first checks the tables that were not checked recently (see
-// [checkedTables]) and repairs damage; [Store.Loss] returns the data that was lost. Its errors name
+// [checkedTables]) and repairs damage; [Store.Loss] reports what was lost. Errors from Open name
 // dir. They wrap [store.ErrNotExist], [store.ErrInUse], [store.ErrCorrupt], [store.ErrFull],
 // [disk.ErrFiles] or a system error. Opening a store for writing needs write permission and free
 // space on the disk. Opening it with ReadOnly needs neither.
@@ -195,7 +195,7 @@ func openToRead(dir string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens the view in badger. For a damaged store the view is a copy, which is opened for
+// open opens the view with badger. For a damaged store the view is a copy, which is opened for
 // writing so that it can be repaired.
 func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	if v.damaged {
@@ -310,12 +310,12 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// This setting is used only with encryption. Without encryption, an index is read from its
 	// mapped table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
-	// This is the minimum in badger. One of the two is for the first level.
+	// Badger requires at least two compactors, one of which serves the first level.
 	opt.NumCompactors = 2
 
 	// All values stay in the tables, because none is larger than partSize; see keys.go. So the
-	// value log stays empty and needs no garbage collection. Its file is twice the size set here
-	// while the store is open.
+	// value log stays empty and needs no garbage collection. While the
+	// store is open, the file of the value log is twice the size set here.
 	opt.ValueThreshold = 2 * partSize
 	opt.ValueLogFileSize = 1 << 20 // the minimum in badger
 

@@ -29,7 +29,7 @@ import (
 // after that other workers have taken over the hosts.
 var patience = 30 * time.Second
 
-// attempt returns the timeout of one attempt of a call. It is needed for servers that accept a
+// attempt returns the timeout for one attempt at a call. It is needed for servers that accept a
 // connection but never respond.
 func attempt() time.Duration { return statementTimeout + 5*time.Second }
 

@@ -25,7 +25,7 @@ var (
 	ErrNobody = errors.New("the process that uses the store does not answer")
 	// ErrBusy means that the process already serves as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
-	// ErrEnded means that the process that has the store open ended, or closed the connection.
+	// ErrEnded means that the server process exited or closed the connection.
 	ErrEnded = errors.New("the process that uses the store ended or closed the connection: try again")
 )
 
@@ -42,7 +42,7 @@ type Reader struct {
 	out   *gob.Encoder
 	in    *gob.Decoder
 	ended []int // lists that are no longer needed; the next request tells the server
-	err   error // why the connection is no longer usable; nil if it is
+	err   error // why the connection is no longer usable; nil while it is usable
 }
 
 var _ store.Reader = (*Reader)(nil)

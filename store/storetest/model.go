@@ -267,7 +267,7 @@ func (m *model) Commit(r *rapid.T) {
 }
 
 // CommitJudged commits a page whose verdict is based on an earlier look-up. A store may refuse more
-// entries than it must. A refused page is committed without a basis.
+// entries than it must. A page that was refused is committed again without a basis.
 func (m *model) CommitJudged(r *rapid.T) {
 	if len(m.bases) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 
 // Start starts an index from a manifest whose segments [Index.Open] has opened, or that names none.
 // It removes files that the manifest does not name, and starts a goroutine that writes and merges
-// segments. Close waits for the goroutine. A read-only index does neither.
+// segments. If the index is read-only, Start does neither. Close waits for the goroutine.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {

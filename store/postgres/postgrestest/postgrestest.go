@@ -266,7 +266,7 @@ func (s *Server) in(ctx context.Context, database, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Connect opens a connection to the database of the stores. The caller must close it.
+// Connect opens a connection to the database that contains the stores. The caller must close it.
 func (s *Server) Connect(ctx context.Context) (*pgx.Conn, error) { return s.connect(ctx, Database) }
 
 func (s *Server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
