@@ -194,8 +194,8 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long a request may look up the texts of links. The look-up is slow for a linking
-// page with thousands of links.
+// linkTime is how long a request may spend looking up the texts of links. The look-up is slow for a
+// linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 
 // inwardOf returns the pages that link to page, or nil if the store keeps no links.

@@ -85,7 +85,7 @@ type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
 	every   time.Duration // interval between samples; guarded by mu
-	recent  []sample      // samples from the last seconds; guarded by mu
+	recent  []sample      // samples from the last few seconds; guarded by mu
 }
 
 type sample struct {
@@ -120,7 +120,7 @@ func (p *pulse) beat(at time.Time, pages int64) {
 // A line is a chart of a rate over time, with the rates for its heading.
 type line struct {
 	chart
-	Last, Middle, Most string // pages per second: in the last seconds, on average, and at most
+	Last, Middle, Most string // pages per second: in the last few seconds, average, and maximum
 }
 
 // idle reports whether the number of pages has been the same since the first sample.

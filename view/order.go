@@ -64,7 +64,7 @@ const atOnce = 20_000
 type orders struct {
 	mu      sync.Mutex
 	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never modified
-	sorting []bool    // whether the order of each column is being made in the background; guarded by mu
+	sorting []bool    // for each column, whether its order is being computed in the background; guarded by mu
 }
 
 func newOrders() *orders {

@@ -237,7 +237,7 @@ const (
 )
 
 // searchTexts adds to found the pages whose texts contain all words of q, in list order, starting
-// after the row given in q. It stops when the list is full or searchTime is over.
+// after the row given in q. It stops when the list is full or searchTime has passed.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words

@@ -143,7 +143,7 @@ type rows struct {
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
 	between  map[shared]int64
-	unread   int64 // records beyond mostRows, which have no row
+	unread   int64 // number of records beyond mostRows, which have no row
 }
 
 // mostShapes is the maximum number of URL patterns that get a number. All other patterns have the

@@ -149,7 +149,7 @@ type logEntry struct {
 	size       int
 }
 
-// readEntry reads the entry at offset at. ok is false if there is no complete entry.
+// readEntry reads the entry that begins at b[at]. ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
 		return e, false
@@ -190,9 +190,9 @@ type Loss struct {
 }
 
 // afterGap returns the logs after the first gap, and the data that is lost if these logs are
-// removed. tables is the number of the last transaction in a table. A damaged log is kept up to its
-// damage. An empty log is not a gap: badger may have written its data to a table and removed the
-// log, and after a power cut the file may be back but empty.
+// removed. tables is the number of the last transaction in any table. A damaged log is kept up to
+// its damage. An empty log is not a gap: badger may have written its data to a table and removed
+// the log, and after a power cut the file may be back but empty.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true

@@ -51,7 +51,7 @@ type Options struct {
 	all       bool                                            // read all tables, even those that were checked before; only with ReadOnly
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // for tests
-	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means the system's
+	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means to ask the system
 }
 
 // A Store holds one crawl in a folder.
@@ -310,14 +310,14 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// This setting is used only with encryption. Without encryption, an index is read from its
 	// mapped table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
-	// Badger requires at least two compactors, one of which serves the first level.
+	// Badger requires at least two compactors, one of which is for the first level.
 	opt.NumCompactors = 2
 
 	// All values stay in the tables, because none is larger than partSize; see keys.go. So the
-	// value log stays empty and needs no garbage collection. While the
-	// store is open, the file of the value log is twice the size set here.
+	// value log stays empty and needs no garbage collection. While the store is open, the file of
+	// the value log is twice the size set here.
 	opt.ValueThreshold = 2 * partSize
-	opt.ValueLogFileSize = 1 << 20 // the minimum in badger
+	opt.ValueLogFileSize = 1 << 20 // the minimum that badger accepts
 
 	// There is a single writer, which holds a lock, so transactions cannot conflict.
 	opt.DetectConflicts = false

@@ -211,7 +211,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count makes queue.waiting count h if counts is true, and not otherwise.
+// count makes queue.waiting include h if counts is true, and exclude it otherwise.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -276,7 +276,7 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due returns the earliest time at which the host may be requested and has a URL to hand out.
+// due returns the earliest time at which the host has a URL to hand out and a request is allowed.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {

@@ -17,7 +17,7 @@ import (
 // with the end of the span that makes it later. So the delay between two requests may be some
 // milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
 //
-// If the server's clock is set back by an hour, all delays and all claims would last an hour
+// If the server's clock were set back by an hour, all delays and all claims would last an hour
 // longer. So each host row records when it was last touched. If that time is in the future, the
 // times in the row are moved back by the difference. If the clock is set forward, claims expire
 // early, and workers claim their hosts again.

@@ -187,8 +187,8 @@ func (s *Store) identify(ctx context.Context) error {
 	return nil
 }
 
-// create creates the store and sets the value first, in one transaction. If two processes do so at
-// the same time, one of them fails and uses the store created by the other.
+// create creates the store with the given initial value, in one transaction. If two processes do so
+// at the same time, one of them fails and uses the store created by the other.
 func (s *Store) create(ctx context.Context, first store.NamedValue) error {
 	birth := newID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// backPromises are about URLs that are requeued, queued with a late priority, or due later.
+// backPromises are about URLs that are requeued, queued with a low priority, or due later.
 var backPromises = []promise{
 	{"what_has_ended_is_put_back", func(t *testing.T, s store.Store) {
 		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp} {

@@ -18,7 +18,7 @@ import (
 // testAsMemory performs the same random operations on a store and on [store.Memory], and compares
 // the results. It uses few names, so that many operations affect the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
-	// By default, rapid runs a hundred cases. That takes long, because each case opens several
+	// By default, rapid runs a hundred cases. That takes too long, because each case opens several
 	// stores, which call fsync.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
 		check(t, f.Value.Set("25"))
@@ -285,11 +285,11 @@ func (m *model) CommitJudged(r *rapid.T) {
 	equal(r, "outcome", one(m.memory, basis[1]), got)
 }
 
-// Reopen first returns all claimed hosts, with delays that a store keeps. A reopened store has lost
-// the claims and the delays that skink itself chose. The memory store would keep them.
+// Reopen first gives back all claimed hosts, with delays that a store keeps. A reopened store has
+// lost the claims and the delays that skink itself chose. The memory store would keep them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
-		return // opening takes longer than everything else, so it is rare
+		return // opening takes longer than everything else, so it is done rarely
 	}
 	for host, rested := range m.rested {
 		if _, held := m.held[host]; !held && rested {

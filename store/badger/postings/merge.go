@@ -112,9 +112,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the segments in old with by, which has the same postings. It saves the new
-// manifest first: from then on the replacement survives a crash. If by was written from a table and
-// not from segments, replace empties the table for reuse.
+// replace replaces the segments in old with the segment by, which has the same postings. It saves
+// the new manifest first: from then on the replacement survives a crash. If by was written from a
+// table rather than from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)

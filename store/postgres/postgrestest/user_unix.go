@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// credential returns the user that runs servers when the tests run as root, or nil otherwise.
+// credential returns the user as which servers run if the tests run as root, and nil otherwise.
 var credential = sync.OnceValues(func() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
