@@ -135,8 +135,8 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 
 func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 
-// loadHosts reads the stored politeness state of the hosts in the queue, such as when a host may
-// next be requested.
+// loadHosts reads the stored politeness state of the hosts in the queue, such as when the next
+// request to a host is allowed.
 func (s *Store) loadHosts() error {
 	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]

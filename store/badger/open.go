@@ -277,12 +277,12 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// Memory. Up to three memtables are alive: one is being filled and two are being written out.
 	// Each has an arena a third larger than the memtable, and a mapped log. Badger's pool of table
 	// builders takes more. There are up to eight builders. The first buffer of each is twice as
-	// large as a table, and each further buffer is twice as large as the one before. So the size of
-	// tables is chosen so that a memtable fits into the first buffer. The size of blocks is chosen
-	// so that a journal entry of 64 pages fits into one, because a value longer than its block
-	// takes memory twice. With memtables of 8 MiB and blocks of 4 KiB, TestIndex with half a
-	// million pages used 200 MB for builders and 440 MB in all. Now it uses 280 MB in all. The cost
-	// is a thousand files for five million pages without texts.
+	// large as a table, and each further buffer is twice as large as the one before. The table size
+	// is chosen so that a memtable fits into the first buffer. The block size is chosen so that a
+	// journal entry of 64 pages fits into one, because a value longer than its block takes memory
+	// twice. With memtables of 8 MiB and blocks of 4 KiB, TestIndex with half a million pages used
+	// 200 MB for builders and 440 MB in all. Now it uses 280 MB in all. The cost is a thousand
+	// files for five million pages without texts.
 	opt.MemTableSize = 7 << 20
 	opt.NumMemtables = 2
 	opt.BlockSize = blockSize
