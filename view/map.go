@@ -13,7 +13,7 @@ import (
 type mapView struct {
 	Heads   []string   // hosts in the square: those with the most duplicates of each other's pages
 	Rows    []mapRow   // one row for each host in Heads, with one cell for each host in Heads
-	Pairs   []hostPair // the pairs of hosts that are shown, a part of all pairs
+	Pairs   []hostPair // pairs of hosts in the shown part of the list
 	Total   int
 	First   int
 	Last    int

@@ -36,7 +36,7 @@ type Crawl interface {
 type Moment struct {
 	Tally    store.Tally // counts of all records in the store
 	Ends     []End       // number of URLs in each state
-	InFlight int         // URLs being fetched
+	InFlight int         // number of URLs being fetched
 	Hosts    []HostNow   // hosts that the crawl has in memory
 	Saved    []Saving    // number of URLs not fetched, for each reason
 

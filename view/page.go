@@ -20,7 +20,7 @@ type pageView struct {
 	Kept     bool   // whether the store has the page's text
 	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown highlighted
 	Blocks   []string
-	Rest     int // bytes of the text that are not shown
+	Rest     int // number of bytes of the text that are not shown
 	Leader   *store.Record
 	Leads    int // number of duplicates of this page
 	Cluster  dedup.Hash

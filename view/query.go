@@ -30,7 +30,7 @@ type selection struct {
 	rows     []int // row numbers
 	ids      []dedup.Hash
 	total    int
-	first    int // position in the whole list of the first row shown, from 1
+	first    int // position of the first shown row in the whole list, counted from 1
 	earlier  bool
 	later    bool
 	unsorted bool // whether the rows are in crawl order because the requested order is not ready

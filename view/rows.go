@@ -17,7 +17,7 @@ import (
 // A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
 // not sort, filter or search. The view therefore keeps a row in memory for each record. A row has
 // the fields that lists are sorted and filtered by, and the beginning of its URL and title, which
-// can be searched. It also has a fingerprint, to find similar pages. Lists are made from the rows,
+// can be searched. It also has a fingerprint, to find similar pages. Lists are built from the rows,
 // and only the records in the shown part of a list are read from the store.
 //
 // A row takes about 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.

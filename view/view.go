@@ -207,7 +207,7 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
-		read := v.index.progress() // read before the lists are made, because the index may grow in the meantime
+		read := v.index.progress() // read before the lists are built, because the index may grow in the meantime
 		s, err := make(ctx, r)
 		status := http.StatusOK
 		if err != nil {

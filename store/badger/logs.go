@@ -178,12 +178,12 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 // A Loss describes the data that was lost because of a power cut or damaged files. Every lost page
 // that can be identified is pending again.
 type Loss struct {
-	Transactions uint64 // transactions, complete or not, found after a gap in the logs
-	Records      int64  // records lost with those transactions: pages, redirects, errors and so on
+	Transactions uint64 // number of transactions, complete or not, found after a gap in the logs
+	Records      int64  // number of records lost with those transactions: pages, redirects, errors and so on
 
 	Damage  []Damage
-	Missing int64 // records lost with the damaged files
-	Pending int64 // URLs that have to be fetched again because of the damage
+	Missing int64 // number of records lost with the damaged files
+	Pending int64 // number of URLs that have to be fetched again because of the damage
 	Names   bool  // whether settings, seeds or feed positions may be lost with the damaged files
 
 	counters *counters

@@ -33,7 +33,7 @@ type serverClock struct {
 }
 
 const (
-	clockHolds = 10 * time.Second // how long a narrow span is kept although later spans are wider
+	clockHolds = 10 * time.Second // how long a narrow span is kept even if later spans are wider
 	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
 )
 

@@ -40,8 +40,8 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 	})
 }
 
-// A model has the store under test and a memory store, which must behave alike. Its methods that
-// take a *rapid.T are the operations. Check runs after each of them.
+// A model contains the store under test and a memory store, which must behave alike. Its methods
+// that take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
 	other  func() store.Store
@@ -130,7 +130,7 @@ func (m *model) Lookup(r *rapid.T) {
 	m.bases = append(m.bases, m.look(r, ask))
 }
 
-// A basisPair has the basis of a verdict in each of the two stores. Their marks differ.
+// A basisPair contains the basis of a verdict in each of the two stores. Their marks differ.
 type basisPair [2]store.Basis
 
 // look performs one look-up in both stores and compares the results, except for the marks.
@@ -157,8 +157,8 @@ func (m *model) Discover(r *rapid.T) {
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
 }
 
-// A heldPair has the claims on a host in the store under test and in the memory store. Each store
-// accepts only its own claims.
+// A heldPair contains the claims on a host in the store under test and in the memory store. Each
+// store accepts only its own claims.
 type heldPair [2]frontier.Claim
 
 // Claim claims a host in both stores, if they grant one.

@@ -275,7 +275,7 @@ func (x *Index) Post(seq uint64, list []Posted) error {
 	return nil
 }
 
-// KnownSince tells the index that the mark in later calls of PostedSince will be at least place.
+// KnownSince tells the index that the mark in later calls to PostedSince will be at least place.
 func (x *Index) KnownSince(place uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -314,7 +314,7 @@ func (x *Index) wakeUp() {
 }
 
 // Find appends to dst the numbers of up to limit visits that were added under a key of the given
-// kind, lowest first. more reports whether there are further visits. Visits given to Forget are
+// kind, lowest first. more reports whether there are further visits. Visits passed to Forget are
 // left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
@@ -371,7 +371,7 @@ func (x *Index) maybe(key uint64) bool {
 }
 
 // collect appends to dst the numbers of the first want visits that were added under key, a hash
-// from [Mixed], with the given kind. It includes visits given to Forget.
+// from [Mixed], with the given kind. It includes visits passed to Forget.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
