@@ -163,7 +163,7 @@ func rate(a, b sample) float64 {
 	return max(float64(b.pages-a.pages)/max(b.at.Sub(a.at).Seconds(), 1e-3), 0)
 }
 
-// number formats a rate, with one decimal below 10.
+// number formats a rate, with one decimal place if it is below 10.
 func number(x float64) string {
 	if x < 10 {
 		return strconv.FormatFloat(x, 'f', 1, 64)

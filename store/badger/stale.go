@@ -66,8 +66,8 @@ func (b *batch) postedSince(key, mark uint64) bool {
 
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
-// note records, for later checks of stale verdicts, that the visit numbered place was indexed under
-// key, a hash from [postings.Mixed].
+// note records that the visit with the number place was indexed under key, a hash from
+// [postings.Mixed]. Later checks for stale verdicts use this.
 func (b *batch) note(key, place uint64) {
 	b.posted[key] = place
 	b.s.lately.note(key, place)

@@ -161,8 +161,8 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	})
 }
 
-// identify reads the version and birth of the store. It returns an error if the store does not
-// exist or has a different version.
+// identify reads the version and the identity of the store. It returns an error if the store does
+// not exist or has a different version.
 func (s *Store) identify(ctx context.Context) error {
 	var there bool
 	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.tables WHERE table_schema = $1 AND table_name = 'turn')", s.address.schema).Scan(&there)
