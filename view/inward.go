@@ -59,7 +59,7 @@ type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add records links from one page to all pages in linked. It reorders linked.
+// add records the links from a page to the other pages in linked. It reorders linked.
 func (m *inwardMaker) add(from uint32, linked []uint32) {
 	slices.Sort(linked)
 	for _, page := range slices.Compact(linked) {
