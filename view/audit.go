@@ -24,7 +24,7 @@ import (
 // in this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// sinceNone is the choice of an audit without a comparison to an earlier crawl. Other choices are
+// sinceNone is the choice of an audit without a comparison with an earlier crawl. Other choices are
 // the number of a crawl whose findings are stored, and "", the latest of these crawls.
 const sinceNone = "none"
 
@@ -97,7 +97,7 @@ type auditFilter struct {
 	Path     string
 	Hosts    []string
 	Sections []string
-	Changes  []audit.Change // empty if the audit has no comparison to an earlier crawl
+	Changes  []audit.Change // empty if the audit has no comparison with an earlier crawl
 }
 
 // mostOptions is the maximum number of hosts, and of sections, in the form: those with the most
@@ -207,8 +207,8 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is how long a request may compute rows. After that, the page shows the rows computed so
-// far. Some lists are slow to compute because they require comparing texts.
+// rowsTime is how long a request may spend computing rows. After that, the page shows the rows
+// computed so far. Some lists are slow to compute because texts must be compared.
 const rowsTime = 80 * time.Millisecond
 
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {

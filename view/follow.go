@@ -20,7 +20,7 @@ type index struct {
 	// position in the store's changes up to which the index has read
 	cursor store.Cursor
 	whole  bool      // whether the whole store has been read once
-	all    int64     // records in the store
+	all    int64     // number of records in the store
 	looked time.Time // end of the last read of the store
 	busy   bool
 	failed error // error of the last read; nil if it succeeded
@@ -133,7 +133,7 @@ func (x *index) list(q query) (s selection, later func()) {
 type progress struct {
 	Read, All int64
 	Reading   bool   // whether the first read of the whole store is still running
-	Unread    int64  // records without a row, because the store has more than mostRows records
+	Unread    int64  // number of records without a row, because the store has more than mostRows records
 	Failed    string // error of the last read; "" if it succeeded
 }
 

@@ -51,7 +51,7 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 
 type inwardMaker struct {
 	count []uint32
-	noted [][]edge // recorded links, in slices of notedAtOnce, because a single growing slice would be copied repeatedly
+	noted [][]edge // recorded links, in slices of notedAtOnce elements, because a single growing slice would be copied repeatedly
 	all   int
 }
 
@@ -59,7 +59,7 @@ type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add records the links of the page from. It reorders linked, the list of linked pages.
+// add records the links from a page to the other pages in linked. It reorders linked.
 func (m *inwardMaker) add(from uint32, linked []uint32) {
 	slices.Sort(linked)
 	for _, page := range slices.Compact(linked) {
@@ -194,8 +194,8 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long a request may look up the texts of links. The look-up is slow for a linking
-// page with thousands of links.
+// linkTime is how long a request may spend looking up the texts of links. The look-up is slow for a
+// linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 
 // inwardOf returns the pages that link to page, or nil if the store keeps no links.

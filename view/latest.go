@@ -13,7 +13,7 @@ type latest[T any] struct {
 	made[T] // guarded by mu
 }
 
-// A made is the last result, and the state of the computation of the next one.
+// A made contains the last result, and the state of the next computation.
 type made[T any] struct {
 	result T         // last result; the zero value if there is none
 	at     time.Time // start of the computation of the last result

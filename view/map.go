@@ -13,7 +13,7 @@ import (
 type mapView struct {
 	Heads   []string   // hosts in the square: those with the most duplicates of each other's pages
 	Rows    []mapRow   // one row for each host in Heads, with one cell for each host in Heads
-	Pairs   []hostPair // the listed part of all pairs of hosts
+	Pairs   []hostPair // pairs of hosts in the shown part of the list
 	Total   int
 	First   int
 	Last    int
@@ -34,12 +34,12 @@ type mapCell struct {
 	Heat  int // colour, 0 to 5, for the share of these pages among all pages of the row's host
 }
 
-// A hostPair is a pair of hosts. Pages is the number of pages of Host that are duplicates of pages
-// of Of.
+// A hostPair is a pair of hosts. Pages is the number of pages on Host that are duplicates of pages
+// on the host Of.
 type hostPair struct {
 	Host, Of string
 	Pages    int64
-	All      int64 // all pages of Host
+	All      int64 // number of all pages on Host
 	place    shared
 }
 

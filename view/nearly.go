@@ -12,13 +12,13 @@ import (
 //
 // The finding "nearly" requires a comparison of all pages. An audit of a large store therefore
 // lacks it, until a user opens the page of the finding. That page starts the comparison that the
-// page "Similarity" also shows, unless there is one already, and then repeats the audit with its
-// result. If a crawl in this process writes to the store, only a form starts the comparison.
+// page "Similarity" also shows, unless its result already exists, and then repeats the audit with
+// that result. If a crawl in this process writes to the store, only a form starts the comparison.
 
 // nearlyName is the name of the list and the finding of pages that are almost duplicates.
 const nearlyName = "nearly"
 
-// A nearlyView is the data for the page of the finding before it has rows.
+// A nearlyView is the data for the page of the finding "nearly" while it has no rows yet.
 type nearlyView struct {
 	Form      string
 	Comparing bool

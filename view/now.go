@@ -36,13 +36,13 @@ type Crawl interface {
 type Moment struct {
 	Tally    store.Tally // counts of all records in the store
 	Ends     []End       // number of URLs in each state
-	InFlight int         // URLs being fetched
+	InFlight int         // number of URLs being fetched
 	Hosts    []HostNow   // hosts that the crawl has in memory
 	Saved    []Saving    // number of URLs not fetched, for each reason
 
 	Memory, MostMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0 means unknown
-	Left               time.Duration // estimated time to fetch all known URLs; 0 means unknown
+	Left               time.Duration // estimated time until all known URLs are fetched; 0 means unknown
 	Paused, Stopping   bool
 }
 
@@ -85,7 +85,7 @@ type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
 	every   time.Duration // interval between samples; guarded by mu
-	recent  []sample      // samples from the last seconds; guarded by mu
+	recent  []sample      // samples from the last few seconds; guarded by mu
 }
 
 type sample struct {
@@ -120,7 +120,7 @@ func (p *pulse) beat(at time.Time, pages int64) {
 // A line is a chart of a rate over time, with the rates for its heading.
 type line struct {
 	chart
-	Last, Middle, Most string // pages per second: in the last seconds, on average, and at most
+	Last, Middle, Most string // pages per second: in the last few seconds, average, and maximum
 }
 
 // idle reports whether the number of pages has been the same since the first sample.
@@ -163,7 +163,7 @@ func rate(a, b sample) float64 {
 	return max(float64(b.pages-a.pages)/max(b.at.Sub(a.at).Seconds(), 1e-3), 0)
 }
 
-// number formats a rate, with one decimal below 10.
+// number formats a rate, with one decimal place if it is below 10.
 func number(x float64) string {
 	if x < 10 {
 		return strconv.FormatFloat(x, 'f', 1, 64)
@@ -274,8 +274,8 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These limit the newest clusters: the number of clusters shown, the number of members of each, and
-// the number of most recent rows that are searched for new members.
+// These are limits for the list of newest clusters: the number of clusters shown, the number of
+// members of each, and the number of most recent rows that are searched for new members.
 const (
 	newestShown = 4
 	examples    = 2

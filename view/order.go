@@ -10,10 +10,10 @@ import (
 
 // # Orders
 //
-// An order is a list of all row numbers, sorted by one column. It is made when a request first asks
-// for lists sorted by that column. Later rows are sorted and merged into the order. If sorting or
-// merging would take too long for a request, it runs in the background, and until then lists are in
-// crawl order.
+// An order is a list of all row numbers, sorted by one column. It is created when a request first
+// asks for lists sorted by that column. Later rows are sorted and merged into the order. If sorting
+// or merging would take too long for a request, it runs in the background, and until then lists are
+// in crawl order.
 
 // columns lists the columns that lists can be sorted by, each with a comparison of two rows. The
 // first column is the crawl order, which is the order of the row numbers.
@@ -64,7 +64,7 @@ const atOnce = 20_000
 type orders struct {
 	mu      sync.Mutex
 	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never modified
-	sorting []bool    // whether the order of each column is being made in the background; guarded by mu
+	sorting []bool    // for each column, whether its order is being computed in the background; guarded by mu
 }
 
 func newOrders() *orders {
@@ -72,9 +72,9 @@ func newOrders() *orders {
 }
 
 // sortedBy returns the row numbers in the order of the column with index col, or nil if that order
-// is not ready. If later is not nil, the caller must call it in the background to make the order.
-// The caller of sortedBy must hold the lock of the rows. The caller of later does not need the
-// lock, because later reads only rows of full chunks, whose compared fields never change.
+// is not ready. If later is not nil, the caller must call it in the background to compute it. The
+// caller of sortedBy must hold the lock of the rows. The caller of later does not need the lock,
+// because later reads only rows of full chunks, whose compared fields never change.
 func (o *orders) sortedBy(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,16 +20,16 @@ type pageView struct {
 	Kept     bool   // whether the store has the page's text
 	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown highlighted
 	Blocks   []string
-	Rest     int // bytes of the text that are not shown
+	Rest     int // number of bytes of the text that are not shown
 	Leader   *store.Record
-	Leads    int // duplicates of this page
+	Leads    int // number of duplicates of this page
 	Cluster  dedup.Hash
 	Nearest  []neighbour
 	Nearness string // why Nearest is empty
 	Rule     dedup.Rule
 	In       *inView // pages that link to this page; nil if the store has no links
 	Out      []store.Link
-	// links that are not shown
+	// number of links that are not shown
 	OutRest int
 }
 
@@ -38,7 +38,7 @@ const linksShown = 200
 type neighbour struct {
 	*store.Record
 	Alike float64 // resemblance, 0 to 1
-	Exact bool    // whether Alike was computed from the texts and not estimated
+	Exact bool    // whether Alike was computed from the texts rather than estimated
 }
 
 // textShown is the maximum number of bytes of a page's text that are shown. The limit keeps the
@@ -188,8 +188,8 @@ func (v *View) shingles(c *store.Content) dedup.Set {
 	return v.opt.Rule.Set(&t)
 }
 
-// nearest returns the IDs of the pages whose fingerprints are most similar to f, without page,
-// leader and any duplicates.
+// nearest returns the IDs of the pages whose fingerprints are most similar to f. It leaves out
+// page, leader and all duplicates.
 func (t *rows) nearest(f fingerprint, page, leader dedup.Hash) []dedup.Hash {
 	type near struct {
 		row   int

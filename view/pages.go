@@ -193,8 +193,8 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
 }
 
-// list returns the rows that the query q selects. If the sort order for q is missing, it starts to
-// make it in the background.
+// list returns the rows that the query q selects. If q needs a sort order that does not exist yet,
+// list starts computing that order in the background.
 func (v *View) list(q query) selection {
 	found, later := v.index.list(q)
 	if later != nil {
@@ -237,7 +237,7 @@ const (
 )
 
 // searchTexts adds to found the pages whose texts contain all words of q, in list order, starting
-// after the row given in q. It stops when the list is full or searchTime is over.
+// after the row given in q. It stops when the list is full or searchTime has passed.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words

@@ -19,7 +19,7 @@ type query struct {
 	status  int   // HTTP status; 0 means any status
 	column  int   // index in columns of the sort column
 	down    bool
-	after   int // number of the row after which to begin; -1 means the first row
+	after   int // number of the row after which to begin; -1 means to begin with the first row
 	before  int // number of the row before which to end; -1 means that after applies
 }
 
@@ -30,7 +30,7 @@ type selection struct {
 	rows     []int // row numbers
 	ids      []dedup.Hash
 	total    int
-	first    int // position in the whole list of the first row shown, from 1
+	first    int // position of the first shown row in the whole list, counted from 1
 	earlier  bool
 	later    bool
 	unsorted bool // whether the rows are in crawl order because the requested order is not ready
@@ -49,7 +49,7 @@ func wordsOf(text string) []string {
 }
 
 // list returns the part of a list that q selects. If later is not nil, the caller must call it in
-// the background: it makes an order that the query needs.
+// the background: it computes a sort order that the query needs.
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)

@@ -17,7 +17,7 @@ import (
 // A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
 // not sort, filter or search. The view therefore keeps a row in memory for each record. A row has
 // the fields that lists are sorted and filtered by, and the beginning of its URL and title, which
-// can be searched. It also has a fingerprint, to find similar pages. Lists are made from the rows,
+// can be searched. It also has a fingerprint, to find similar pages. Lists are built from the rows,
 // and only the records in the shown part of a list are read from the store.
 //
 // A row takes about 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
@@ -26,8 +26,8 @@ import (
 
 const chunkRows = 4096
 
-// The maximum number of bytes of the URL and the title in a row. Lists can neither be searched nor
-// sorted by further bytes.
+// The maximum number of bytes of the URL and the title in a row. Searching and sorting ignore
+// further bytes.
 const (
 	urlKept   = 200
 	titleKept = 100
@@ -112,7 +112,7 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 	return (float64(fingerprintLen-differ)/fingerprintLen - 1.0/16) / (15.0 / 16)
 }
 
-// A host contains counts of the records of one host. Dead rows do not count.
+// A host contains counts of the records of one host, without dead rows.
 type host struct {
 	name    string
 	records int64
@@ -143,7 +143,7 @@ type rows struct {
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
 	between  map[shared]int64
-	unread   int64 // records beyond mostRows, which have no row
+	unread   int64 // number of records beyond mostRows, which have no row
 }
 
 // mostShapes is the maximum number of URL patterns that get a number. All other patterns have the

@@ -41,7 +41,7 @@ type Source interface {
 // Options are the store that a view shows, and the settings of the view.
 type Options struct {
 	Store   Source
-	Name    string       // name of the store for users
+	Name    string       // name of the store, as shown to users
 	Rule    dedup.Rule   // rule by which the store's pages were judged
 	About   report.About // description of the store and the settings, for the heading of audits
 	Address string       // address that the server listens on
@@ -207,7 +207,7 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
-		read := v.index.progress() // read before the lists are made, because the index may grow in the meantime
+		read := v.index.progress() // read before the lists are built, because the index may grow in the meantime
 		s, err := make(ctx, r)
 		status := http.StatusOK
 		if err != nil {

@@ -33,9 +33,9 @@ func (b *block) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// inputError handles err, which ended the input before the block was complete. It returns nil if the
-// block continues in the next gzip member, because some tools split a record into several members.
-// Otherwise it returns the error of the block.
+// inputError handles err, which ended the input before the block was complete. It returns nil if
+// the block continues in the next gzip member, because some tools split a record into several
+// members. Otherwise it returns the error for the block.
 func (b *block) inputError(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of the block are missing", b.left)
@@ -92,7 +92,7 @@ func (b *block) end() error {
 	return io.EOF
 }
 
-// endError returns the error of a block that is followed neither by the end of the record nor by
+// endError returns the error for a block that is followed neither by the end of the record nor by
 // another record. The length of the block may be too large. So if the file is not compressed,
 // endError resumes the search for records at the beginning of the block.
 func (b *block) endError() error {

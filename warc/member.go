@@ -18,7 +18,7 @@ type member struct {
 
 	offset  int64 // file offset at which the gzip member begins
 	open    bool  // whether begin was called, and the end has not been reached yet
-	records int   // records that begin in the gzip member
+	records int   // number of records that begin in the gzip member
 	err     error // decompression error; nil means none so far
 }
 

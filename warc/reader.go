@@ -33,7 +33,7 @@ type Reader struct {
 	member *member       // current gzip member; nil means that the file is not compressed
 	in     *bufio.Reader // decompressed bytes; nil means that nothing has been read yet
 	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
-	err    error         // error that all further calls of Next return; nil means that more may follow
+	err    error         // error that all further calls to Next return; nil means that there may be more records
 }
 
 // NewReader returns a Reader for the archive r, compressed or not.

@@ -28,7 +28,7 @@ func newSource(from io.Reader) *source {
 	return s
 }
 
-// Read reads bytes for buf. After a call of back, it first returns the kept bytes after the new
+// Read reads bytes for buf. After a call to back, it first returns the kept bytes after the new
 // position, and then continues with the file.
 func (s *source) Read(p []byte) (int, error) {
 	if ahead := s.kept[s.off-s.base:]; len(ahead) > 0 { // back was called, so these bytes were read before

@@ -25,7 +25,7 @@ import (
 type Package struct {
 	Title       string
 	Description string
-	Software    string    // name of the program that makes the file
+	Software    string    // name of the program that creates the file
 	Created     time.Time // time of creation; required
 	Archives    []Archive
 	Pages       iter.Seq2[StartPage, error] // pages to start from; nil means none

@@ -32,8 +32,8 @@ type batch struct {
 // A workspace is the memory of a batch. The next batch reuses it.
 type workspace struct {
 	journal journalEntry
-	// recorded maps the page ids that the transaction adds to the index to visit numbers. The index
-	// finds these pages only after the transaction is committed.
+	// recorded contains the visit numbers of the pages that the transaction adds to the index, by
+	// page id. The index finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64
 	// posted maps each index key that this batch has used to the last visit indexed under it.
 	posted map[uint64]uint64

@@ -62,7 +62,7 @@ func (r reader) clusters(ctx context.Context) ([]store.Cluster, error) {
 	return all, err
 }
 
-// Members yields the members of the clusters of the given leaders.
+// Members yields the members of the given leaders' clusters.
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }

@@ -14,7 +14,7 @@ import (
 
 // # Group commit
 //
-// A transaction costs more than the writes of one page. So calls of Commit that wait for the
+// A transaction costs more than the writes of one page. So calls to Commit that wait for the
 // store's lock also wait in a queue. The call that gets the lock first writes the entries of all
 // calls in the queue, in order, and the other calls then find their entries already written. Visits
 // are numbered under that lock too, so a reader that sees a visit also sees all visits with lower
@@ -26,7 +26,7 @@ type commitLine struct {
 	waiting []*commitCall
 }
 
-// A commitCall is one call of Commit. The store's lock guards outcomes, served and err.
+// A commitCall is one call to Commit. The store's lock guards outcomes, served and err.
 type commitCall struct {
 	entries  []*store.Entry
 	outcomes []store.Outcome
@@ -226,7 +226,7 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 }
 
 // relink replaces the stored links of visit num with out, a packed list of links. It writes nothing
-// if out is nil or equals the stored links. It usually does when a visit finds a page unchanged.
+// if out is nil or equals the stored links, as it usually does if the page has not changed.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil

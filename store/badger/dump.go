@@ -75,7 +75,7 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 }
 
 // dumpPages yields the pages. It reads the index keys of the pages from the journal in parallel
-// with the records, because both are ordered by place.
+// with the records, because both are ordered by visit number.
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()

@@ -79,7 +79,7 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 }
 
 // exclude records URLs as outside the crawl. The cache of known URLs uses a different id for an
-// excluded URL, because a later discover must not take it for a discovered one.
+// excluded URL, because a later call to discover must not take it for a discovered one.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -199,7 +199,7 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 }
 
 // openHost adds a host to the queue in memory, unless it is already there. It reads from disk what
-// an earlier process stored about the host, such as when the host may next be requested.
+// an earlier process stored about the host, such as when the next request to it is allowed.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -390,7 +390,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 }
 
 // Return ends a claim. It stores the fields of rest that the next process needs, such as when the
-// host may next be requested.
+// next request to the host is allowed.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -433,14 +433,13 @@ func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	return u.state, nil
 }
 
-// URLs yields all URLs in the given state, which must be Pending or Outside. For other states it
-// yields none.
+// URLs yields all URLs in the given state, Pending or Outside. For any other state it yields none.
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }
 
 // URLs reads pending URLs from the keys of the queue. URLs outside the crawl have no keys of their
-// own, so the states of all URLs are scanned. For other states it yields nothing.
+// own, so to find them it scans the states of all URLs. For all other states it yields nothing.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -493,7 +492,7 @@ func pendingURL(key, value []byte) (string, error) {
 }
 
 // keptRest is the stored form of a frontier.Rest: the fields that the next process needs, such as
-// when the host may next be requested.
+// when the next request to the host is allowed.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
 	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds

@@ -18,12 +18,13 @@ import (
 // A store stops writing before the disk is full; see disk.Space. If another program fills the disk
 // faster than the store notices, badger cannot allocate a file that it is about to map; see package
 // disk. A transaction that finds the disk full returns the error. But badger's own goroutines,
-// which write tables, retry for ever, and then neither a transaction nor a call of Close returns.
-// The store learns of their failure from badger's log messages. From then on, the store waits for a
-// call of badger no longer than patience, and otherwise leaves its files as a killed process would.
-// The next opening finds all data that was committed.
+// which write tables, retry for ever, and then neither a transaction nor a call to Close returns.
+// The store learns of their failure from badger's log messages. From then on, the store waits for
+// each call to badger at most for the time patience. If the call has not returned by then, the
+// store leaves its files as a killed process would. The next opening finds all data that was
+// committed.
 
-// patience is how long a store waits for a call of badger after badger found the disk full. In that
+// patience is how long a store waits for a call to badger after badger found the disk full. In that
 // time, a compaction or another program may free space, and then the call still succeeds.
 const patience = 3 * time.Second
 

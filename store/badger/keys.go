@@ -24,7 +24,7 @@ import (
 //	c                          → JSON of [counters]
 //	d NUM8                     → empty; a later visit of the page replaced visit NUM,
 //	                             whose postings may be dropped
-//	f HOST                     → JSON of [keptRest]: when HOST may be requested
+//	f HOST                     → JSON of [keptRest]: when requests to HOST are allowed
 //	i                          → JSON of [postings.Manifest]: the files of the index
 //	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
 //	                             id LEADER. RANK is the complement of the bits of
@@ -204,8 +204,8 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	return key[1:end], p, true
 }
 
-// lastNum returns the number in the last 8 bytes of a key: a visit, a queued URL or a journal
-// entry.
+// lastNum returns the number in the last 8 bytes of a key: that of a visit, a queued URL or a
+// journal entry.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 // known is the value of a u key. The zero value means that nothing is known about the URL.
@@ -216,7 +216,7 @@ type known struct {
 	url   string // "" if only the record of the URL is known
 }
 
-// The first byte of an encoded known has the state in its lower six bits, and two flags.
+// The first byte of an encoded known contains the state in its lower six bits, and two flags.
 const (
 	stateBits  = 1<<6 - 1
 	knownPrio  = 1 << 6 // the URL's priority is not 0

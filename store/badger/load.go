@@ -60,7 +60,7 @@ func (s *Store) load() error {
 }
 
 // loadIndex opens the files named in the manifest, and replays the journal entries that are not in
-// these files. A damaged file is rebuilt from the whole journal.
+// these files. If one of them is damaged, the index is rebuilt from the whole journal.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 
 func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 
-// loadHosts reads the stored politeness state of the hosts in the queue, such as when a host may
-// next be requested.
+// loadHosts reads the stored politeness state of the hosts in the queue, such as when the next
+// request to a host is allowed.
 func (s *Store) loadHosts() error {
 	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]

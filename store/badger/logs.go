@@ -149,7 +149,7 @@ type logEntry struct {
 	size       int
 }
 
-// readEntry reads the entry at offset at. ok is false if there is no complete entry.
+// readEntry reads the entry that begins at b[at]. ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
 		return e, false
@@ -178,21 +178,21 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 // A Loss describes the data that was lost because of a power cut or damaged files. Every lost page
 // that can be identified is pending again.
 type Loss struct {
-	Transactions uint64 // transactions, complete or not, found after a gap in the logs
-	Records      int64  // records lost with those transactions: pages, redirects, errors and so on
+	Transactions uint64 // number of transactions, complete or not, found after a gap in the logs
+	Records      int64  // number of records lost with those transactions: pages, redirects, errors and so on
 
 	Damage  []Damage
-	Missing int64 // records lost with the damaged files
-	Pending int64 // URLs that have to be fetched again because of the damage
+	Missing int64 // number of records lost with the damaged files
+	Pending int64 // number of URLs that have to be fetched again because of the damage
 	Names   bool  // whether settings, seeds or feed positions may be lost with the damaged files
 
 	counters *counters
 }
 
 // afterGap returns the logs after the first gap, and the data that is lost if these logs are
-// removed. tables is the number of the last transaction in a table. A damaged log is kept up to its
-// damage. An empty log is not a gap: badger may have written its data to a table and removed the
-// log, and after a power cut the file may be back but empty.
+// removed. tables is the number of the last transaction in any table. A damaged log is kept up to
+// its damage. An empty log is not a gap: badger may have written its data to a table and removed
+// the log, and after a power cut the file may reappear, but empty.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true

@@ -62,9 +62,9 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders with the visit numbers in places, except the page with the id not.
-// shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its earlier
-// visits no longer have a sketch.
+// leadersAt reads the leaders with the visit numbers in places, but leaves out the page whose id is
+// passed as not. shared maps a visit number to [store.Leader.Shared]. If a page was visited again,
+// its earlier visits no longer have a sketch.
 func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]int, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {

@@ -363,7 +363,7 @@ func (m *mending) mendRecords() error {
 	return nil
 }
 
-// pend adds the URLs recorded by later to the queue, each at the end of its level.
+// pend adds the URLs recorded by the method later to the queue, each at the end of its level.
 func (m *mending) pend() error {
 	for _, it := range m.again {
 		m.seq++

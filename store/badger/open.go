@@ -51,7 +51,7 @@ type Options struct {
 	all       bool                                            // read all tables, even those that were checked before; only with ReadOnly
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // for tests
-	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means the system's
+	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means to ask the system
 }
 
 // A Store holds one crawl in a folder.
@@ -99,7 +99,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // Open opens the store in dir. It first checks the tables that were not checked recently (see
-// [checkedTables]) and repairs damage; [Store.Loss] returns the data that was lost. Its errors name
+// [checkedTables]) and repairs damage; [Store.Loss] reports what was lost. Errors from Open name
 // dir. They wrap [store.ErrNotExist], [store.ErrInUse], [store.ErrCorrupt], [store.ErrFull],
 // [disk.ErrFiles] or a system error. Opening a store for writing needs write permission and free
 // space on the disk. Opening it with ReadOnly needs neither.
@@ -195,7 +195,7 @@ func openToRead(dir string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens the view in badger. For a damaged store the view is a copy, which is opened for
+// open opens the view with badger. For a damaged store the view is a copy, which is opened for
 // writing so that it can be repaired.
 func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 	if v.damaged {
@@ -277,12 +277,12 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// Memory. Up to three memtables are alive: one is being filled and two are being written out.
 	// Each has an arena a third larger than the memtable, and a mapped log. Badger's pool of table
 	// builders takes more. There are up to eight builders. The first buffer of each is twice as
-	// large as a table, and each further buffer is twice as large as the one before. So the size of
-	// tables is chosen so that a memtable fits into the first buffer. The size of blocks is chosen
-	// so that a journal entry of 64 pages fits into one, because a value longer than its block
-	// takes memory twice. With memtables of 8 MiB and blocks of 4 KiB, TestIndex with half a
-	// million pages used 200 MB for builders and 440 MB in all. Now it uses 280 MB in all. The cost
-	// is a thousand files for five million pages without texts.
+	// large as a table, and each further buffer is twice as large as the one before. The table size
+	// is chosen so that a memtable fits into the first buffer. The block size is chosen so that a
+	// journal entry of 64 pages fits into one, because a value longer than its block takes memory
+	// twice. With memtables of 8 MiB and blocks of 4 KiB, TestIndex with half a million pages used
+	// 200 MB for builders and 440 MB in all. Now it uses 280 MB in all. The cost is a thousand
+	// files for five million pages without texts.
 	opt.MemTableSize = 7 << 20
 	opt.NumMemtables = 2
 	opt.BlockSize = blockSize
@@ -310,14 +310,14 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// This setting is used only with encryption. Without encryption, an index is read from its
 	// mapped table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
-	// This is the minimum in badger. One of the two is for the first level.
+	// Badger requires at least two compactors, one of which is for the first level.
 	opt.NumCompactors = 2
 
 	// All values stay in the tables, because none is larger than partSize; see keys.go. So the
-	// value log stays empty and needs no garbage collection. Its file is twice the size set here
-	// while the store is open.
+	// value log stays empty and needs no garbage collection. While the store is open, the file of
+	// the value log is twice the size set here.
 	opt.ValueThreshold = 2 * partSize
-	opt.ValueLogFileSize = 1 << 20 // the minimum in badger
+	opt.ValueLogFileSize = 1 << 20 // the minimum that badger accepts
 
 	// There is a single writer, which holds a lock, so transactions cannot conflict.
 	opt.DetectConflicts = false
@@ -347,8 +347,8 @@ func (s *Store) Sync() error {
 	return nil
 }
 
-// Loss returns the data that was found to be lost when the store was opened. The URLs of lost pages
-// are pending again.
+// Loss returns a summary of the data that was found to be lost when the store was opened. The URLs
+// of lost pages are pending again.
 func (s *Store) Loss() Loss {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -97,8 +97,8 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 	return change, nil
 }
 
-// PackedMembers yields the records of the pages that follow the given leaders, cluster by cluster.
-// Within a cluster, the highest resemblance comes first.
+// PackedMembers yields the records of all members of the given leaders' clusters, cluster by
+// cluster. Within a cluster, the highest resemblance comes first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})

@@ -69,7 +69,7 @@ func holdsNothing(name string, size int64) bool {
 }
 
 // mendLogs removes the logs after a gap that a power cut left. tables is the number of the last
-// transaction in a table.
+// transaction in any table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 //
 // A URL that is new or released is added at the end of its level, and workers get URLs from the
 // front. So each level has a border: the URLs before the border have been handed out or are
-// finished, and the URLs after it are free. To hand out URLs, the store seeks to the border, and so
-// does not read the deleted keys of finished URLs. When a claim ends, each border moves back to the
-// first URL that was handed out and is not finished.
+// finished, and the URLs after it are available. To hand out URLs, the store seeks to the border,
+// and so does not read the deleted keys of finished URLs. When a claim ends, each border moves back
+// to the first URL that was handed out and is not finished.
 //
 // URLs that are due later are under other keys on disk, ordered by time. After such a URL has
 // become due, [Store.ripen] moves it to the end of its level. It does so when hosts are claimed,
@@ -27,13 +27,13 @@ import (
 //
 // Claims are only in memory. A single process has the store open, so claims end with the process.
 type queue struct {
-	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be requested yet, by name
+	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be sent requests yet, by name
 	seq   uint64                  // number of the last URL queued; numbers ascend in order of arrival
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
 	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by when they can be
-	cooling *priority.Queue[*waitingHost] // hosts without URLs, kept because they must not be requested yet
+	cooling *priority.Queue[*waitingHost] // hosts without URLs, kept because no request may be sent to them yet
 	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle; see frontier.Rest
 	later   map[*waitingHost]bool
 	ripens  int64 // earliest due time of the hosts in later, or a time before it, in nanoseconds since 1970; 0 means that there are none
@@ -128,7 +128,7 @@ func (q *queue) load(host string, p place) {
 	q.seq = max(q.seq, p.seq)
 }
 
-// add counts a URL that is free, or due later.
+// add counts a URL that can be handed out now, or is due later.
 func (q *queue) add(h *waitingHost, p place) {
 	h.pending++
 	if p.due == 0 {
@@ -211,7 +211,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count makes queue.waiting count h if counts is true, and not otherwise.
+// count makes queue.waiting include h if counts is true, and exclude it otherwise.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -276,7 +276,7 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due returns the earliest time at which the host may be requested and has a URL to hand out.
+// due returns the earliest time at which the host has a URL to hand out and a request is allowed.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {

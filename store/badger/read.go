@@ -18,8 +18,8 @@ import (
 //
 // Badger keeps versions: a transaction that only reads sees the store as it was when the
 // transaction began, regardless of later writes. A reader has such a transaction, so all its
-// results are consistent. The methods of Store make a reader for a single call. [Store.Snapshot]
-// makes one for many calls.
+// results are consistent. The methods of Store create a reader for a single call. [Store.Snapshot]
+// creates one for many calls.
 
 type reader struct {
 	s       *Store
@@ -220,7 +220,7 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 // snapshot.
 type Snapshot struct {
 	reader
-	hosts []frontier.Host // hosts with pending URLs when the snapshot was made; the transaction does not include them, because the queue is in memory
+	hosts []frontier.Host // hosts that had pending URLs when the snapshot was taken; the transaction does not include them, because the queue is in memory
 }
 
 var _ store.Reader = (*Snapshot)(nil)
@@ -237,7 +237,7 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, s.hostsLocked()}, nil
 }
 
-// Hosts yields the hosts that had pending URLs when the snapshot was made.
+// Hosts yields the hosts that had pending URLs when the snapshot was taken.
 func (s *Snapshot) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return store.Listed(ctx, func() ([]frontier.Host, error) { return s.hosts, nil })
 }

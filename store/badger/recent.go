@@ -9,7 +9,7 @@ import (
 // recent caches the ids of known URLs. Most links of a page were also on the previous page. The
 // filter of URLs cannot save the look-ups of such links, because it can only prove that a URL is
 // unknown. Each id has one slot, in which a new id replaces the old one. Whole ids are compared, so
-// the method has never returns true for a URL that was not added. The store's lock guards it.
+// no URL is taken for another one. The store's lock guards it.
 type recent []dedup.Hash
 
 // recentSlots is the number of ids in the cache, which takes 4 MiB. A site's menu has far fewer

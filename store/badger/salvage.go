@@ -32,7 +32,7 @@ import (
 // hundredth of a table.
 type tableContent struct {
 	blocks [][]byte   // undamaged, without their checksums
-	lost   []keyRange // keys that may have been in damaged blocks
+	lost   []keyRange // ranges of the keys that may have been in damaged blocks
 }
 
 // A keyRange is a range of keys that a lost block may have contained. It includes from and excludes

@@ -33,8 +33,9 @@ func (l lately) note(key, place uint64) { l[key>>(64-latelyBits)] = place }
 
 func (l lately) notSince(key, mark uint64) bool { return l[key>>(64-latelyBits)] <= mark }
 
-// stale reports whether an entry's verdict may no longer hold: a page was indexed after its mark
-// under one of its hashes or keys, or its leader was visited again.
+// stale reports whether an entry's verdict may no longer hold because, since the entry's mark, a
+// page was indexed under one of the entry's hashes or keys, or the entry's leader was visited
+// again.
 func (b *batch) stale(e *store.Entry) (bool, error) {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -65,8 +66,8 @@ func (b *batch) postedSince(key, mark uint64) bool {
 
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
-// note records, for later checks of stale verdicts, that the visit numbered place was indexed under
-// key, a hash from [postings.Mixed].
+// note records that the visit with the number place was indexed under key, a hash from
+// [postings.Mixed]. Later checks for stale verdicts use this.
 func (b *batch) note(key, place uint64) {
 	b.posted[key] = place
 	b.s.lately.note(key, place)

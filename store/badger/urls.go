@@ -14,7 +14,7 @@ import (
 
 // A urlFilter proves in memory that a URL is unknown, so that the look-up of a new URL need not
 // read the disk. A goroutine fills it from the u keys, which takes 0.7 s for each million keys.
-// Until then, any URL may be known.
+// Until that is done, the filter cannot rule out any URL.
 type urlFilter struct {
 	keys   postings.Filter
 	filled atomic.Bool

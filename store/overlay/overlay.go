@@ -92,7 +92,8 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return all, nil
 }
 
-// abroad returns a copy of a record of the known store with its IDs in their other form.
+// abroad returns a copy of a record from the known store, with its IDs in their other form; see
+// otherForm.
 func abroad(r store.Record) store.Record {
 	r.ID = otherForm(r.ID)
 	if !r.Leader.IsZero() {

@@ -24,7 +24,7 @@ type call[Q, A any] struct {
 }
 
 // mostTogether is the maximum number of questions in a batch of several calls. A call with more
-// questions is a batch of its own.
+// questions forms a batch of its own.
 const mostTogether = 128
 
 // ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the

@@ -130,8 +130,8 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return g, nil
 }
 
-// claim claims up to n hosts by their hints. It returns the hosts that have a URL to fetch, and the
-// number of hosts that had none and were released again.
+// claim claims up to n hosts, selected by the hints in their rows. It returns the hosts that have a
+// URL to fetch, and the number of hosts that had none and were released again.
 func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (ready []claimed, released int, err error) {
 	tokens := map[string]uint64{}
 	var names []string

@@ -17,7 +17,7 @@ import (
 // with the end of the span that makes it later. So the delay between two requests may be some
 // milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
 //
-// If the server's clock is set back by an hour, all delays and all claims would last an hour
+// If the server's clock were set back by an hour, all delays and all claims would last an hour
 // longer. So each host row records when it was last touched. If that time is in the future, the
 // times in the row are moved back by the difference. If the clock is set forward, claims expire
 // early, and workers claim their hosts again.
@@ -33,7 +33,7 @@ type serverClock struct {
 }
 
 const (
-	clockHolds = 10 * time.Second // how long a narrow span is kept although later spans are wider
+	clockHolds = 10 * time.Second // how long a narrow span is kept even if later spans are wider
 	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
 )
 
@@ -94,8 +94,9 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// mendClock moves back the times of hosts that were touched in the future because the server's
-// clock has been set back. Several workers may call it at once.
+// mendClock corrects the times of hosts after the server's clock has been set back: in each row
+// that was last touched at a time now in the future, it moves them back. Several workers may call
+// it at once.
 func (s *Store) mendClock(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE host SET due = CASE WHEN due = 0 THEN 0 ELSE due - (extract(epoch FROM touched - now()) * 1000000)::bigint * 1000 END,
  until = until - (touched - now()), touched = now() WHERE touched > now() + interval '2 s'`)

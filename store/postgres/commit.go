@@ -54,7 +54,7 @@ type commit struct {
 }
 
 // commitAll commits the entries of several calls in order. A stale entry, whose verdict depends on
-// outdated data, only ends the call that it belongs to.
+// outdated data, ends only the call that it belongs to.
 func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	outcomes := make([][]store.Outcome, len(calls))
 	var entries []*store.Entry

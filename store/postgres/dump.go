@@ -151,8 +151,8 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	return err
 }
 
-// outside yields the URLs outside the crawl, except those with a record, whose state is in their
-// page.
+// outside yields the URLs outside the crawl, except those with a record, whose state is yielded
+// with their page.
 func (d dumping) outside(ctx context.Context) error {
 	after := id{}
 	for more := true; more; {
@@ -266,9 +266,9 @@ func (s *Store) loadHost(ctx context.Context, h *frontier.Host) error {
 	})
 }
 
-// These statements write pages at their places. The first statement locks turn. If an earlier
-// attempt of the same call has written the pages, and only its response was lost, the statement
-// changes no row.
+// These statements write pages with their commit numbers. The first statement locks turn. If an
+// earlier attempt of the same call has written the pages, and only its response was lost, the
+// statement changes no row.
 const (
 	loadTurnSQL  = "UPDATE turn SET place = greatest(place, $1), holder = $3 WHERE one = 1 AND birth = $2 AND holder <> $3"
 	loadPageSQL  = "INSERT INTO page (id, place, visit, hash, leader, resemblance) SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[])"

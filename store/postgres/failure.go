@@ -25,11 +25,11 @@ import (
 // patience, the call fails with [store.ErrAway], and later calls are tried only once each until one
 // succeeds. If the schema was dropped or replaced, calls fail at once.
 
-// patience is how long a call is repeated. It equals the duration of a claim on a host, because
-// after that other workers have taken over the hosts.
+// patience is how long a failing call is retried. It equals the duration of a claim on a host,
+// because after that other workers have taken over the hosts.
 var patience = 30 * time.Second
 
-// attempt returns the timeout of one attempt of a call. It is needed for servers that accept a
+// attempt returns the timeout for one attempt at a call. It is needed for servers that accept a
 // connection but never respond.
 func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
@@ -44,8 +44,8 @@ var (
 // enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try repeats do until it succeeds, fails with an error that a retry cannot fix, or patience has
-// passed.
+// try repeats do until it succeeds, fails with an error that a retry cannot fix, or the time given
+// by patience has passed.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
 		return s.tryFor(ctx, 0, do) // another call has just waited that long without a response

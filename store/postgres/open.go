@@ -52,7 +52,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	address Address
 	birth   id    // identity of the store; see turn.birth in schema.sql
-	slot    int16 // value of the column slot in the rows of the table counter that this process adds to
+	slot    int16 // slot of the counters that this process changes; see the table counter in schema.sql
 	clock   serverClock
 	seen    atomic.Int64 // highest number of a commit that the server has reported
 	away    atomic.Bool  // whether the last retried call got no response
@@ -161,8 +161,8 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	})
 }
 
-// identify reads the version and birth of the store. It returns an error if the store does not
-// exist or has a different version.
+// identify reads the version and the identity of the store. It returns an error if the store does
+// not exist or has a different version.
 func (s *Store) identify(ctx context.Context) error {
 	var there bool
 	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.tables WHERE table_schema = $1 AND table_name = 'turn')", s.address.schema).Scan(&there)
@@ -187,8 +187,8 @@ func (s *Store) identify(ctx context.Context) error {
 	return nil
 }
 
-// create creates the store and sets the value first, in one transaction. If two processes do so at
-// the same time, one of them fails and uses the store created by the other.
+// create creates the store with the given initial value, in one transaction. If two processes do so
+// at the same time, one of them fails and uses the store created by the other.
 func (s *Store) create(ctx context.Context, first store.NamedValue) error {
 	birth := newID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

@@ -26,7 +26,7 @@ type writes struct {
 	resemblance             []float64
 	keyArrays               []string
 	posted                  []int64 // keys of all pages, page by page
-	postedBy                []int32 // index of the page of each element of posted
+	postedBy                []int32 // for each element of posted, the index of its page
 	replaced                []id    // IDs of pages that were committed before
 	touched                 []id    // IDs of visits whose record changes
 	touchedRecord           []string

@@ -41,7 +41,7 @@ import (
 //	server  an answer    } as often as the client likes
 //
 // The two secrets prove to each side that the other has read the same file. They are needed because
-// on loopback, another program may now have the port of a killed process. After the secrets, each
+// on loopback, another program may now use the port of a killed process. After the secrets, each
 // direction is one stream of encoding/gob. A list is sent in parts. The first answer contains the
 // number of the list, and the client asks for the next part by that number until the list is
 // complete. So a client may read several lists at once, and a slow client costs the server only an

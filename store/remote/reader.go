@@ -25,7 +25,7 @@ var (
 	ErrNobody = errors.New("the process that uses the store does not respond")
 	// ErrBusy means that the process already serves as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
-	// ErrEnded means that the process that has the store open ended, or closed the connection.
+	// ErrEnded means that the server process exited or closed the connection.
 	ErrEnded = errors.New("the process that uses the store ended or closed the connection: try again")
 )
 
@@ -42,7 +42,7 @@ type Reader struct {
 	out   *gob.Encoder
 	in    *gob.Decoder
 	ended []int // lists that are no longer needed; the next request tells the server
-	err   error // why the connection is no longer usable; nil if it is
+	err   error // why the connection is no longer usable; nil while it is usable
 }
 
 var _ store.Reader = (*Reader)(nil)
@@ -242,7 +242,7 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of the clusters of the given leaders. Each request asks for up to
+// Members yields the members of the given leaders' clusters. Each request asks for up to
 // pagesAtOnce clusters.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {

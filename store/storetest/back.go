@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// backPromises are about URLs that are requeued, queued with a late priority, or due later.
+// backPromises are about URLs that are requeued, queued with a low priority, or due later.
 var backPromises = []promise{
 	{"what_has_ended_is_put_back", func(t *testing.T, s store.Store) {
 		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp} {
@@ -184,7 +184,7 @@ var backPromises = []promise{
 	}},
 }
 
-// requeue requeues URLs and expects exactly want of them not to be pending.
+// requeue requeues URLs and expects that exactly want of them were not pending before.
 func requeue(t tester, s store.Store, want int, list ...frontier.Item) {
 	t.Helper()
 	if got := must(s.Requeue(ctx, list))(t); got != want {

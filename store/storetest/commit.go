@@ -47,7 +47,7 @@ var commitPromises = []promise{
 		e := page(url)
 		e.State = frontier.Unknown
 		commit(t, s, e)
-		discover(t, s, 1, items(0, url)) // a record does not make a URL discovered
+		discover(t, s, 1, items(0, url)) // committing a record does not count as discovering its URL
 		wantOutcomes(t, s, []*store.Entry{e}, store.Kept)
 		wantState(t, s, url, frontier.Pending)
 		equal(t, "left", take(t, s, claim(t, s, "example.com").Claim, 9), []string{url})

@@ -136,7 +136,7 @@ func leaveOut(t tester, s store.Store, urls ...string) {
 
 const me = "me"
 
-// claim claims a host. Other hosts that the store grants are returned at once.
+// claim claims a host. It immediately gives back all other hosts that the store grants.
 func claim(t tester, s store.Store, host string) frontier.Held {
 	t.Helper()
 	return claimBy(t, s, me, host, time.Hour)

@@ -18,7 +18,7 @@ import (
 // testAsMemory performs the same random operations on a store and on [store.Memory], and compares
 // the results. It uses few names, so that many operations affect the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
-	// By default, rapid runs a hundred cases. That takes long, because each case opens several
+	// By default, rapid runs a hundred cases. That takes too long, because each case opens several
 	// stores, which call fsync.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
 		check(t, f.Value.Set("25"))
@@ -40,8 +40,8 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 	})
 }
 
-// A model has the store under test and a memory store, which must behave alike. Its methods that
-// take a *rapid.T are the operations. Check runs after each of them.
+// A model contains the store under test and a memory store, which must behave alike. Its methods
+// that take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
 	other  func() store.Store
@@ -130,7 +130,7 @@ func (m *model) Lookup(r *rapid.T) {
 	m.bases = append(m.bases, m.look(r, ask))
 }
 
-// A basisPair has the basis of a verdict in each of the two stores. Their marks differ.
+// A basisPair contains the basis of a verdict in each of the two stores. Their marks differ.
 type basisPair [2]store.Basis
 
 // look performs one look-up in both stores and compares the results, except for the marks.
@@ -157,8 +157,8 @@ func (m *model) Discover(r *rapid.T) {
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
 }
 
-// A heldPair has the claims on a host in the store under test and in the memory store. Each store
-// accepts only its own claims.
+// A heldPair contains the claims on a host in the store under test and in the memory store. Each
+// store accepts only its own claims.
 type heldPair [2]frontier.Claim
 
 // Claim claims a host in both stores, if they grant one.
@@ -267,7 +267,7 @@ func (m *model) Commit(r *rapid.T) {
 }
 
 // CommitJudged commits a page whose verdict is based on an earlier look-up. A store may refuse more
-// entries than it must. A refused page is committed without a basis.
+// entries than it must. A page that was refused is committed again without a basis.
 func (m *model) CommitJudged(r *rapid.T) {
 	if len(m.bases) == 0 {
 		return
@@ -285,11 +285,11 @@ func (m *model) CommitJudged(r *rapid.T) {
 	equal(r, "outcome", one(m.memory, basis[1]), got)
 }
 
-// Reopen first returns all claimed hosts, with delays that a store keeps. A reopened store has lost
-// the claims and the delays that skink itself chose. The memory store would keep them.
+// Reopen first gives back all claimed hosts, with delays that a store keeps. A reopened store has
+// lost the claims and the delays that skink itself chose. The memory store would keep them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
-		return // opening takes longer than everything else, so it is rare
+		return // opening takes longer than everything else, so it is done rarely
 	}
 	for host, rested := range m.rested {
 		if _, held := m.held[host]; !held && rested {

@@ -16,7 +16,7 @@ type group struct {
 	promises []promise
 }
 
-// reading has the promises for callers that only read a store.
+// reading lists the promises for callers that only read a store.
 var reading = []group{
 	{"records", recordPromises},
 	{"changes", changePromises},

@@ -85,7 +85,7 @@ type Options struct {
 	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
 	// Step, if not nil, is called with the name of each step that has changed files. A test may
-	// kill the process there.
+	// kill the process in Step.
 	Step func(step string)
 }
 
@@ -123,7 +123,7 @@ type Index struct {
 // A ManifestStore is the part of a store that an index uses.
 type ManifestStore interface {
 	SaveManifest(Manifest) error // stores the manifest so that it survives if the process is killed
-	RoomFor(bytes int64) bool    // reports whether the disk has room for a file of that size that is useful but not necessary
+	RoomFor(bytes int64) bool    // reports whether the disk has room for a file of the given size that is useful but not necessary
 }
 
 const (
@@ -133,9 +133,9 @@ const (
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of
 	// the next level. With a larger number, postings are rewritten less often, but a look-up reads
-	// more segments. At five million pages, 8 gives three levels, so that each posting is written
-	// three times, and ten segments on average. 4 gives four levels and six segments, and was
-	// slower: the fifth million pages took 42 µs a page instead of 38.
+	// more segments. At five million pages, 8 gives three levels and ten segments on average, so
+	// each posting is written three times. 4 gives four levels and six segments, and was slower:
+	// the fifth million pages took 42 µs a page instead of 38.
 	mergeAt = 8
 )
 
@@ -275,7 +275,7 @@ func (x *Index) Post(seq uint64, list []Posted) error {
 	return nil
 }
 
-// KnownSince tells the index that the mark in later calls of PostedSince will be at least place.
+// KnownSince tells the index that the mark in later calls to PostedSince will be at least place.
 func (x *Index) KnownSince(place uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -314,7 +314,7 @@ func (x *Index) wakeUp() {
 }
 
 // Find appends to dst the numbers of up to limit visits that were added under a key of the given
-// kind, lowest first. more reports whether there are further visits. Visits given to Forget are
+// kind, lowest first. more reports whether there are further visits. Visits passed to Forget are
 // left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
@@ -339,8 +339,8 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 // Among appends to dst the index i of each keys[i] that may be in the index with the given kind.
 // The other keys are certainly not in the index, so the caller need not call Find for them.
 //
-// Among checks all keys under one lock, because each key is in another cache line of a filter, and
-// the processor can fetch these lines in parallel. If the lock were taken for each key, the
+// Among checks all keys under one lock, because each key is in a different cache line of a filter,
+// and the processor can fetch these lines in parallel. If the lock were taken for each key, the
 // processor would fetch one line after the other.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
@@ -371,7 +371,7 @@ func (x *Index) maybe(key uint64) bool {
 }
 
 // collect appends to dst the numbers of the first want visits that were added under key, a hash
-// from [Mixed], with the given kind. It includes visits given to Forget.
+// from [Mixed], with the given kind. It includes visits passed to Forget.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()

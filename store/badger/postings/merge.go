@@ -10,7 +10,7 @@ import (
 
 // Start starts an index from a manifest whose segments [Index.Open] has opened, or that names none.
 // It removes files that the manifest does not name, and starts a goroutine that writes and merges
-// segments. Close waits for the goroutine. A read-only index does neither.
+// segments. If the index is read-only, Start does neither. Close waits for the goroutine.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {
@@ -112,9 +112,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the segments in old with by, which has the same postings. It saves the new
-// manifest first: from then on the replacement survives a crash. If by was written from a table and
-// not from segments, replace empties the table for reuse.
+// replace replaces the segments in old with the segment by, which contains the same postings. It
+// saves the new manifest first: from then on the replacement survives a crash. If by was written
+// from a table rather than from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -225,7 +225,7 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 	return nil
 }
 
-// pauseEach is the number of postings that a merge writes between calls of pause.
+// pauseEach is the number of postings that a merge writes between calls to pause.
 const pauseEach = 1024
 
 // pause interrupts a merge to write the full table, if any. It returns errClosing if the index is

@@ -79,7 +79,7 @@ func (t *postingTable) add(p posting) {
 		t.next[s.last], s.last = n, n
 		return
 	}
-	*s = slot{p.key, n, n} // then grow the table if more than three quarters of the slots are used
+	*s = slot{p.key, n, n}
 	if t.keys++; 4*t.keys > 3*len(t.slots) {
 		t.resize(2 * len(t.slots))
 	}

@@ -245,8 +245,8 @@ func (s *Server) exec(sql string) error {
 	return s.in(ctx, "postgres", sql)
 }
 
-// Exec runs SQL in the database of the stores. If the SQL is aborted because of a deadlock with a
-// store, Exec retries it, up to 20 attempts in all.
+// Exec runs SQL in the database that contains the stores. If the SQL is aborted because of a
+// deadlock with a store, Exec retries it, up to 20 attempts in all.
 func (s *Server) Exec(ctx context.Context, sql string) (err error) {
 	for range 20 {
 		err = s.in(ctx, Database, sql)
@@ -266,14 +266,15 @@ func (s *Server) in(ctx context.Context, database, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Connect opens a connection to the database of the stores. The caller must close it.
+// Connect opens a connection to the database that contains the stores. The caller must close it.
 func (s *Server) Connect(ctx context.Context) (*pgx.Conn, error) { return s.connect(ctx, Database) }
 
 func (s *Server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, fmt.Sprintf("postgres://%s@%s/%s", User, s.Addr, database))
 }
 
-// Text runs a query in the database of the stores and returns its first value, which must be text.
+// Text runs a query in the database that contains the stores, and returns the first value of the
+// result, which must be text.
 func (s *Server) Text(ctx context.Context, sql string) (text string, err error) {
 	conn, err := s.Connect(ctx)
 	if err != nil {

@@ -4,7 +4,7 @@ package postgrestest
 
 import "time"
 
-// CPU returns 0, because it is measured only on Linux.
+// CPU returns 0, because processor time is measured only on Linux.
 func (s *Server) CPU() time.Duration { return 0 }
 
 // killAll kills the main process of the server. Its other processes then end by themselves.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// credential returns the user that runs servers when the tests run as root, or nil otherwise.
+// credential returns the user account for the servers if the tests run as root, and nil otherwise.
 var credential = sync.OnceValues(func() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -31,7 +31,7 @@ var credential = sync.OnceValues(func() (*syscall.Credential, error) {
 	return nil, errors.New("there is no user postgres or nobody")
 })
 
-// give lets the user that runs servers write to a folder.
+// give makes the user that credential returns, if any, the owner of a folder.
 func give(dir string) error {
 	c, err := credential()
 	if err != nil || c == nil {
