@@ -59,7 +59,7 @@ func allocate(fd int, offset, length int64) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-			if st.Blocks == 0 { // badger keeps the file, and some systems keep the space they had already allocated for it: release that space
+			if st.Blocks == 0 { // Badger keeps the file, and some systems keep the space they have already allocated for it: release that space
 				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, length)
 			}
 			return err

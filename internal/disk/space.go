@@ -20,7 +20,7 @@ const (
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
 	// LeastReserve is the smallest default, in bytes: enough to write two memtables and compact
-	// their tables. With 16 MiB, a full disk was seen to kill the process.
+	// their tables. With 16 MiB, the process has been seen to crash on a full disk.
 	LeastReserve = 64 << 20
 	// askInterval is how long a measurement of free space stays valid. In that time, a program that
 	// writes 500 MB/s uses a tenth of the reserve.

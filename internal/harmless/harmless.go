@@ -93,8 +93,8 @@ func spelled(s string, shown func(rune) bool) string {
 	return b.String()
 }
 
-// Text guards output for people. Dangerous characters are escaped as in a Go string, except tabs
-// and line breaks. CRLF counts as one line break.
+// Text returns a guard for output that people read. Dangerous characters are escaped as in a Go
+// string, except tabs and line breaks. CRLF counts as one line break.
 func Text(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, bad byte) []byte {
 		if r == utf8.RuneError {
@@ -149,7 +149,7 @@ func AppendJSON(b []byte, start int) []byte {
 // A Guard is a writer that does not pass on dangerous characters.
 type Guard struct {
 	to    io.Writer
-	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte; used if r is utf8.RuneError
+	spell func(dst []byte, r rune, bad byte) []byte // if r is utf8.RuneError, bad is the invalid byte
 	part  []byte                                    // first bytes of a character that the next Write continues
 }
 

@@ -84,7 +84,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 			return nil, frontier.ErrLost
 		case outcome == store.Written:
 			return j, p.written(ctx, j)
-		case outcome != store.Stale: // the store already has this visit
+		case outcome != store.Stale: // the store already has the record of this visit
 			return j, nil
 		}
 		if v, err = p.visitAgain(ctx, v); err != nil {

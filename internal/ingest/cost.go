@@ -45,7 +45,7 @@ const (
 // costs estimates the memory that pages need, by their size, from the pages that have been read.
 type costs struct {
 	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: fraction of pages that outgrew a light tree, by the bit length of the page size
+	heavy [65]float64 // guarded by mu: fraction of pages whose tree was not light, by the bit length of the page size
 }
 
 // most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.

@@ -112,7 +112,7 @@ const (
 // A limit of 0 means no limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
-// Other workers write to the store, too.
+// recount reads the counts from the store, because other workers write to it too.
 func (c *counts) recount(ctx context.Context, s PipelineStore) error {
 	all, err := s.Tally(ctx)
 	if err != nil {

@@ -62,8 +62,8 @@ const (
 	// Words with digits are ignored if at most one word in fewFigures has digits. Error pages have
 	// few such words, and tables have more.
 	fewFigures = 8
-	// lastVisits is the number of recent visits to a host that count. Older visits are ignored, so
-	// that an outage that begins late in a run is noticed too.
+	// lastVisits is how many of the most recent visits to a host count. Older visits are ignored,
+	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
 	// leastTurned is the minimum number of pages in these visits that must have been replaced by
 	// error pages before the host gets no more requests. On a small site, a few pages may be edited
@@ -91,7 +91,7 @@ type hours struct {
 type hour struct {
 	last   []dedup.Hash                       // for each of the latest visits, oldest first: the sign (text hash) of the page if it may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
-	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
+	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has changed for good and has no outage
 	why    string                             // why the host gets no more requests; "" if it gets requests
 }
@@ -229,8 +229,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone stores the reason why a host got no more requests. Pass the zero store.Alone when the
-// host responds normally again; it removes the entry.
+// leftAlone stores the reason why a host gets no more requests. Pass the zero store.Alone when the
+// host responds normally again; this removes the entry.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {

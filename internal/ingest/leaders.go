@@ -41,7 +41,7 @@ type leaderCache struct {
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu
-	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
+	new  *lru.Cache[visitID, *leader] // guarded by mu; the shingles of these leaders are in text order and not shared
 }
 
 func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {

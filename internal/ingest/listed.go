@@ -22,7 +22,7 @@ import (
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed is the maximum number of URLs in the set, which limits its memory to about 400 MB.
+// mostListed is the maximum number of URLs in a [listing], which limits its memory to about 400 MB.
 // Further URLs count as listed only if their pages are in the store when the sitemap is read.
 const mostListed = 10_000_000
 

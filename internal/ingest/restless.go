@@ -76,8 +76,8 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// passages returns the short passages in which two texts differ, in the words of the second text.
-// The result all is true if the texts do not differ otherwise.
+// passages returns the short passages of the second text that differ from the first. The result all
+// is true if there are no other differences.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {

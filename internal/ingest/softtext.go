@@ -71,7 +71,7 @@ func wordsOf(url, title, text string) *pageWords {
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
-	near   int          // number of words by which the most similar of the other pages differs from the answer
+	near   int          // number of words by which the most similar of these pages differs from this one
 	taken  map[run]bool // runs of words in the known pages with other titles
 }
 

@@ -101,8 +101,8 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields reports whether page a gives up the lead to another page, because a names that page as its
-// canonical URL.
+// Yields reports whether page a gives up the lead to the other page because it names that page as
+// its canonical URL.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
 }

@@ -134,8 +134,8 @@ func AdviceOn(problem string) string {
 	return ""
 }
 
-// ago returns the time of a URL's last visit as the end of a message, or "" if that visit was in
-// the current run.
+// ago formats the time of a URL's last visit as the end of a message. It returns "" if that visit
+// was in the current run.
 func ago(of *store.Record, began time.Time) string {
 	if at := of.Visited(); at.Before(began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"

@@ -12,12 +12,12 @@ import (
 
 // # A web that changes
 //
-// Round 0 is the original web. In each later round five of a hundred pages change a little, by one
-// word, and two change completely. One disappears, unless another page can be reached only through
-// it. One of the pages that change a little gets a link to a new page. So links change only on
-// pages whose text changes, and every page stays as many links away from the first page as before.
-// Changes persist in later rounds, and a page may change again. That can split groups: a page that
-// changes completely no longer has the story of its group.
+// Round 0 is the original web. In each later round, about 5 % of the pages change by one word, 2 %
+// change completely, and up to 1 % disappear. A page does not disappear if another page can be
+// reached only through it. One of the pages that change a little gets a link to a new page. So
+// links change only on pages whose text changes, and every page stays as many links away from the
+// first page as before. Changes persist in later rounds, and a page may change again. That can
+// split groups: a page that changes completely no longer has the story of its group.
 //
 // Pages have an ETag, and a request with that ETag is answered with 304.
 
@@ -38,7 +38,7 @@ const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages 
 // before.
 const mostRounds = 10
 
-// changeIn returns the change of page n in the given round. The page must exist in that round.
+// changeIn returns the change to page n in the given round. The page must exist in that round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged
