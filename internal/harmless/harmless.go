@@ -235,8 +235,8 @@ func firstDangerous(p []byte) int {
 	return -1
 }
 
-// suspect marks the bytes that begin the UTF-8 of a dangerous character, except line breaks and
-// tabs.
+// suspect marks the bytes that begin the UTF-8 encoding of a dangerous character, except line
+// breaks and tabs.
 var suspect = func() (table [256]bool) {
 	for r := range rune(0x10000) {
 		if Dangerous(r) && r != '\n' && r != '\t' {

@@ -22,7 +22,9 @@ import (
 // The leader's new record is written before its members are judged, but its URL stays pending until
 // all of them are. If a crawl is killed in between, the next run finds the URL pending and the
 // record written, and judges the members.
-// Meanwhile, new pages may be copies of a member that is still waiting. A new page takes over the verdict of such a member only if it resembles the leader as much as that verdict says; see
+//
+// Meanwhile, new pages may be copies of a member that is still waiting. A new page takes over the
+// verdict of such a member only if it resembles the leader as much as that verdict says; see
 // [judge.trusts]. The store commits the verdict only if the leader has not changed in the meantime.
 // So no page becomes a duplicate of an old version of a leader. Pages that resemble the new version
 // may join the cluster before its members are judged, so the members are listed again until there

@@ -39,7 +39,8 @@ func readArticles(dir string) (pages []*page, left int, err error) {
 	return pages, left, nil
 }
 
-// readTruth reads both forms in the command's documentation.
+// readTruth reads the texts of the articles, by ID, in either form that the package comment
+// describes.
 func readTruth(dir string) (map[string]string, error) {
 	articles := map[string]string{}
 	var one map[string]struct {
