@@ -14,7 +14,7 @@ import (
 const (
 	// defaultReserve is the number of bytes that a crawl leaves free on the disk. Badger maps its
 	// files into memory, and if there is no space for a new one, nothing more can be written to the
-	// open store. Between two checks of the disk, badger may write a few memtables. A compaction
+	// open store. Between two checks of the disk, Badger may write a few memtables. A compaction
 	// needs space for its result while its input still exists.
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.

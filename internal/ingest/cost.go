@@ -39,7 +39,7 @@ const (
 	markdownCost = 8 // additional bytes per byte of a page whose Markdown is kept: for writing it, and for the copy that is compressed with the text
 
 	learnedIn = 32    // number of pages in the moving average for a page size
-	often     = 0.125 // if more than this fraction of pages outgrows a light tree, the largest share is reserved at once
+	often     = 0.125 // if the trees of more than this fraction of pages are not light, the largest share is reserved at once
 )
 
 // costs estimates the memory that pages need, by their size, from the pages that have been read.
@@ -51,8 +51,8 @@ type costs struct {
 // most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns the number of bytes of memory to reserve for the tree of a page that is size bytes
-// long when the page is first read.
+// tree returns the number of bytes of memory to reserve for the tree when a page of size bytes is
+// first read.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,8 +113,8 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	return got, share, err
 }
 
-// hugeTag reports whether a page has a tag of a megabyte or more, because the attributes of one tag
-// may then outgrow a light tree. The largest share of memory is reserved for such a page.
+// hugeTag reports whether a page has a tag of a megabyte or more. The attributes of such a tag may
+// make the tree much larger than a light tree, so the largest share of memory is reserved.
 func hugeTag(body []byte) bool {
 	const huge = 1 << 20
 	for len(body) >= huge {

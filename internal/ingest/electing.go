@@ -34,7 +34,7 @@ type candidate struct {
 // earlier one.
 const mostPassed = 256
 
-// standing is that of the page that needs the locks.
+// The argument standing is that of the page that needs the locks.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
@@ -108,7 +108,7 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare orders candidates by who gets their locks first. Like [cmp.Compare], it returns a
+// compare orders candidates by which of them gets its locks first. Like [cmp.Compare], it returns a
 // negative number if c comes first.
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {

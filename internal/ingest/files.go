@@ -29,8 +29,8 @@ import (
 type FileOptions struct {
 	// Bad is called for each record that cannot be read, in order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Passed is called for each record of an archive that contains no text, with its kind. It may
-	// be nil.
+	// Passed is called for each archive record without text, with the kind of the record. It may be
+	// nil.
 	Passed func(kind string)
 	// Judged is called for every other record, in order, with its record in the store, even if the
 	// store already had that record. Its error ends the run. It may be nil.
@@ -61,8 +61,8 @@ const (
 	batchBytes = 256 << 10 // enough for one send on a channel, but few enough to have many batches in memory
 )
 
-// Files reads and judges records of a corpus, and stores them in order. It returns the numbers of
-// names that were not new.
+// Files reads and judges records of a corpus, and stores them in order. It counts the names that
+// were not new.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {

@@ -184,7 +184,7 @@ func (got *reading) deadly(deaths int) *reading {
 }
 
 // need returns the number of bytes of memory to reserve for reading a page. If the process has
-// already died once while reading the page, need returns more memory than exists, so that no other
+// already died once while reading the page, need returns more than the whole pool, so that no other
 // page is read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {

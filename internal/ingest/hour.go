@@ -36,7 +36,7 @@ import (
 // Until there have been Options.GoneAfter such visits in a row, the page's record, text and verdict
 // are kept, and links in the response are not followed. After that, an empty page and a soft 404
 // are recorded as gone. If the page has the same text as others, this text is stored, because an
-// outage does not last so long. If the URL was recorded as gone before, the text is stored at the
+// outage does not last that long. If the URL was recorded as gone before, the text is stored at the
 // second such visit.
 //
 // When the first completely different page arrives, it is unknown whether other pages of the host
@@ -44,10 +44,10 @@ import (
 // queue, and is fetched a second time to decide. A page that was really rewritten costs one more
 // fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
 //
-// If most of the last visits to a host found error pages in place of pages, the host gets no more
-// requests in this run, and its URLs stay pending. Such a run counts as a failed visit to all pages of the
-// host. So if one page has replaced all others for good, the old pages are not kept forever: in the
-// run with number GoneAfter, all of them are visited and recorded as changed.
+// If most of the last visits to a host found error pages in place of the known pages, the host gets
+// no more requests in this run, and its URLs stay pending. Such a run counts as a failed visit to
+// all pages of the host. So if one page has replaced all others for good, the old pages are not
+// kept forever: in the run with number GoneAfter, all of them are visited and recorded as changed.
 //
 // Known weakness: If the extraction does not remove the words that a site repeats on all pages, an
 // error page may share half of the words of a page. In this case the first two error pages count as
@@ -357,7 +357,7 @@ func (got *reading) leftOfVisit(v *store.Visit) float64 {
 }
 
 // signOf returns a hash of the words of a text, except words that occur in the page's URL. It also
-// ignores words with digits if they are at most one in fewFigures, because error pages often
+// ignores words with digits if at most one word in fewFigures has digits, because error pages often
 // contain a time or a number.
 func signOf(text, rawURL string) dedup.Hash {
 	words := wordsBeside(rawURL, text)

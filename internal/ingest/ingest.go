@@ -12,7 +12,7 @@
 //
 //   - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
 //     is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
-//     and gives up pages that end the process (flight.go).
+//     and gives up on pages that crash the process (flight.go).
 //   - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
 //     or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
 //     [classify], which is pure, decides about the stored record: whether the page is unchanged,
@@ -67,7 +67,7 @@ type Options struct {
 	OnTouch        func(*store.Record) // called for each visit that finds a page unchanged; may be nil
 	Limit          int64               // page limit of the crawl, near which the pages of other workers are counted more often; 0 means no limit
 	Shared         bool                // other workers also write to the store, so its pages are counted every countEvery
-	NoLinks        bool                // do not store the links of pages, which are still followed
+	NoLinks        bool                // do not store the links of pages, but follow them
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Anchors        bool                // keep the fragments of links, and the anchors that they lead to
 	Temporary      bool                // the store is deleted when the command ends, so compress texts fast rather than well

@@ -33,7 +33,7 @@ const leaderOverhead = 320
 // file that repeats another file of its batch is judged again after the other one is committed. By
 // then, the cache still has the shingles of the other file. Reading its text from the store and
 // computing them again would cost more than the rest of the verdict. Most new leaders are never
-// needed, and must not evict the leaders that are.
+// needed, and must not evict the leaders that are needed often.
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
@@ -54,8 +54,8 @@ func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache 
 	return c
 }
 
-// led caches a committed page if it leads a cluster. The cache takes over the page's shingles. If the
-// rule is containment, the page is not cached, because its runs of three words are not known.
+// led caches a committed page if it leads a cluster. The cache takes over the page's shingles. If
+// the rule is containment, the page is not cached, because its runs of three words are not known.
 func (c *leaderCache) led(j *judgement) {
 	r := &j.record
 	if r.Verdict != dedup.Unique || j.text == nil || c.rule.Contained > 0 {

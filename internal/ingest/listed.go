@@ -45,7 +45,7 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read returns the number of parts as it is stored.
+// read reads the parts that have not been read yet. It returns the stored number of parts.
 func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
 	if number, err = s.Meta(ctx, listedName); err != nil {
 		return nil, err

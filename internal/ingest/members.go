@@ -163,7 +163,8 @@ func (u *reunion) has(r *store.Record) bool {
 
 // twin returns the current record of the first judged member with the same text as a page, or nil
 // if there is none. It is needed for pages that are too short to be compared. For these, the store
-// may return a copy that has not been judged yet, so they would not find each other.
+// may return a copy that has not been judged yet, so members with the same text would not find each
+// other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]

@@ -139,7 +139,8 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 const mostMembers = 64
 
 // examine finds the stored pages of a pattern that have the text of its probe's answer, and calls
-// putBack. It compares the suspects and, if a suspect leads a cluster, the members of the cluster.
+// putBack for them. It compares the suspects and, if a suspect leads a cluster, the members of the
+// cluster.
 func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
 	var said []*store.Record
 	done := map[dedup.Hash]bool{}
@@ -211,8 +212,8 @@ func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.C
 	return f.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recall does what meanwhile does, for a page that the previous process stored before it was
-// killed.
+// recall does the work of [softPages.meanwhile] for a page that the previous process stored before
+// it was killed.
 func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || r.Kind != store.Page {

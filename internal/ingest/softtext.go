@@ -224,7 +224,8 @@ func wordsBeside(url, text string) []string {
 	return leave(tokensOf(text), func(word string) bool { return slices.Contains(inURL, word) })
 }
 
-// An answerOf is the key of an answer and the pages that it is compared with.
+// An answerOf is the cache key of a softAnswer: it identifies the answer and the pages that it is
+// compared with.
 type answerOf struct{ probe, text, others string }
 
 const softAnswersKept = 8 << 20

@@ -55,7 +55,7 @@ func Detect(text string) (lang string, sure bool) {
 type counts struct {
 	scripts
 	words    int
-	function [len(languages)]int // number of words in the list of each language
+	function [len(languages)]int // number of the text's words that are in the list of each language
 }
 
 // count counts the letters and words of a text. A word consists of letters, marks and apostrophes.
@@ -100,7 +100,7 @@ func count(text string) (c counts) {
 			}
 		}
 		if i == len(text) {
-			ascii -= strings.Count(text, "'") // each apostrophe is in a word
+			ascii -= strings.Count(text, "'") // apostrophes were counted as letters
 			c.latin += ascii
 			c.letters += ascii
 			return c
@@ -222,7 +222,7 @@ func (c *counts) byWords(among langSet) (lang string, sure bool) {
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower, it allocates no string. No
-// letter in the lists becomes longer in UTF-8 in lower case.
+// letter in the lists takes more bytes in UTF-8 when it is lower-cased.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

@@ -209,7 +209,8 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns late for a consumer that sends to a server, otherwise a context that never ends.
+// work returns the context late for a consumer that sends to a server, otherwise a context that
+// never ends.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)

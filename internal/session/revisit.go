@@ -66,7 +66,7 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 	return s.usual(r)
 }
 
-// usual is for a page that could be fetched and is not a duplicate.
+// usual returns the interval for a page that could be fetched and is not a duplicate.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
 	changes, since := changesOf(r)

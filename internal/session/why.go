@@ -76,8 +76,8 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched returns an error that explains why a crawl has no page. Of several reasons, the
-// error names the first in this list: a problem with a URL, a redirect out of scope, a redirect
+// nothingFetched returns an error that explains why a crawl fetched no page. Of several reasons,
+// the error names the first in this list: a problem with a URL, a redirect out of scope, a redirect
 // loop, a missing folder, a suspended host.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")

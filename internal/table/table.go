@@ -212,8 +212,8 @@ func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more 
 	}
 }
 
-// readRows reads rows into buffer. Some damaged files make the library panic; it turns the panic
-// into an error.
+// readRows reads rows into buffer. Some damaged files make the library panic; readRows turns the
+// panic into an error.
 func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {

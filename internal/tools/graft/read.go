@@ -14,8 +14,8 @@ import (
 	"skink/dedup"
 )
 
-// readArticles reads the pages of a benchmark whose article is in a box, and returns the number of
-// other pages. It skips articles that are too short to be compared.
+// readArticles reads a benchmark. It returns the pages that have a box with the article, and the
+// number of other pages. It skips articles that are too short to be compared.
 func readArticles(dir string) (pages []*page, left int, err error) {
 	truth, err := readTruth(dir)
 	if err != nil {

@@ -34,8 +34,7 @@ const (
 
 const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r, and forRounds<<8+r the word that changes
 
-// mostRounds is the number of rounds. Pages that disappear in one of them contain no links, even
-// before.
+// mostRounds is the number of rounds. A page that disappears in any of them never contains links.
 const mostRounds = 10
 
 // changeIn returns the change to page n in the given round. The page must exist in that round.

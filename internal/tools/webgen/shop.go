@@ -175,7 +175,7 @@ func (s *shop) combinations(c int) (links []string) {
 	return links
 }
 
-// product returns the page of a product. Its links to products have the same session id.
+// product returns the page of a product. Its links to products contain the given session id.
 func (s *shop) product(host string, id int, session, query string) shopPage {
 	if id < 0 || id >= s.products || query != "" && !strings.HasPrefix(query, "sid=") {
 		return shopPage{}
@@ -296,7 +296,7 @@ func (s *shop) groups() []string {
 	return all
 }
 
-// words returns the words of the text of a group.
+// words returns the words of a group's text.
 func (s *shop) words(group string) []string {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.luck(group, 1<<60))))
 	words := make([]string, leastWords+rng.IntN(leastWords))

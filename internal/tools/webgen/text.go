@@ -29,7 +29,7 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// story returns the words of the text of page n.
+// story returns the words of page n's text.
 func (w *web) story(n int) []string {
 	p := &w.pages[n]
 	rng := rand.New(rand.NewPCG(w.seed, uint64(p.group)+1<<32))
