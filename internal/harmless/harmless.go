@@ -219,8 +219,8 @@ func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
 }
 
 // firstDangerous returns the index of the first dangerous character in p, 0 if p is not valid
-// UTF-8, or -1. It decodes only characters whose first byte is in suspect. Most output has no such
-// bytes, and is checked as fast as it can be read.
+// UTF-8, or -1 if p is harmless. It decodes only characters whose first byte is in suspect. Most
+// output has no such bytes, and is checked as fast as it can be read.
 func firstDangerous(p []byte) int {
 	if !utf8.Valid(p) {
 		return 0

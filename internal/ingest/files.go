@@ -20,10 +20,10 @@ import (
 // # Files
 //
 // The records of a corpus are judged in order, so that the same files always get the same verdicts.
-// All processors extract texts, compute sketches and compare them with the store, in any order. Two
-// steps run in order: giving names, and committing verdicts, where the store refuses stale
-// verdicts. Records are processed in batches, because most of the time for short texts would
-// otherwise be spent on sending them over channels.
+// All CPUs extract texts, compute sketches and compare them with the store, in any order. Two steps
+// run in order: giving names, and committing verdicts, where the store refuses stale verdicts.
+// Records are processed in batches, because most of the time for short texts would otherwise be
+// spent on sending them over channels.
 
 // FileOptions holds the callbacks for the results of Files.
 type FileOptions struct {
@@ -58,7 +58,7 @@ type batch struct {
 
 const (
 	batchFiles = 64        // a good size for one commit
-	batchBytes = 256 << 10 // enough for one send on a channel, but few enough to have many batches in memory
+	batchBytes = 256 << 10 // large enough to be worth a send on a channel, but small enough to keep many batches in memory
 )
 
 // Files reads and judges records of a corpus, and stores them in order. It counts the names that

@@ -56,8 +56,8 @@ const (
 	// manyAlike is the minimum number of pages with the same new text that count as an outage. Two
 	// such pages may be copies that were edited together.
 	manyAlike = 3
-	// A page with a resemblance to its last version below whollyOther is completely different. An
-	// edit seldom removes half of a page.
+	// A page is completely different if its resemblance to its last version is below whollyOther.
+	// An edit seldom removes half of a page.
 	whollyOther = 0.5
 	// Words with digits are ignored if at most one word in fewFigures has digits. Error pages have
 	// few such words, and tables have more.

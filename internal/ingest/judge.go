@@ -16,10 +16,10 @@ import (
 
 // # How a page is judged
 //
-// A page is judged by the content of the store at the time of its look-up. There are limits on the
-// length of lists and on the number of comparisons. The store commits the verdict only if the same
-// look-up would have the same result at the time of the commit. So verdicts depend only on the
-// order of commits, not on the timing of the pipeline.
+// A page is judged by the content of the store at the time of its look-up. The number of leaders
+// listed for each key and the number of comparisons are limited. The store commits the verdict only
+// if the same look-up would have the same result at the time of the commit. So verdicts depend only
+// on the order of commits, not on the timing of the pipeline.
 
 type judge struct {
 	store   pageStore

@@ -26,8 +26,8 @@ func (l *leader) weighs() int { return 8*(cap(l.set)+cap(l.runs)) + len(l.url) +
 // overhead.
 const leaderOverhead = 320
 
-// A leaderCache reads leaders from a store, and caches the most recently used. A crawl needs the
-// leaders of a template again and again, so a small cache is enough.
+// A leaderCache reads leaders from a store, and caches the most recently used. Pages from one
+// template are compared with the same leaders again and again, so a small cache is enough.
 //
 // Pages that have just become leaders are in a separate cache. Files are judged in batches, and a
 // file that repeats another file of its batch is judged again after the other one is committed. By

@@ -139,7 +139,7 @@ func broken(r store.Record, claim frontier.Claim, err error) *reading {
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // a sitemap that a page links to, or from an archive
+	if sitemap.Begins(body) { // a sitemap from an archive, or one that a page links to
 		other.seen.Kind = store.Sitemap
 	}
 	return &other

@@ -23,7 +23,7 @@ import (
 type Replayed struct {
 	Page  *crawler.Page
 	Leads *crawler.Leads
-	// Before is called when all pages before this one are stored.
+	// Before is called once all pages before this one have been stored.
 	Before func(context.Context) error
 	// Write commits the entry of the page.
 	Write EntryWriter

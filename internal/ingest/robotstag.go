@@ -24,7 +24,7 @@ func robotsTag(h map[string][]string, agent string) (t tag) {
 }
 
 // isAgent reports whether the text before a colon is the name of a crawler. Otherwise it is a
-// directive with a value, or the hours of a time.
+// directive with a value, or the hour in a time such as 15:00.
 func isAgent(name string) bool {
 	switch name {
 	case "", "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":

@@ -126,8 +126,8 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	return a.shares(page, drop)
 }
 
-// shares reports whether a page shares enough text with the answer, not counting text of the other
-// pages.
+// shares reports whether a page shares enough text with the answer, not counting text that the
+// other pages also contain.
 func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	answer := runsOf(leave(a.text, drop))
 	own, shared := 0, 0

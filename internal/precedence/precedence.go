@@ -74,7 +74,7 @@ const (
 	LedBefore    Reason = "leader before" // the page was already the leader when a page that precedes it arrived, such as a page on the host of a new seed
 )
 
-// order lists all criteria except canonical URLs, in their order.
+// order lists all criteria except canonical URLs, most important first.
 var order = []struct {
 	reason  Reason
 	compare func(a, b *Standing) int

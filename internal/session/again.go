@@ -65,7 +65,7 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	return began, nil
 }
 
-// The zero round means that there is none.
+// writeRound stores a round. The zero round removes the stored one.
 func writeRound(ctx context.Context, s store.Meta, r round) error {
 	text, err := json.Marshal(r)
 	if r == (round{}) {
@@ -311,7 +311,7 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	return ""
 }
 
-// putLast yields no URLs if this run may postpone URLs, too.
+// putLast yields the URLs that earlier runs postponed, unless this run may postpone URLs again.
 func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.postponed {

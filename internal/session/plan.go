@@ -84,8 +84,8 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	return p, err
 }
 
-// checkOthers refuses seeds if the store contains a finished crawl and none of them. Otherwise, a
-// user who has forgotten about the store would get two sites in one report.
+// checkOthers refuses the given seeds if the store contains a finished crawl that has none of them.
+// Otherwise, a user who has forgotten about the store would get two sites in one report.
 func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	counts, err := r.store.Counts(ctx)
 	if err != nil {

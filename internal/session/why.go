@@ -13,7 +13,8 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne returns "" if the crawl found more than one page, or is not finished.
+// whyOnlyOne explains why the crawl found only one page. It returns "" if the crawl found several,
+// or is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
@@ -49,7 +50,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 
 const mostRedirects = 10_000
 
-// redirectCircle returns "" if there is no such circle.
+// redirectCircle describes a redirect loop among the stored pages, or returns "" if there is none.
 func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	to := map[string]string{}
 	var froms []string

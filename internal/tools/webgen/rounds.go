@@ -79,8 +79,8 @@ func (w *web) goesIn(n int) int {
 	return 0
 }
 
-// newOf returns the round from which on page n links to a new page, which may be a future round, or
-// 0 if there is none.
+// newOf returns the first round in which page n links to a new page, which may be a future round,
+// or 0 if it never does.
 func (w *web) newOf(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.luck(n, forRounds+uint64(round), 100) == 0 {

@@ -87,7 +87,7 @@ func (w *web) divide() {
 	}
 }
 
-// group divides the pages into groups with the same story, at random.
+// group divides the pages at random into groups. The pages of a group have the same story.
 func (w *web) group() {
 	rng := rand.New(rand.NewPCG(w.seed, 1))
 	deck := rng.Perm(len(w.pages))
