@@ -39,7 +39,7 @@ const (
 	markdownCost = 8 // additional bytes per byte of a page whose Markdown is kept: for writing it, and for the copy that is compressed with the text
 
 	learnedIn = 32    // number of pages in the moving average for a page size
-	often     = 0.125 // if the trees of more than this fraction of pages are not light, the largest share is reserved at once
+	often     = 0.125 // if the trees of more than this fraction of pages are not light, the largest share is reserved from the start
 )
 
 // costs estimates the memory that pages need, by their size, from the pages that have been read.

@@ -19,7 +19,7 @@ import (
 // rule covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the commonest
 // nouns. Polish, Russian and Ukrainian decline. There the plural forms of any case become the
 // nominative singular, for the commonest nouns and for suffixes that identify it. A singular form
-// that looks like one of these plural forms is changed too. All other words stay.
+// that looks like one of these plural forms is changed too. All other words stay unchanged.
 //
 // The rules were measured with the analysers of Apertium, on those words of Debian's spelling lists
 // that can only be plural nouns. The columns are the share with the same result as the analyser,

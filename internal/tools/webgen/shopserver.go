@@ -36,7 +36,7 @@ type Sold struct {
 	All     int            `json:"all"`     // number of different texts of the shop
 	Other   int            `json:"other"`   // number of requests for robots.txt, sitemaps and missing pages
 	Hosts   map[string]int `json:"hosts"`   // number of responses with a page, by host
-	Missing []string       `json:"missing"` // groups whose text was not fetched, at most 100
+	Missing []string       `json:"missing"` // groups whose text has not been fetched, at most 100
 	Plain   []string       `json:"plain"`   // groups of the host plain, in the order in which they were first fetched
 	Seeds   []string       `json:"seeds"`
 }
