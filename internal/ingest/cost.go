@@ -149,8 +149,8 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 	return got, share, err
 }
 
-// weighs returns the bytes of memory that the result of reading a page takes until it is stored,
-// without the body of the page.
+// weighs returns the number of bytes of memory that the result of reading a page takes until it is
+// stored, not counting the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
 	const item = 100 // size in bytes of a link in the list, without its URL

@@ -30,7 +30,7 @@ type Visits map[store.VisitKind]int64
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only the noindex directive of a page
+	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only a page's noindex directive has
 )
 
 // All returns the total number of visits.
@@ -61,7 +61,7 @@ func (c *counts) add(j *judgement) {
 			c.news.Remove(j.before)
 			c.news.Add(&j.record)
 		}
-	case j.before.Visited().Before(c.began): // otherwise an earlier visit in this run was counted
+	case j.before.Visited().Before(c.began): // otherwise, an earlier visit in this run has already been counted
 		if c.visits == nil {
 			c.visits = Visits{}
 		}

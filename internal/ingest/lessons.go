@@ -53,7 +53,7 @@ type lessons struct {
 	shared bool // other workers also write to the store
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: counts the pages that have begun since the last call of turn and are not in the book yet
+	now *sync.WaitGroup // guarded by mu: counts the calls of begin since the last call of turn for which done has not been called yet
 }
 
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {

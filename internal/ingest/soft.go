@@ -98,9 +98,9 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
 // the pages for which the answer counts back into the frontier. If the pages in said make the
-// answer count, putBack also puts back the pages that were found with its text earlier. The caller
-// must hold the locks of all clusters. Otherwise, a page could become a leader at the same time:
-// its URL would be put back after its record is written, and then be recorded as finished.
+// answer count, putBack also puts back the pages that were found earlier to have its text. The
+// caller must hold the locks of all clusters. Otherwise, a page could become a leader at the same
+// time: its URL would be put back after its record is written, and then be recorded as finished.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {

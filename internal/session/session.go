@@ -239,7 +239,7 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := crawl.Run(timed)
-	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors of pages that were still being fetched
+	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors from pages that were still being fetched
 		return errMaxTime
 	}
 	return err

@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne explains why the crawl found only one page. It returns "" if the crawl found several,
-// or is not finished.
+// whyOnlyOne explains why a finished crawl found only one page. It returns "" if the crawl found
+// none or several, or is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
