@@ -1,6 +1,6 @@
 // Package disk provides the system services that a store needs. It measures free space, open files
 // and resident memory, allocates space for mapped files, and keeps files with cached values. It
-// also tells whether an error is a refusal by the system or means a damaged file.
+// also distinguishes refusals by the system from damaged files.
 package disk
 
 import (

@@ -28,8 +28,8 @@ func Dangerous(r rune) bool {
 }
 
 // Line returns a string that is safe as a field of a line. It escapes invisible characters, and
-// bytes that are not UTF-8, as in a Go string. It keeps the two joiners, because Persian words and
-// family emoji need them.
+// bytes that are not UTF-8, as in a Go string. It keeps the zero-width joiner and non-joiner,
+// because Persian words and family emoji need them.
 func Line(s string) string { return spelled(s, showable) }
 
 func showable(r rune) bool {
@@ -48,7 +48,7 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain replaces control characters with spaces, for text in a page that has its own layout. [HTML]
+// Plain replaces control characters with spaces, for text that an HTML page lays out. [HTML]
 // handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -61,7 +61,7 @@ func Plain(s string) string {
 
 // Cell returns a string as a table cell: one line, without characters that change the text
 // direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
-// an apostrophe, which makes the cell text.
+// an apostrophe, so that the cell counts as text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))

@@ -25,7 +25,7 @@ const (
 	sampled   = 10000 // number of bytes that are examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
 	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, a list of names under 0.1
-	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best one's count
+	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best language's count
 	someShare = 0.08  // minimum share of function words for any result
 )
 
@@ -200,7 +200,7 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language, of those in among, with the most function words in the text.
+// byWords returns the language in among that has the most function words in the text.
 func (c *counts) byWords(among langSet) (lang string, sure bool) {
 	if c.words < minWords {
 		return "", false

@@ -13,8 +13,8 @@ import (
 //
 // English uses rules and a list. Words with an apostrophe ("dog's") stay unchanged, as do words of
 // three letters and "news", "analysis", "always". "people", "data" and "media" stay unchanged
-// because they are seldom used as plurals. Of 4,151 words that WordNet knows as a noun's regular
-// plural, 38 get a different singular than in WordNet. Only common irregular plurals are known.
+// because they are seldom used as plurals. Of 4,151 words that are regular plurals of nouns in
+// WordNet, 38 get a different singular than in WordNet. Only common irregular plurals are known.
 //
 // The other languages use a heuristic of endings and lists, and function words stay unchanged; see
 // singular_endings.go.

@@ -90,8 +90,8 @@ var order = []struct {
 }
 
 // Compare compares two pages by all criteria except canonical URLs, and returns the first criterion
-// that decides. The number is negative if a precedes b, and positive if b precedes a. It is 0 only
-// for the same page.
+// that decides. The returned number is negative if a precedes b, and positive if b precedes a. It
+// is 0 only for the same page.
 func Compare(a, b *Standing) (int, Reason) {
 	for _, c := range order {
 		if d := c.compare(a, b); d != 0 {

@@ -112,7 +112,7 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	}
 	for _, i := range p.seeds.Items() {
 		state, err := r.store.State(ctx, i.URL)
-		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed meanwhile
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed in the meantime
 			return true, firstDue, err
 		}
 	}
