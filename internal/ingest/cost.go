@@ -18,9 +18,9 @@ import (
 // The memory of all pages that are read at the same time is limited, because one page of 10 MB may
 // need several hundred MB. A worker acquires a share of this memory before it reads a page. It
 // acquires the whole share at once, so while it waits it holds nothing that another worker needs.
-// The page's size gives the upper bound of the share: [extract.Options] bounds the tree, and the
-// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured peak
-// of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
+// The page's size determines the upper bound of the share: [extract.Options] bounds the tree, and
+// the rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured
+// peak of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
 // prose, 16 in listings, and 20 in a text of one-letter words.
 //
 // The tree of an ordinary page is much smaller than the bound. It takes about 10 bytes for each

@@ -20,10 +20,10 @@ import (
 // # Files
 //
 // The records of a corpus are judged in order, so that the same files always get the same verdicts.
-// All CPUs extract texts, compute sketches and compare them with the store, in any order. Two steps
-// run in order: giving names, and committing verdicts, where the store refuses stale verdicts.
-// Records are processed in batches, because most of the time for short texts would otherwise be
-// spent on sending them over channels.
+// Extracting texts, computing sketches and comparing them with the store run on all CPUs, in any
+// order. Two steps run in order: giving names, and committing verdicts, where the store refuses
+// stale verdicts. Records are processed in batches, because most of the time for short texts would
+// otherwise be spent on sending them over channels.
 
 // FileOptions holds the callbacks for the results of Files.
 type FileOptions struct {
