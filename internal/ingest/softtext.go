@@ -23,8 +23,8 @@ import (
 //   - The texts have the same words, in any order. A few words with digits may differ on either
 //     side, such as a time or a counter: at most mostOwn, and at most one in oneIn of the answer's
 //     words. On some sites, real pages with other titles differ from the answer by a few words
-//     only. So the number of differing words must be below half of that of the nearest of these pages, and 0
-//     if fewer than leastOthers of them are known.
+//     only. So the number of differing words must be below half of that of the nearest of these
+//     pages, and 0 if fewer than leastOthers of them are known.
 //   - At least leastOthers pages of the pattern have other titles, and the page shares text with
 //     the answer that none of them has: at least leastShared runs of three words, and at least one
 //     in shareOfOwn of the page's runs that are not in those other texts. This recognizes error
