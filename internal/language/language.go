@@ -4,7 +4,7 @@
 // [Detect] looks at the script first: Greek letters mean Greek, and kana mean Japanese. Dozens of
 // languages use Latin and Cyrillic letters. For languages that share a script, the function words
 // decide, because every running text is full of them. Detect does not guess from a few words: for a
-// heading, it returns no language.
+// heading in a shared script, it returns no language.
 package language
 
 import "strings"
