@@ -12,15 +12,15 @@ import (
 //
 // Badger extends a file, which allocates no space, maps it, and writes into the mapping. If the
 // disk is full by then, the kernel sends SIGBUS, and the Go runtime ends the process. The fault
-// occurs in a goroutine of badger, so skink cannot recover from it. A reserve of free space makes
+// occurs in a goroutine of Badger, so skink cannot recover from it. A reserve of free space makes
 // that rare, but another program can use up any reserve between two checks of the disk.
 //
 // So the space is allocated before a file is mapped. If the disk is full, the call that would have
-// mapped the file returns ENOSPC, and badger returns that error or tries again. Badger has no
+// mapped the file returns ENOSPC, and Badger returns that error or tries again. Badger has no
 // setting for this. But it maps files by unix.Mmap, which calls a function in a package variable,
 // and that function is replaced here. The variable is reached by its linker name; TestAllocated
-// fails if x/sys or badger change. The replacement affects all shared, writable file mappings that
-// this process makes through x/sys/unix.
+// fails if x/sys or Badger changes this. The replacement affects all shared, writable file mappings
+// that this process makes through x/sys/unix.
 
 // mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be
 // converted to a pointer to the other.
@@ -45,7 +45,7 @@ func init() {
 	}
 }
 
-// allocate does nothing on file systems that do not support it.
+// allocate does nothing on file systems that do not support allocation in advance.
 func allocate(fd int, offset, length int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -59,7 +59,7 @@ func allocate(fd int, offset, length int64) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-			if st.Blocks == 0 { // badger keeps the file, and some systems keep the space they had already allocated for it: release that space
+			if st.Blocks == 0 { // Badger keeps the file, and some systems keep the space they have already allocated for it: release that space
 				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, length)
 			}
 			return err

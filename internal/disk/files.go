@@ -14,8 +14,8 @@ var ErrFiles = errors.New("the limit of open files is too low")
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
 // are also four logs, the value log, and the tables that a compaction writes before it removes
-// others. If one of them cannot be opened, Badger may crash or hang: with 18 spare files it ended
-// the process, and with 20 it hung.
+// others. If one of them cannot be opened, Badger may crash or hang: with 18 spare files it
+// crashed, and with 20 it hung.
 const spareFiles = 48
 
 // CheckFiles returns an error unless the process may open enough files for the store in dir, plus

@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// refusals are the error numbers with which the system refuses access to a file. They do not mean
-// that the file is damaged.
+// refusals are the error numbers with which the system refuses an operation on a file. They do not
+// mean that the file is damaged.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
 	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,

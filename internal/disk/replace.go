@@ -3,7 +3,7 @@ package disk
 import "os"
 
 // Replace replaces the content of the named file with b. After a power failure, the file has either
-// the old or the new content, never a part.
+// the old or the new content, never only a part of it.
 func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
 
 func replaceBy(half, name string, b []byte) error {

@@ -23,7 +23,7 @@ func Resident() (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// GiveBack releases the memory of some pages of a mapped file. No data is lost, because badger maps
+// GiveBack releases the memory of some pages of a mapped file. No data is lost, because Badger maps
 // its files as shared: the system writes changed pages to the file.
 func GiveBack(pages []byte) {
 	if len(pages) > 0 {

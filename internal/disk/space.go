@@ -1,6 +1,6 @@
 // Package disk provides the system services that a store needs. It measures free space, open files
 // and resident memory, allocates space for mapped files, and keeps files with cached values. It
-// also tells whether an error is a refusal by the system or means a damaged file.
+// also distinguishes refusals by the system from damaged files.
 package disk
 
 import (
@@ -14,13 +14,13 @@ import (
 const (
 	// defaultReserve is the number of bytes that a crawl leaves free on the disk. Badger maps its
 	// files into memory, and if there is no space for a new one, nothing more can be written to the
-	// open store. Between two checks of the disk, badger may write a few memtables. A compaction
+	// open store. Between two checks of the disk, Badger may write a few memtables. A compaction
 	// needs space for its result while its input still exists.
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
 	// LeastReserve is the smallest default, in bytes: enough to write two memtables and compact
-	// their tables. With 16 MiB, a full disk was seen to kill the process.
+	// their tables. With 16 MiB, the process has been seen to crash on a full disk.
 	LeastReserve = 64 << 20
 	// askInterval is how long a measurement of free space stays valid. In that time, a program that
 	// writes 500 MB/s uses a tenth of the reserve.

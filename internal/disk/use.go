@@ -16,7 +16,7 @@ func Use(dir string) (total int64) {
 				total += used(path, info)
 			}
 		}
-		return nil // ignore errors, such as that of a file removed in the meantime
+		return nil // ignore errors, for example when a file has been removed in the meantime
 	})
 	return total
 }

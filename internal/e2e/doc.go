@@ -1,7 +1,7 @@
 // Package e2e tests skink as its users run it. It runs terminal sessions (testdata/script), the
-// commands in the README and the manual, and crawls by many workers with a real PostgreSQL
-// server. Other tests kill crawls, fill disks and use real browsers. The package also has the
-// table of allowed imports. All tests run in the root folder of the module.
+// commands in the README and the manual, and crawls by many workers with a real PostgreSQL server.
+// Other tests kill crawls, fill disks and use real browsers. The package also contains the table of
+// allowed imports. All tests run in the root folder of the module.
 //
 // Long tests run only if SKINK_LONG is set; see long_test.go:
 //

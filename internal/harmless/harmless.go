@@ -28,8 +28,8 @@ func Dangerous(r rune) bool {
 }
 
 // Line returns a string that is safe as a field of a line. It escapes invisible characters, and
-// bytes that are not UTF-8, as in a Go string. It keeps the two joiners, because Persian words and
-// family emoji need them.
+// bytes that are not UTF-8, as in a Go string. It keeps the zero-width joiner and non-joiner,
+// because Persian words and family emoji need them.
 func Line(s string) string { return spelled(s, showable) }
 
 func showable(r rune) bool {
@@ -48,7 +48,7 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain replaces control characters with spaces, for text in a page that has its own layout. [HTML]
+// Plain replaces control characters with spaces, for text that an HTML page lays out. [HTML]
 // handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -61,7 +61,7 @@ func Plain(s string) string {
 
 // Cell returns a string as a table cell: one line, without characters that change the text
 // direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
-// an apostrophe, which makes the cell text.
+// an apostrophe, so that the cell counts as text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
@@ -93,8 +93,8 @@ func spelled(s string, shown func(rune) bool) string {
 	return b.String()
 }
 
-// Text guards output for people. Dangerous characters are escaped as in a Go string, except tabs
-// and line breaks. CRLF counts as one line break.
+// Text returns a guard for output that people read. Dangerous characters are escaped as in a Go
+// string, except tabs and line breaks. CRLF counts as one line break.
 func Text(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, bad byte) []byte {
 		if r == utf8.RuneError {
@@ -149,7 +149,7 @@ func AppendJSON(b []byte, start int) []byte {
 // A Guard is a writer that does not pass on dangerous characters.
 type Guard struct {
 	to    io.Writer
-	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte; used if r is utf8.RuneError
+	spell func(dst []byte, r rune, bad byte) []byte // if r is utf8.RuneError, bad is the invalid byte
 	part  []byte                                    // first bytes of a character that the next Write continues
 }
 
@@ -219,8 +219,8 @@ func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
 }
 
 // firstDangerous returns the index of the first dangerous character in p, 0 if p is not valid
-// UTF-8, or -1. It decodes only characters whose first byte is in suspect. Most output has no such
-// bytes, and is checked as fast as it can be read.
+// UTF-8, or -1 if p is harmless. It decodes only characters whose first byte is in suspect. Most
+// output has no such bytes, and is checked as fast as it can be read.
 func firstDangerous(p []byte) int {
 	if !utf8.Valid(p) {
 		return 0
@@ -235,8 +235,8 @@ func firstDangerous(p []byte) int {
 	return -1
 }
 
-// suspect marks the bytes that begin the UTF-8 of a dangerous character, except line breaks and
-// tabs.
+// suspect marks the bytes that begin the UTF-8 encoding of a dangerous character, except line
+// breaks and tabs.
 var suspect = func() (table [256]bool) {
 	for r := range rune(0x10000) {
 		if Dangerous(r) && r != '\n' && r != '\t' {

@@ -84,7 +84,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 			return nil, frontier.ErrLost
 		case outcome == store.Written:
 			return j, p.written(ctx, j)
-		case outcome != store.Stale: // the store already has this visit
+		case outcome != store.Stale: // the store already has the record of this visit
 			return j, nil
 		}
 		if v, err = p.visitAgain(ctx, v); err != nil {
@@ -103,7 +103,8 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// The judgement must already be in the store.
+// end records the final state of the URL in the frontier. The judgement must already be in the
+// store.
 func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
 	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})

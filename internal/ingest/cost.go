@@ -18,9 +18,9 @@ import (
 // The memory of all pages that are read at the same time is limited, because one page of 10 MB may
 // need several hundred MB. A worker acquires a share of this memory before it reads a page. It
 // acquires the whole share at once, so while it waits it holds nothing that another worker needs.
-// The page's size gives the upper bound of the share: [extract.Options] bounds the tree, and the
-// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured peak
-// of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
+// The page's size determines the upper bound of the share: [extract.Options] bounds the tree, and
+// the rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured
+// peak of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
 // prose, 16 in listings, and 20 in a text of one-letter words.
 //
 // The tree of an ordinary page is much smaller than the bound. It takes about 10 bytes for each
@@ -39,20 +39,20 @@ const (
 	markdownCost = 8 // additional bytes per byte of a page whose Markdown is kept: for writing it, and for the copy that is compressed with the text
 
 	learnedIn = 32    // number of pages in the moving average for a page size
-	often     = 0.125 // if more than this fraction of pages outgrows a light tree, the largest share is reserved at once
+	often     = 0.125 // if the trees of more than this fraction of pages are not light, the largest share is reserved from the start
 )
 
 // costs estimates the memory that pages need, by their size, from the pages that have been read.
 type costs struct {
 	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: fraction of pages that outgrew a light tree, by the bit length of the page size
+	heavy [65]float64 // guarded by mu: fraction of pages whose tree was not light, by the bit length of the page size
 }
 
 // most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns the number of bytes of memory to reserve for the tree of a page that is size bytes
-// long when the page is first read.
+// tree returns the number of bytes of memory to reserve for the tree when a page of size bytes is
+// first read.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,8 +113,8 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	return got, share, err
 }
 
-// hugeTag reports whether a page has a tag of a megabyte or more, because the attributes of one tag
-// may then outgrow a light tree. The largest share of memory is reserved for such a page.
+// hugeTag reports whether a page has a tag of a megabyte or more. The attributes of such a tag may
+// make the tree much larger than a light tree, so the largest share of memory is reserved.
 func hugeTag(body []byte) bool {
 	const huge = 1 << 20
 	for len(body) >= huge {
@@ -149,8 +149,8 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 	return got, share, err
 }
 
-// weighs returns the bytes of memory that the result of reading a page takes until it is stored,
-// without the body of the page.
+// weighs returns the number of bytes of memory that the result of reading a page takes until it is
+// stored, not counting the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
 	const item = 100 // size in bytes of a link in the list, without its URL

@@ -30,7 +30,7 @@ type Visits map[store.VisitKind]int64
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only the noindex directive of a page
+	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only a page's noindex directive has
 )
 
 // All returns the total number of visits.
@@ -61,7 +61,7 @@ func (c *counts) add(j *judgement) {
 			c.news.Remove(j.before)
 			c.news.Add(&j.record)
 		}
-	case j.before.Visited().Before(c.began): // otherwise an earlier visit in this run was counted
+	case j.before.Visited().Before(c.began): // otherwise, an earlier visit in this run has already been counted
 		if c.visits == nil {
 			c.visits = Visits{}
 		}
@@ -112,7 +112,7 @@ const (
 // A limit of 0 means no limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
-// Other workers write to the store, too.
+// recount reads the counts from the store, because other workers write to it too.
 func (c *counts) recount(ctx context.Context, s PipelineStore) error {
 	all, err := s.Tally(ctx)
 	if err != nil {

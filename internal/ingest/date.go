@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Pages write dates in many formats, mostly those of ISO 8601, but an index needs a single one.
+// Pages contain dates in many formats, mostly those of ISO 8601, but an index needs a single one.
 
-// layouts are the formats in which pages write a time, those with a zone first.
+// layouts are the formats of times in pages, those with a zone first.
 var layouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700",
 	time.RFC1123Z, http.TimeFormat, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",

@@ -25,8 +25,8 @@ func difference(was, is string) (added, removed string) {
 	return shown(came), shown(gone)
 }
 
-// Repeated lines are counted: if text has a line three times and other has it once, the line is
-// returned twice.
+// without returns the lines of text that are not in other. Repeated lines are counted: if text has
+// a line three times and other has it once, the line is returned twice.
 func without(text, other string) (lines []string) {
 	have := map[string]int{}
 	for line := range strings.Lines(other) {

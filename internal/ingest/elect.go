@@ -168,8 +168,8 @@ func (j *judgement) sameVerdict() bool {
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance && a.Containment == b.Containment
 }
 
-// again prepares the judgement of a stored page that was judged again. If the verdict has changed,
-// its record becomes the successor of the stored record.
+// again returns the judgement to store for a page that was judged again. If the verdict has
+// changed, the new record becomes the successor of the stored one.
 func (j *judgement) again() *judgement {
 	if j.sameVerdict() {
 		return j

@@ -9,9 +9,9 @@ import (
 )
 
 // electing is a set of locks, one for each cluster of duplicates. A page may change the leader of a
-// cluster only while it holds its lock. A cluster is identified by the id of its leader. A page
-// acquires all locks that it needs at once, and releases them before it waits for others, so there
-// is no deadlock.
+// cluster only while it holds the lock of the cluster. A cluster is identified by the id of its
+// leader. A page acquires all locks that it needs at once, and releases them before it waits for
+// others, so there is no deadlock.
 //
 // If several pages wait for a cluster, the page that would lead the others gets the lock first. So
 // if copies of a page arrive at the same time, the best copy becomes the leader at once, and the
@@ -34,7 +34,7 @@ type candidate struct {
 // earlier one.
 const mostPassed = 256
 
-// standing is that of the page that needs the locks.
+// The argument standing is that of the page that needs the locks.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
@@ -108,7 +108,7 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare orders candidates by who gets their locks first. Like [cmp.Compare], it returns a
+// compare orders candidates by which of them gets its locks first. Like [cmp.Compare], it returns a
 // negative number if c comes first.
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {

@@ -20,20 +20,20 @@ import (
 // # Files
 //
 // The records of a corpus are judged in order, so that the same files always get the same verdicts.
-// All processors extract texts, compute sketches and compare them with the store, in any order. Two
-// steps run in order: giving names, and committing verdicts, where the store refuses stale
-// verdicts. Records are processed in batches, because most of the time for short texts would
+// Extracting texts, computing sketches and comparing them with the store run on all CPUs, in any
+// order. Two steps run in order: giving names, and committing verdicts, where the store refuses
+// stale verdicts. Records are processed in batches, because most of the time for short texts would
 // otherwise be spent on sending them over channels.
 
 // FileOptions holds the callbacks for the results of Files.
 type FileOptions struct {
 	// Bad is called for each record that cannot be read, in order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Passed is called for each record of an archive that contains no text, with its kind. It may
-	// be nil.
+	// Passed is called for each archive record without text, with the kind of the record. It may be
+	// nil.
 	Passed func(kind string)
-	// Judged is called for every other record, in order, with its record in the store, even if the
-	// store already had that record. Its error ends the run. It may be nil.
+	// Judged is called for every other record, in order, with the corresponding record in the
+	// store, even if the store already had it. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
@@ -58,11 +58,11 @@ type batch struct {
 
 const (
 	batchFiles = 64        // a good size for one commit
-	batchBytes = 256 << 10 // enough for one send on a channel, but few enough to have many batches in memory
+	batchBytes = 256 << 10 // large enough to be worth a send on a channel, but small enough to keep many batches in memory
 )
 
-// Files reads and judges records of a corpus, and stores them in order. It returns the numbers of
-// names that were not new.
+// Files reads and judges records of a corpus, and stores them in order. It counts the names that
+// were not new.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {

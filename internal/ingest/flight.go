@@ -14,21 +14,21 @@ import (
 	"skink/store"
 )
 
-// # A page that ends the process
+// # A page that crashes the process
 //
 // Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
-// still end the process, by a stack overflow or by exhausting memory. It would do so again after
-// every resume. So a page whose reading takes a long time is marked in the store. If a page has a
-// mark when the store is opened, the process died while it read the page. The next time, that page
-// is marked first and then read alone. If the process dies again, the page is recorded as the
+// still crash the process, by a stack overflow or by exhausting memory. It would do so again after
+// every resume. So a page whose reading takes a long time is marked in the store. If a page is
+// marked when the store is opened, the process died while it read the page. The next time, that
+// page is marked first and then read alone. If the process dies again, the page is recorded as the
 // cause, and is never read again.
 //
 // Marking every page would cost a write for each, and would blame pages that are being read when a
 // user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
 // only after longPage, and reading an ordinary page seldom takes so long.
 //
-// Known weaknesses: A page that ends the process sooner is not marked. If the process dies twice
-// while it reads a page, the page is given up even if the deaths had another cause.
+// Known weaknesses: A page that crashes the process sooner is not marked. If the process dies twice
+// while it reads a page, the page is never read again, even if the deaths had another cause.
 
 const (
 	longPage  = 200 * time.Millisecond
@@ -57,8 +57,8 @@ type flight struct {
 	mu      sync.Mutex
 	deaths  map[string]int       // how often the process died while it read a page, by the URL of each page that was not read to the end; includes the entries of other workers
 	began   map[string]time.Time // guarded by mu: when the reading of each page began
-	marked  map[string]bool      // pages that are being read and have a mark in the store
-	ended   map[string]bool      // pages that were read to the end but still have a mark in the store
+	marked  map[string]bool      // pages that are being read and are marked in the store
+	ended   map[string]bool      // pages that were read to the end but are still marked in the store
 	written map[string]int       // guarded by mu: marks that this worker wrote to the store
 	read    time.Time            // guarded by mu: when the marks of the other workers were last read
 }
@@ -184,7 +184,7 @@ func (got *reading) deadly(deaths int) *reading {
 }
 
 // need returns the number of bytes of memory to reserve for reading a page. If the process has
-// already died once while reading the page, need returns more memory than exists, so that no other
+// already died once while reading the page, need returns more than the whole pool, so that no other
 // page is read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {

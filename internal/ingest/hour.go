@@ -36,7 +36,7 @@ import (
 // Until there have been Options.GoneAfter such visits in a row, the page's record, text and verdict
 // are kept, and links in the response are not followed. After that, an empty page and a soft 404
 // are recorded as gone. If the page has the same text as others, this text is stored, because an
-// outage does not last so long. If the URL was recorded as gone before, the text is stored at the
+// outage does not last that long. If the URL was recorded as gone before, the text is stored at the
 // second such visit.
 //
 // When the first completely different page arrives, it is unknown whether other pages of the host
@@ -44,10 +44,10 @@ import (
 // queue, and is fetched a second time to decide. A page that was really rewritten costs one more
 // fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
 //
-// If most of the last visits to a host found error pages in place of pages, the host gets no more
-// requests in this run, and its URLs stay pending. Such a run counts as a failed visit to all pages of the
-// host. So if one page has replaced all others for good, the old pages are not kept forever: in the
-// run with number GoneAfter, all of them are visited and recorded as changed.
+// If most of the last visits to a host found error pages in place of the known pages, the host gets
+// no more requests in this run, and its URLs stay pending. Such a run counts as a failed visit to
+// all pages of the host. So if one page has replaced all others for good, the old pages are not
+// kept forever: in the run with number GoneAfter, all of them are visited and recorded as changed.
 //
 // Known weakness: If the extraction does not remove the words that a site repeats on all pages, an
 // error page may share half of the words of a page. In this case the first two error pages count as
@@ -56,14 +56,14 @@ const (
 	// manyAlike is the minimum number of pages with the same new text that count as an outage. Two
 	// such pages may be copies that were edited together.
 	manyAlike = 3
-	// A page with a resemblance to its last version below whollyOther is completely different. An
-	// edit seldom removes half of a page.
+	// A page is completely different if its resemblance to its last version is below whollyOther.
+	// An edit seldom removes half of a page.
 	whollyOther = 0.5
 	// Words with digits are ignored if at most one word in fewFigures has digits. Error pages have
 	// few such words, and tables have more.
 	fewFigures = 8
-	// lastVisits is the number of recent visits to a host that count. Older visits are ignored, so
-	// that an outage that begins late in a run is noticed too.
+	// lastVisits is how many of the most recent visits to a host count. Older visits are ignored,
+	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
 	// leastTurned is the minimum number of pages in these visits that must have been replaced by
 	// error pages before the host gets no more requests. On a small site, a few pages may be edited
@@ -91,7 +91,7 @@ type hours struct {
 type hour struct {
 	last   []dedup.Hash                       // for each of the latest visits, oldest first: the sign (text hash) of the page if it may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
-	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
+	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has changed for good and has no outage
 	why    string                             // why the host gets no more requests; "" if it gets requests
 }
@@ -229,8 +229,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone stores the reason why a host got no more requests. Pass the zero store.Alone when the
-// host responds normally again; it removes the entry.
+// leftAlone stores the reason why a host gets no more requests. Pass the zero store.Alone when the
+// host responds normally again; this removes the entry.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -357,7 +357,7 @@ func (got *reading) leftOfVisit(v *store.Visit) float64 {
 }
 
 // signOf returns a hash of the words of a text, except words that occur in the page's URL. It also
-// ignores words with digits if they are at most one in fewFigures, because error pages often
+// ignores words with digits if at most one word in fewFigures has digits, because error pages often
 // contain a time or a number.
 func signOf(text, rawURL string) dedup.Hash {
 	words := wordsBeside(rawURL, text)

@@ -12,7 +12,7 @@
 //
 //   - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
 //     is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
-//     and gives up pages that end the process (flight.go).
+//     and gives up on pages that crash the process (flight.go).
 //   - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
 //     or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
 //     [classify], which is pure, decides about the stored record: whether the page is unchanged,
@@ -63,11 +63,11 @@ type Options struct {
 	Order          *precedence.Order   // order of hosts, which decides the leader of a cluster; nil means that the first page to arrive leads
 	SkipDuplicates bool                // do not keep the text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
-	Agent          func(string) string // returns the user agent for a host, whose product token is the name in directives for individual crawlers; nil means the default agent
+	Agent          func(string) string // returns the user agent for a host; its product token is this crawler's name in directives for individual crawlers; nil means the default agent
 	OnTouch        func(*store.Record) // called for each visit that finds a page unchanged; may be nil
 	Limit          int64               // page limit of the crawl, near which the pages of other workers are counted more often; 0 means no limit
 	Shared         bool                // other workers also write to the store, so its pages are counted every countEvery
-	NoLinks        bool                // do not store the links of pages, which are still followed
+	NoLinks        bool                // do not store the links of pages, but follow them
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Anchors        bool                // keep the fragments of links, and the anchors that they lead to
 	Temporary      bool                // the store is deleted when the command ends, so compress texts fast rather than well
@@ -159,7 +159,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 // is from the last sync to disk or from closing the documents reader.
 func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
-// Handle judges the result of fetching a URL, and returns when it is stored. It implements
+// Handle judges the result of fetching a URL, and returns once the result is stored. It implements
 // [crawler.Handler]. Concurrent calls must be for different URLs, which the frontier ensures.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {

@@ -45,7 +45,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 		for w := range queue {
 			select {
 			case <-w.done:
-			case <-ctx.Done(): // otherwise this could block, if no worker has received the item
+			case <-ctx.Done(): // otherwise, this could block if no worker has received the item
 				return ctx.Err()
 			}
 			if err := send(ctx, out, w.item); err != nil {

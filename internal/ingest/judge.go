@@ -16,10 +16,10 @@ import (
 
 // # How a page is judged
 //
-// A page is judged by the content of the store at the time of its look-up. There are limits on the
-// length of lists and on the number of comparisons. The store commits the verdict only if the same
-// look-up would have the same result at the time of the commit. So verdicts depend only on the
-// order of commits, not on the timing of the pipeline.
+// A page is judged by the content of the store at the time of its look-up. The number of leaders
+// listed for each key and the number of comparisons are limited. The store commits the verdict only
+// if the same look-up would have the same result at the time of the commit. So verdicts depend only
+// on the order of commits, not on the timing of the pipeline.
 
 type judge struct {
 	store   pageStore
@@ -252,8 +252,8 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 	return err
 }
 
-// ask returns the look-up for a visit. If the page is too short to be compared, it finds only pages
-// with the same text.
+// ask returns the look-up for a visit. If the page is too short to be compared, the look-up finds
+// only pages with the same text.
 func (d *judge) ask(v *visit) store.Ask {
 	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Limit: d.posting}
 	if !d.opt.Rule.Short(v.tokens) {
@@ -389,7 +389,7 @@ func (d *judge) withSets(ctx context.Context, met []store.Leader, candidates []d
 	return short, nil
 }
 
-// Files never replace a leader.
+// elects reports whether a page may replace a leader. Files never do.
 func (d *judge) elects() bool { return d.order.Load() != nil }
 
 func (d *judge) standing(r *store.Record) precedence.Standing {

@@ -26,14 +26,14 @@ func (l *leader) weighs() int { return 8*(cap(l.set)+cap(l.runs)) + len(l.url) +
 // overhead.
 const leaderOverhead = 320
 
-// A leaderCache reads leaders from a store, and caches the most recently used. A crawl needs the
-// leaders of a template again and again, so a small cache is enough.
+// A leaderCache reads leaders from a store, and caches the most recently used. Pages from one
+// template are compared with the same leaders again and again, so a small cache is enough.
 //
 // Pages that have just become leaders are in a separate cache. Files are judged in batches, and a
 // file that repeats another file of its batch is judged again after the other one is committed. By
 // then, the cache still has the shingles of the other file. Reading its text from the store and
 // computing them again would cost more than the rest of the verdict. Most new leaders are never
-// needed, and must not evict the leaders that are.
+// needed, and must not evict the leaders that are needed often.
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
@@ -41,7 +41,7 @@ type leaderCache struct {
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu
-	new  *lru.Cache[visitID, *leader] // guarded by mu; their shingles are in text order and not shared
+	new  *lru.Cache[visitID, *leader] // guarded by mu; the shingles of these leaders are in text order and not shared
 }
 
 func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {
@@ -54,8 +54,8 @@ func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache 
 	return c
 }
 
-// led caches a committed page if it leads a cluster. The cache takes over the page's shingles. If the
-// rule is containment, the page is not cached, because its runs of three words are not known.
+// led caches a committed page if it leads a cluster. The cache takes over the page's shingles. If
+// the rule is containment, the page is not cached, because its runs of three words are not known.
 func (c *leaderCache) led(j *judgement) {
 	r := &j.record
 	if r.Verdict != dedup.Unique || j.text == nil || c.rule.Contained > 0 {
@@ -72,7 +72,7 @@ func (c *leaderCache) led(j *judgement) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders in met, in the same order. It reads all leaders that are not cached in
+// get returns the leaders in met, in the same order. It reads all leaders that are not cached, with
 // one call to the store. An element is nil if the leader no longer has a record or a text, or now
 // has a different text.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {

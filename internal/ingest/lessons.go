@@ -22,8 +22,8 @@ import (
 // URL counts only once. So no evidence is lost when the process is killed.
 //
 // A store that several workers share has no such cursor, because the records of all workers' hosts
-// are interleaved. If a worker is killed, its last evidence about each host is lost, up to the work
-// of one writeEvery.
+// are interleaved. If a worker is killed, its last evidence about each host is lost, at most that
+// of one writeEvery interval.
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
@@ -53,7 +53,7 @@ type lessons struct {
 	shared bool // other workers also write to the store
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: counts the calls of begin since the last call of turn whose pages are not in the book yet
+	now *sync.WaitGroup // guarded by mu: counts the calls of begin since the last call of turn for which done has not been called yet
 }
 
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {

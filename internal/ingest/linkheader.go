@@ -93,7 +93,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 	}
 }
 
-// The name is in lower case.
+// The returned name is in lower case.
 func parameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

@@ -22,7 +22,7 @@ import (
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed is the maximum number of URLs in the set, which limits its memory to about 400 MB.
+// mostListed is the maximum number of URLs in a [listing], which limits its memory to about 400 MB.
 // Further URLs count as listed only if their pages are in the store when the sitemap is read.
 const mostListed = 10_000_000
 
@@ -45,7 +45,7 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read returns the number of parts as it is stored.
+// read reads the parts that have not been read yet. It returns the stored number of parts.
 func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
 	if number, err = s.Meta(ctx, listedName); err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ import (
 // all of them are. If a crawl is killed in between, the next run finds the URL pending and the
 // record written, and judges the members.
 //
-// Meanwhile, new pages may be copies of a member that still waits. A new page takes over the
-// verdict of such a member only if the leader still has the resemblance in that verdict; see
+// Meanwhile, new pages may be copies of a member that is still waiting. A new page takes over the
+// verdict of such a member only if it resembles the leader as much as that verdict says; see
 // [judge.trusts]. The store commits the verdict only if the leader has not changed in the meantime.
 // So no page becomes a duplicate of an old version of a leader. Pages that resemble the new version
 // may join the cluster before its members are judged, so the members are listed again until there
@@ -163,7 +163,8 @@ func (u *reunion) has(r *store.Record) bool {
 
 // twin returns the current record of the first judged member with the same text as a page, or nil
 // if there is none. It is needed for pages that are too short to be compared. For these, the store
-// may return a copy that has not been judged yet, so they would not find each other.
+// may return a copy that has not been judged yet, so members with the same text would not find each
+// other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]

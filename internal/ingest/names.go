@@ -14,10 +14,10 @@ import (
 // # Names that repeat
 //
 // The records of a corpus are called files here. A store finds a page by its URL, and the URL of a
-// file is its name. So two files of a run must not have the same name. The input may contain such
-// files: if each shard numbers its lines from 0, different texts have the same name, and a record
-// may also occur twice. The first file keeps the name. The name of a later one is extended by its
-// position, as in "NAME (FILE:LINE)".
+// file is its name. So two files of a run must not have the same name. The input may contain files
+// with the same name: if each shard numbers its lines from 0, different texts have the same name,
+// and a record may also occur twice. The first file keeps the name. The name of a later one is
+// extended by its position, as in "NAME (FILE:LINE)".
 //
 // If the same files are read again, no records may be added to the store. So a file is known if the
 // store has its text under its name, or under the name with its position. If the store has a

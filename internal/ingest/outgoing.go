@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// outgoing lists the links of a document in order, and then its images, scripts and style sheets. A
-// crawler resolves their URLs, and the store may keep them.
+// outgoing represents the links of a document in order, followed by its images, scripts and style
+// sheets. A crawler resolves their URLs, and the store may keep them.
 type outgoing struct {
 	doc  *extract.Document
 	keep bool // the store keeps the links
@@ -55,7 +55,7 @@ func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 
 // kept returns the links that the store keeps, one for each URL, without links to the page itself.
 // Of several links to one URL, kept returns the first, with the text of the first that has a text.
-// The result is nofollow only if all of them are.
+// The kept link is nofollow only if all of them are.
 func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
 	places := make([]int32, len(targets)) // for each target, the index of its link in links

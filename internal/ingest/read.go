@@ -105,8 +105,8 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	return got, share, nil
 }
 
-// isStyleSheet reports whether a page is a style sheet that was fetched for the archive. It may
-// refer to other files that the page needs.
+// isStyleSheet reports whether a page is a style sheet that was fetched for the archive. A style
+// sheet may refer to further files that the archive needs.
 func isStyleSheet(page *crawler.Page) bool {
 	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
 		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
@@ -139,7 +139,7 @@ func broken(r store.Record, claim frontier.Claim, err error) *reading {
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // a sitemap that a page links to, or from an archive
+	if sitemap.Begins(body) { // a sitemap from an archive, or one that a page links to
 		other.seen.Kind = store.Sitemap
 	}
 	return &other

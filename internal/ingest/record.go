@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// recordOf sets the fields of a record that do not depend on the page's body.
+// recordOf returns a record with the fields that do not depend on the page's body.
 func recordOf(page *crawler.Page) store.Record {
 	r := store.Record{
 		ID:          dedup.HashOf([]byte(page.Item.URL)),

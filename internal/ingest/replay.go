@@ -19,16 +19,16 @@ import (
 // pages are read at once. Each page then waits for the pages before it. It is looked up, compared
 // and committed alone, so a verdict is never stale.
 
-// A Replayed page is a page of an archive.
+// A Replayed page is a page from an archive.
 type Replayed struct {
 	Page  *crawler.Page
 	Leads *crawler.Leads
-	// Before is called when all pages before this one are stored.
+	// Before is called once all pages before this one have been stored.
 	Before func(context.Context) error
 	// Write commits the entry of the page.
 	Write EntryWriter
-	// Known is called instead of Write if the store already has a visit to the page at the same
-	// time or later.
+	// Known is called instead of Write if the store already has a record of a visit to the page at
+	// the same time or later.
 	Known func()
 }
 

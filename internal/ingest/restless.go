@@ -13,8 +13,8 @@ import (
 //
 // A new captcha, a counter or the time of the request is not a change to a page. A short passage
 // that differed at each of the last restlessVisits visits is called restless, and is ignored. If
-// nothing else differs from the kept text, the page is unchanged. The page's record has the passage
-// ([store.Restless]), and report --changes lists it.
+// nothing else differs from the kept text, the page is unchanged. The page's record contains the
+// passage ([store.Restless]), and report --changes lists it.
 //
 // A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
 // lines. Long passages are never ignored, because long text that changes at every visit is real
@@ -76,8 +76,8 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// passages returns the short passages in which two texts differ, in the words of the second text.
-// The result all is true if the texts do not differ otherwise.
+// passages returns the short passages of the second text that differ from the first. The result all
+// is true if there are no other differences.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {

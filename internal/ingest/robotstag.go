@@ -6,7 +6,8 @@ type tag struct{ noindex, nofollow bool }
 
 // robotsTag parses X-Robots-Tag headers. No standard describes them, but all large crawlers agree.
 // Directives are separated by commas. Directives after "name:" are for the crawler of that name, up
-// to the next name or the end of the field. agent is this crawler's name in lower case.
+// to the next name or the end of the field. The argument agent is this crawler's name in lower
+// case.
 func robotsTag(h map[string][]string, agent string) (t tag) {
 	for _, value := range h["X-Robots-Tag"] {
 		ours := true
@@ -24,7 +25,7 @@ func robotsTag(h map[string][]string, agent string) (t tag) {
 }
 
 // isAgent reports whether the text before a colon is the name of a crawler. Otherwise it is a
-// directive with a value, or the hours of a time.
+// directive with a value, or the hour in a time such as 15:00.
 func isAgent(name string) bool {
 	switch name {
 	case "", "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":

@@ -98,9 +98,9 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
 // the pages for which the answer counts back into the frontier. If the pages in said make the
-// answer count, putBack also puts back the pages that were found with its text earlier. The caller
-// must hold the locks of all clusters. Otherwise, a page could become a leader at the same time:
-// its URL would be put back after its record is written, and then be recorded as finished.
+// answer count, putBack also puts back the pages that were found earlier to have its text. The
+// caller must hold the locks of all clusters. Otherwise, a page could become a leader at the same
+// time: its URL would be put back after its record is written, and then be recorded as finished.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
@@ -139,7 +139,8 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 const mostMembers = 64
 
 // examine finds the stored pages of a pattern that have the text of its probe's answer, and calls
-// putBack. It compares the suspects and, if a suspect leads a cluster, the members of the cluster.
+// putBack for them. It compares the suspects and, if a suspect leads a cluster, the members of the
+// cluster.
 func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
 	var said []*store.Record
 	done := map[dedup.Hash]bool{}
@@ -211,8 +212,8 @@ func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.C
 	return f.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recall does what meanwhile does, for a page that the previous process stored before it was
-// killed.
+// recall does the work of [softPages.meanwhile] for a page that the previous process stored before
+// it was killed.
 func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || r.Kind != store.Page {

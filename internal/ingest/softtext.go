@@ -23,8 +23,8 @@ import (
 //   - The texts have the same words, in any order. A few words with digits may differ on either
 //     side, such as a time or a counter: at most mostOwn, and at most one in oneIn of the answer's
 //     words. On some sites, real pages with other titles differ from the answer by a few words
-//     only. So fewer than half as many words may differ as in the nearest of these pages, and none
-//     if fewer than leastOthers of them are known.
+//     only. So the number of differing words must be below half of that of the nearest of these
+//     pages, and 0 if fewer than leastOthers of them are known.
 //   - At least leastOthers pages of the pattern have other titles, and the page shares text with
 //     the answer that none of them has: at least leastShared runs of three words, and at least one
 //     in shareOfOwn of the page's runs that are not in those other texts. This recognizes error
@@ -71,7 +71,7 @@ func wordsOf(url, title, text string) *pageWords {
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
-	near   int          // number of words by which the most similar of the other pages differs from the answer
+	near   int          // number of words by which the most similar of these pages differs from this one
 	taken  map[run]bool // runs of words in the known pages with other titles
 }
 
@@ -126,8 +126,8 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	return a.shares(page, drop)
 }
 
-// shares reports whether a page shares enough text with the answer, not counting text of the other
-// pages.
+// shares reports whether a page shares enough text with the answer, not counting text that the
+// other pages also contain.
 func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	answer := runsOf(leave(a.text, drop))
 	own, shared := 0, 0
@@ -224,7 +224,8 @@ func wordsBeside(url, text string) []string {
 	return leave(tokensOf(text), func(word string) bool { return slices.Contains(inURL, word) })
 }
 
-// An answerOf is the key of an answer and the pages that it is compared with.
+// An answerOf is the cache key of a softAnswer: it identifies the answer and the pages that it is
+// compared with.
 type answerOf struct{ probe, text, others string }
 
 const softAnswersKept = 8 << 20

@@ -16,10 +16,10 @@ import (
 // # Postponed URLs at the end of a crawl
 //
 // A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks
-// all postponed URLs, and queues some; see [learn.Sweep]. The crawl calls it again when these have
-// been fetched, until nothing is queued. The evidence is written before Sweep returns, so a killed
-// crawl resumes at this point. If several workers share a store, each of them does this; a URL that
-// is queued twice is fetched once.
+// all postponed URLs, and queues some; see [learn.Sweep]. The crawl calls Sweep again when these
+// have been fetched, until nothing is queued. The evidence is written before Sweep returns, so a
+// killed crawl resumes at this point. If several workers share a store, each of them does this; a
+// URL that is queued twice is fetched once.
 
 func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued int, err error) {
 	tally, err := s.Tally(ctx)

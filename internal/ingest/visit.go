@@ -87,8 +87,8 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 	return p.visitOf(ctx, got, soft, known)
 }
 
-// visitAgain compares a reading again after the store has refused its entry as stale, because the
-// stored record may have changed.
+// visitAgain compares a reading with the stored record again after the store has refused its entry
+// as stale, because that record may have changed.
 func (p *Pipeline) visitAgain(ctx context.Context, v *visit) (*visit, error) {
 	if v.before == nil || v.kind == recorded {
 		return v, nil
@@ -176,8 +176,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	return v, nil
 }
 
-// isNothing reports whether a record is of a URL without a page, because it failed or was not
-// fetched.
+// isNothing reports whether a record is of a URL that failed or was not fetched.
 func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }

@@ -10,9 +10,9 @@ import (
 //
 // English uses a list of lemmas from WordNet. A lemma is listed if its adjectival senses outnumber
 // all its other senses in WordNet's tagged corpus: noun, adverb, and the verb that the word is a
-// form of. So "open", "present", "following" and "based" are not adjectives. The list keeps 80 % of
-// the corpus's adjectives, and 1.0 % of its other words, counted by lemma. Rules cover comparatives
-// and superlatives.
+// form of. So "open", "present", "following" and "based" are not adjectives. The list contains 80 %
+// of the corpus's adjectives, and 1.0 % of its other words, counted by lemma. Rules cover
+// comparatives and superlatives.
 //
 // Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
 // spelling dictionary of 146,000 entries, each counted once. These forms were not used to develop
@@ -68,7 +68,7 @@ func isEnglishAdjective(word string) bool {
 }
 
 // isCompared reports whether a word is the comparative or superlative of one of the adjectives:
-// smaller, larger, happier, biggest. stem is the word without -er or -est.
+// smaller, larger, happier, biggest. The argument stem is the word without -er or -est.
 func isCompared(stem string, adjectives map[string]bool) bool {
 	last := len(stem) - 1
 	if stem[last] == 'i' {

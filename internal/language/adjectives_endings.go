@@ -63,8 +63,8 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. endings
-// lists the endings of the declension. The word must have the first of them.
+// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. The
+// argument endings lists the endings of the declension. The word must have the first of them.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])

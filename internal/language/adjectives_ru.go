@@ -17,9 +17,9 @@ import (
 //
 // Participles decline like adjectives and count as such, as do the comparative in -нее and surnames
 // in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals do not
-// count either, like all numbers.
+// count either; nor do other numerals.
 //
-// The error rates at [Adjective] are measured on words and not on running text.
+// The error rates given at [Adjective] are measured on words and not on running text.
 
 // longest first
 var russianEndings = [...]string{

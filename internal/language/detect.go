@@ -25,7 +25,7 @@ const (
 	sampled   = 10000 // number of bytes that are examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
 	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, a list of names under 0.1
-	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best one's count
+	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best language's count
 	someShare = 0.08  // minimum share of function words for any result
 )
 
@@ -55,7 +55,7 @@ func Detect(text string) (lang string, sure bool) {
 type counts struct {
 	scripts
 	words    int
-	function [len(languages)]int // number of words in the list of each language
+	function [len(languages)]int // number of the text's words that are in the list of each language
 }
 
 // count counts the letters and words of a text. A word consists of letters, marks and apostrophes.
@@ -100,7 +100,7 @@ func count(text string) (c counts) {
 			}
 		}
 		if i == len(text) {
-			ascii -= strings.Count(text, "'") // each apostrophe is in a word
+			ascii -= strings.Count(text, "'") // apostrophes were counted as letters
 			c.latin += ascii
 			c.letters += ascii
 			return c
@@ -200,7 +200,7 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language, of those in among, with the most function words in the text.
+// byWords returns the language in among that has the most function words in the text.
 func (c *counts) byWords(among langSet) (lang string, sure bool) {
 	if c.words < minWords {
 		return "", false
@@ -222,7 +222,7 @@ func (c *counts) byWords(among langSet) (lang string, sure bool) {
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower, it allocates no string. No
-// letter in the lists becomes longer in UTF-8 in lower case.
+// letter in the lists takes more bytes in UTF-8 when it is lower-cased.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

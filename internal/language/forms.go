@@ -15,7 +15,7 @@ import (
 // are pure functions of a language and one lower-cased token whose apostrophes are '. The language
 // is a code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word
 // or an adjective, and every word is returned unchanged. Callers should check [HasForms] and
-// [HasStem] first, and tell the user.
+// [HasStem] first, and tell the user if a language is not supported.
 //
 // The functions look at one word and not at its neighbours, so they guess if a word has two uses.
 // "that" is a pronoun or a conjunction, and is removed in either case. "open" is an adjective or a

@@ -56,7 +56,7 @@ var elided = map[string][]string{
 
 // Elide removes an article, preposition, pronoun or conjunction that elision has joined to the
 // front of a word: "l'homme" becomes "homme", "dell'arte" becomes "arte". It supports fr, it and
-// ca. Other words with an apostrophe stay: "aujourd'hui", "quelqu'un", "o'neill".
+// ca. Other words with an apostrophe stay unchanged: "aujourd'hui", "quelqu'un", "o'neill".
 func Elide(lang, word string) string {
 	prefixes := elided[lang]
 	if prefixes == nil {

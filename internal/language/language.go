@@ -3,8 +3,8 @@
 //
 // [Detect] looks at the script first: Greek letters mean Greek, and kana mean Japanese. Dozens of
 // languages use Latin and Cyrillic letters. For languages that share a script, the function words
-// decide, because every running text is full of them. Detect does not guess from a few words: a
-// heading has no language.
+// decide, because every running text is full of them. Detect does not guess from a few words: for a
+// heading in a shared script, it returns no language.
 package language
 
 import "strings"
@@ -35,8 +35,8 @@ func Primary(tag string) string {
 	return tag
 }
 
-// twoLetters maps ISO 639-2 codes of three letters that pages use although a two-letter code
-// exists.
+// twoLetters maps three-letter codes of ISO 639-2 to two-letter codes. Some pages use the longer
+// ones although a shorter one exists.
 var twoLetters = map[string]string{
 	"eng": "en", "rus": "ru", "spa": "es", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "ita": "it", "por": "pt",
 	"nld": "nl", "dut": "nl", "pol": "pl", "ukr": "uk", "swe": "sv", "jpn": "ja", "zho": "zh", "chi": "zh", "kor": "ko",

@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// Singular returns the singular of a plural: "cities" is "city", "boxes" is "box", "children" is
-// "child". The languages are those of [FunctionWord]. It looks only at the word, so it also changes
-// words that merely look like plurals: "runs" is "run". That does not harm a comparison, because
-// both texts are treated in the same way. Singular does not change its own results again.
+// Singular returns the singular of a plural: "city" for "cities", "box" for "boxes", "child" for
+// "children". The languages are those of [FunctionWord]. It looks only at the word, so it also
+// changes words that merely look like plurals: "runs" becomes "run". That does not harm a
+// comparison, because both texts are treated in the same way. Singular does not change its own
+// results again.
 //
-// English uses rules and a list. Words with an apostrophe stay ("dog's"), as do words of three
-// letters and "news", "analysis", "always". "people", "data" and "media" stay because they are
-// seldom used as plurals. Of 4,151 words that WordNet knows as a noun's regular plural, 38 get a
-// different singular than in WordNet. Only common irregular plurals are known.
+// English uses rules and a list. Words with an apostrophe ("dog's") stay unchanged, as do words of
+// three letters and "news", "analysis", "always". "people", "data" and "media" stay unchanged
+// because they are seldom used as plurals. Of 4,151 words that are regular plurals of nouns in
+// WordNet, 38 get a different singular than in WordNet. Only common irregular plurals are known.
 //
-// In the other languages it is a heuristic of endings and lists, and function words stay;
-// singular_endings.go describes it.
+// The other languages use a heuristic of endings and lists, and function words stay unchanged; see
+// singular_endings.go.
 func Singular(lang, word string) string {
 	if lang == "en" {
 		return englishSingular(word)

@@ -89,8 +89,8 @@ func keyOf(word []byte) (key uint64) {
 	return key
 }
 
-// find returns the languages that use a word. key is the key of the word in lower case. The word
-// itself may contain ASCII capital letters.
+// find returns the languages that use a word. The argument key is the key of the lower-cased word.
+// The word itself may contain ASCII capital letters.
 func (x *wordIndex) find(key uint64, word string) langSet { return x[x.slot(key, word)].in }
 
 // slot returns the slot of a word, or the free slot where it belongs. The key alone identifies a

@@ -1,7 +1,7 @@
 // Package memory divides a budget of bytes among concurrent work.
 //
-// Before a goroutine does work that may need much memory, it takes a [Share] of a [Pool]. The share
-// is as large as the work can possibly need, and the goroutine waits until that much of the pool is
+// Before a goroutine does work that may need a lot of memory, it takes a [Share] of a [Pool]. The
+// share is the most that the work can need, and the goroutine waits until that much of the pool is
 // free. After that, the share can only shrink. A goroutine with a share never waits for another
 // share of the same pool, so there can be no deadlock.
 package memory

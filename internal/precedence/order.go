@@ -34,8 +34,8 @@ type kept struct {
 
 const metaName = "order of hosts"
 
-// NewOrder returns the order of the given regular expressions, followed by that of the given hosts.
-// It fails if an expression is invalid.
+// NewOrder returns an order that ranks pages matching the given regular expressions first, and then
+// pages on the given hosts. It fails if an expression is invalid.
 func NewOrder(prefer, hosts []string) (*Order, error) {
 	return newOrder(kept{Prefer: prefer, Hosts: hosts})
 }

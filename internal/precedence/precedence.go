@@ -74,7 +74,7 @@ const (
 	LedBefore    Reason = "leader before" // the page was already the leader when a page that precedes it arrived, such as a page on the host of a new seed
 )
 
-// order lists all criteria except canonical URLs, in their order.
+// order lists all criteria except canonical URLs, most important first.
 var order = []struct {
 	reason  Reason
 	compare func(a, b *Standing) int
@@ -90,8 +90,8 @@ var order = []struct {
 }
 
 // Compare compares two pages by all criteria except canonical URLs, and returns the first criterion
-// that decides. The number is negative if a precedes b, and positive if b precedes a. It is 0 only
-// for the same page.
+// that decides. The returned number is negative if a precedes b, and positive if b precedes a. It
+// is 0 only for the same page.
 func Compare(a, b *Standing) (int, Reason) {
 	for _, c := range order {
 		if d := c.compare(a, b); d != 0 {
@@ -101,8 +101,8 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields reports whether page a gives up the lead to another page, because a names that page as its
-// canonical URL.
+// Yields reports whether page a gives up the lead to the other page because it names that page as
+// its canonical URL.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
 }

@@ -36,7 +36,7 @@ type Again struct {
 
 func (a *Again) wanted() bool { return a.Recrawl != "" || len(a.States) > 0 }
 
-// Retried lists the states whose URLs users can have visited again.
+// Retried lists the states whose URLs users can choose to visit again.
 var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
 
 // A round is one selection of URLs to visit again, with its starting time. The store keeps it until
@@ -65,7 +65,7 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	return began, nil
 }
 
-// The zero round means that there is none.
+// writeRound stores a round. The zero round removes the stored one.
 func writeRound(ctx context.Context, s store.Meta, r round) error {
 	text, err := json.Marshal(r)
 	if r == (round{}) {
@@ -203,7 +203,7 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 }
 
 // wants reports whether the options select a record's URL. If the URL is not selected because its
-// visit is due later, wants calls notDue with that time.
+// next visit is not due yet, wants calls notDue with that time.
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
@@ -297,8 +297,8 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns the message to show if the options select no URL in the store, or "" if there are no
-// such options. The argument firstDue is the earliest time at which a visit is due, or zero.
+// none returns the message to show if the options select no URL in the store, or "" if the options
+// do not ask for any. The argument firstDue is the earliest time at which a visit is due, or zero.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():
@@ -311,7 +311,7 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	return ""
 }
 
-// putLast yields no URLs if this run may postpone URLs, too.
+// putLast yields the URLs that earlier runs postponed, unless this run may postpone URLs again.
 func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.postponed {

@@ -146,8 +146,8 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{indexFeed{b}, fileEvery, r.opt.Feed}, nil
 }
 
-// An objectFeed writes the feed to an object in a bucket when the run ends, because an object cannot grow.
-// It implements [feed.Consumer].
+// An objectFeed writes the feed to an object in a bucket when the run ends, because nothing can be
+// appended to an object. It implements [feed.Consumer].
 type objectFeed struct {
 	s    store.Reader
 	name string
@@ -209,7 +209,8 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns late for a consumer that sends to a server, otherwise a context that never ends.
+// work returns the context late for a consumer that sends to a server, otherwise a context that
+// never ends.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)

@@ -22,7 +22,8 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 	return list[:min(len(list), MostHosts)]
 }
 
-// leftAlone also returns the total number of hosts to which the crawl currently sends no requests.
+// leftAlone returns hosts to which the crawl currently sends no requests, at most MostHosts, and
+// their total number.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })

@@ -21,7 +21,7 @@ type meter struct {
 	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
 }
 
-// openMonitor returns a meter that does nothing if opt.Metrics is not set.
+// If opt.Metrics is empty, openMonitor returns a meter that does nothing.
 func openMonitor(opt *Options, out Output) (o meter, err error) {
 	if opt.Metrics == "" {
 		return o, nil

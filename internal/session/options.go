@@ -97,7 +97,7 @@ func DefaultSettings() store.Settings {
 	}
 }
 
-// resume returns "" if there is no such command.
+// resume returns the command that resumes the crawl, or "" if there is none.
 func (o *Options) resume(end Ending) string {
 	if o.Resume == nil {
 		return ""

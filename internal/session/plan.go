@@ -84,8 +84,8 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	return p, err
 }
 
-// checkOthers refuses seeds if the store contains a finished crawl and none of them. Otherwise, a
-// user who has forgotten about the store would get two sites in one report.
+// checkOthers refuses the given seeds if the store contains a finished crawl that has none of them.
+// Otherwise, a user who has forgotten about the store would get two sites in one report.
 func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	counts, err := r.store.Counts(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	}
 	for _, i := range p.seeds.Items() {
 		state, err := r.store.State(ctx, i.URL)
-		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed meanwhile
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed in the meantime
 			return true, firstDue, err
 		}
 	}
@@ -211,8 +211,8 @@ func plant(ctx context.Context, s store.Store, all Seeds) error {
 	return nil
 }
 
-// A moves records the new URL when a seed redirects to another URL of its site, such as from http
-// to https.
+// moves records the new URL when a seed redirects to another URL of its site, such as from http to
+// https.
 type moves struct {
 	store    store.Store
 	pipeline *ingest.Pipeline

@@ -29,8 +29,8 @@ import (
 // A Schedule determines the time between visits to a page.
 type Schedule struct {
 	First time.Duration // time from the first visit to the second
-	Least time.Duration // minimum time, for a page that changes all the time
-	Most  time.Duration // maximum time, for a page that never changes or is gone
+	Least time.Duration // minimum interval, for a page that changes all the time
+	Most  time.Duration // maximum interval, for a page that never changes or is gone
 }
 
 // DefaultSchedule returns a schedule that suits most sites: the second visit to a page is a day
@@ -66,7 +66,7 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 	return s.usual(r)
 }
 
-// usual is for a page that could be fetched and is not a duplicate.
+// usual returns the interval for a page that could be fetched and is not a duplicate.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
 	changes, since := changesOf(r)

@@ -36,7 +36,7 @@ func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 	return all, nil
 }
 
-// write adds the seeds to those in the store, and sets all to the result. Other workers may add
+// write adds the seeds to those in the store, and sets *all to the result. Other workers may add
 // seeds at the same time.
 func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	for {

@@ -239,7 +239,7 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := crawl.Run(timed)
-	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors of pages that were still being fetched
+	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors from pages that were still being fetched
 		return errMaxTime
 	}
 	return err
@@ -321,8 +321,8 @@ const keptFiles = 128
 
 // affordable returns how many of the requested connections can be used at once if the process may
 // open the given number of files; 0 means no limit. Each connection is an open file, and the same
-// number of idle connections may be kept open. If the system refused another file, the crawl would
-// treat the host as down.
+// number of idle connections may be kept open. If the system refused to open another file, the
+// crawl would treat the host as down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections

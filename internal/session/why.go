@@ -13,7 +13,8 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne returns "" if the crawl found more than one page, or is not finished.
+// whyOnlyOne explains why a finished crawl found only one page. It returns "" if the crawl found
+// none or several, or is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
@@ -49,7 +50,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 
 const mostRedirects = 10_000
 
-// redirectCircle returns "" if there is no such circle.
+// redirectCircle describes a redirect loop among the stored pages, or returns "" if there is none.
 func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	to := map[string]string{}
 	var froms []string
@@ -76,8 +77,8 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched returns an error that explains why a crawl has no page. Of several reasons, the
-// error names the first in this list: a problem with a URL, a redirect out of scope, a redirect
+// nothingFetched returns an error that explains why a crawl fetched no page. Of several reasons,
+// the error names the first in this list: a problem with a URL, a redirect out of scope, a redirect
 // loop, a missing folder, a suspended host.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
@@ -134,8 +135,8 @@ func AdviceOn(problem string) string {
 	return ""
 }
 
-// ago returns the time of a URL's last visit as the end of a message, or "" if that visit was in
-// the current run.
+// ago formats the time of a URL's last visit as the end of a message. It returns "" if that visit
+// was in the current run.
 func ago(of *store.Record, began time.Time) string {
 	if at := of.Visited(); at.Before(began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"

@@ -38,7 +38,7 @@ const (
 	beatEvery   = 2 * time.Second
 	aliveFor    = 3 * beatEvery    // a worker that has not written its state for this long counts as dead
 	forgetAfter = 10 * time.Minute // a worker that has not written its state for this long is not listed
-	ClaimsLast  = 30 * time.Second // without renewal for this long, other workers may claim a worker's hosts
+	ClaimsLast  = 30 * time.Second // if a worker has not renewed its claims for this long, other workers may claim its hosts
 )
 
 func readWorkers(ctx context.Context, s store.MetaReader) (all map[string]WorkerState, text []byte, err error) {

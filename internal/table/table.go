@@ -212,8 +212,8 @@ func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more 
 	}
 }
 
-// readRows reads rows into buffer. Some damaged files make the library panic; it turns the panic
-// into an error.
+// readRows reads rows into buffer. Some damaged files make the library panic; readRows turns the
+// panic into an error.
 func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -239,7 +239,7 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 	return &Writer{schema: s, to: parquet.NewGenericWriter[any](w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
-// Copy writes a row of another file. The writer's schema must be the schema of that file, or an
+// Copy writes a row from another file. The writer's schema must be the schema of that file, or an
 // extension of it made by Extend. The argument added contains the values of the columns that Extend
 // added; nil means a missing value.
 func (w *Writer) Copy(r *Row, added ...any) error {

@@ -51,9 +51,9 @@ func main() {
 
 type result struct {
 	pages              int
-	pairs, found       int     // number of similar pairs across hosts, and of those pairs in which a page is not unique
+	pairs, found       int     // number of similar pairs across hosts, and how many of these contain a page that is not unique
 	within, foundInOne int     // the same numbers for pairs on one host
-	near, right        int     // number of pages with the verdict near, and of those whose resemblance to the leader is at least the similarity
+	near, right        int     // number of pages with the verdict near, and how many of these resemble their leader by at least the similarity
 	lost               int     // number of duplicates whose leader is not in the export
 	worst              float64 // maximum difference between the resemblance in a verdict and the exact resemblance
 }

@@ -164,13 +164,14 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// blamed describes a page that causes bad grafts, whose resemblance to their articles is below 0.8.
+// blamed describes a page that causes bad grafts: those that resemble their article by less than
+// 0.8.
 type blamed struct {
 	fault
 	grafts []graft // the bad grafts, lowest resemblance first
 }
 
-// The most frequent fault comes first.
+// blame returns the pages that cause bad grafts, by fault. The most frequent fault comes first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {

@@ -14,8 +14,8 @@ import (
 	"skink/dedup"
 )
 
-// readArticles reads the pages of a benchmark whose article is in a box, and returns the number of
-// other pages. It skips articles that are too short to be compared.
+// readArticles reads a benchmark. It returns the pages that have a box with the article, and the
+// number of other pages. It skips articles that are too short to be compared.
 func readArticles(dir string) (pages []*page, left int, err error) {
 	truth, err := readTruth(dir)
 	if err != nil {
@@ -39,7 +39,8 @@ func readArticles(dir string) (pages []*page, left int, err error) {
 	return pages, left, nil
 }
 
-// readTruth reads both forms in the command's documentation.
+// readTruth reads the texts of the articles, by ID, in either form that the package comment
+// describes.
 func readTruth(dir string) (map[string]string, error) {
 	articles := map[string]string{}
 	var one map[string]struct {
