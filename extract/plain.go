@@ -12,12 +12,14 @@ import (
 
 // plain returns the Document of a plain text. Each line is a block. The Document has no title and
 // no links, because a URL in plain text is not a link.
-func plain(text []byte, media, charset string) *Document {
+func (o Options) plain(text []byte, media, charset string) *Document {
 	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
 	if d.Text == "" {
 		d.Root, d.Sure = RootNone, 0
 	}
-	d.Lang = lang(d)
+	if !o.SkipLang {
+		d.Lang = lang(d)
+	}
 	return d
 }
 

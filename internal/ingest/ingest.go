@@ -67,7 +67,7 @@ type Options struct {
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Anchors        bool                // keep the fragments of links, and the anchors to which they lead
-	Temporary      bool                // the store is deleted when the command ends, so texts are compressed fast rather than well
+	Temporary      bool                // the store is deleted when the command ends: texts are compressed fast rather than well, and records of plain text may lack the language
 	Memory         int64               // bytes of memory for the whole process; see [memory.Divide]; 0 means [memory.Default]
 
 	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil means that such files have no text

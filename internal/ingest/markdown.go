@@ -1,17 +1,19 @@
 package ingest
 
 import (
+	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
 	"skink/store"
 )
 
 // extracting returns the options for the extraction of a page. The parsed tree of the page may have
-// at most tree bytes; 0 means no limit.
+// at most tree bytes; 0 means no limit. The language of plain text is not detected if only the
+// record would have it, and the record is temporary.
 func (opt *Options) extracting(tree int64) extract.Options {
 	return extract.Options{
 		Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
-		Markup: true, Anchors: opt.Anchors && !opt.NoLinks,
+		Markup: true, Anchors: opt.Anchors && !opt.NoLinks, SkipLang: opt.Temporary && opt.Rule.Form == dedup.Plain,
 	}
 }
 
