@@ -2,6 +2,8 @@ package extract
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,8 +50,9 @@ func plainText(text []byte) string {
 		i++
 		switch {
 		case ' ' < c && c < 0x7f:
-			for i < len(text) && (' ' <= text[i] && text[i] < 0x7f || text[i] == '\t') {
-				i++
+			i += printable(text[i:])
+			for i < len(text) && text[i] == '\t' {
+				i += 1 + printable(text[i+1:])
 			}
 			run := text[start:i]
 			word := bytes.TrimRight(run, " \t")
@@ -81,6 +84,33 @@ func plainText(text []byte) string {
 	}
 	return out.String()
 }
+
+// printable returns the number of bytes at the beginning of b that are printable characters of
+// ASCII, including spaces. It looks at eight bytes at once.
+func printable(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if marks := controls(x) | (x|(x+each))&highs; marks != 0 { // adding 1 sets the highest bit of DEL
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for i < len(b) && ' ' <= b[i] && b[i] < 0x7f {
+		i++
+	}
+	return i
+}
+
+// Each constant repeats one byte eight times, for arithmetic on eight bytes in one 64-bit word.
+const (
+	each  = 0x0101010101010101
+	highs = 0x80 * each // the highest bit of each byte
+)
+
+// controls marks the bytes of eight that are below 0x20. The first mark, from the low end, is the
+// highest bit of the first such byte. If there is none, the result is 0. Marks after the first one
+// may be wrong, because the subtraction borrows from the next byte.
+func controls(eight uint64) uint64 { return (eight - ' '*each) &^ eight & highs }
 
 // strip fills d from a page that cannot be parsed into a tree. The main text then consists of all
 // text between tags, including the menus.

@@ -27,6 +27,30 @@ func FuzzPlainText(f *testing.F) {
 	})
 }
 
+// printable and isBinary, which look at eight bytes at once, agree with a loop over the bytes.
+func FuzzEightBytes(f *testing.F) {
+	f.Add([]byte("printable characters\x7f and a\ttab, \x80 bytes beyond ASCII \xff\xfe \x1b\x00\x01\x02\n\r"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		plain, found := 0, 0
+		for plain < len(b) && ' ' <= b[plain] && b[plain] <= '~' {
+			plain++
+		}
+		if got := printable(b); got != plain {
+			t.Errorf("printable(%q) = %d, want %d", b, got, plain)
+		}
+		for _, c := range b[:min(len(b), 4*sniffed)] {
+			if c < 0x20 && !strings.ContainsRune("\t\n\v\f\r\x1b", rune(c)) {
+				found++
+			}
+		}
+		if got, want := isBinary(b, "text/plain; charset=utf-8"), found*30 > min(len(b), 4*sniffed); got != want {
+			if _, wide := utf16Name(b, "text/plain; charset=utf-8"); !wide {
+				t.Errorf("isBinary(%q) = %v, want %v", b, got, want)
+			}
+		}
+	})
+}
+
 // BenchmarkPlain measures Parse on plain texts.
 func BenchmarkPlain(b *testing.B) {
 	names, err := filepath.Glob("../dedup/testdata/*.txt")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"skink/extract"
 )
@@ -65,7 +66,7 @@ func (f *Fields) name(members members) (string, error) {
 		switch kind := valueKind(raw); {
 		case !ok || kind == "null":
 		case kind == "string":
-			s, err := stringOf(field, raw)
+			s, err := stringOf(field, new([]byte), raw)
 			if err != nil || len(s) > 0 {
 				return string(s), err
 			}
@@ -89,7 +90,9 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 		if !ok {
 			continue
 		}
-		text, err := stringOf(field, raw)
+		buffer := buffers.Get().(*[]byte)
+		defer giveBack(buffer) // textOf copies what it keeps
+		text, err := stringOf(field, buffer, raw)
 		if err != nil {
 			return Text{}, err
 		}
@@ -104,6 +107,17 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(members.names))
 }
 
+// buffers is a pool of memory for the texts of lines.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// giveBack returns a buffer to the pool, unless it is too large to keep.
+func giveBack(buffer *[]byte) {
+	const large = 1 << 20 // largest size in bytes of a buffer that is kept
+	if cap(*buffer) <= large {
+		buffers.Put(buffer)
+	}
+}
+
 // fieldType returns the media type of a field's content.
 func fieldType(field string) string {
 	if strings.HasSuffix(strings.ToLower(field), "html") {
@@ -112,11 +126,11 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// stringOf returns a string member. null counts as empty.
-func stringOf(field string, raw []byte) ([]byte, error) {
+// stringOf returns a string member, which may be in the memory of buffer. null counts as empty.
+func stringOf(field string, buffer *[]byte, raw []byte) ([]byte, error) {
 	switch kind := valueKind(raw); kind {
 	case "string":
-		return unquoted(raw), nil
+		return unquotedIn(buffer, raw), nil
 	case "null":
 		return nil, nil
 	default:
