@@ -11,7 +11,7 @@ import (
 // A Packed is one page in encoded and compressed form, as a store keeps it. The process that has a
 // store open sends pages to other processes in this form, because they can unpack them themselves.
 type Packed struct {
-	Record []byte        // JSON of a [Record]; an empty value means that nothing is known of the page
+	Record []byte        // JSON of a [Record], or [Record.AppendFast] in a temporary store; an empty value means that nothing is known of the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it
 	Kept   bool          // whether a text is kept, which may be empty
 	Sketch *dedup.Sketch // nil means that the page has no sketch, or that it was not asked for
@@ -63,13 +63,16 @@ func (p *PackedChange) Unpack() (*Change, error) {
 	return &Change{Content: *c, Kind: ChangeOf(&c.Record), Cursor: p.Cursor}, nil
 }
 
-// UnpackRecord reads a record from its JSON.
+// UnpackRecord reads a record from its JSON, or from the form of [Record.AppendFast].
 func UnpackRecord(packed []byte) (*Record, error) {
 	r := new(Record)
 	return r, r.unpack(packed)
 }
 
 func (r *Record) unpack(packed []byte) error {
+	if len(packed) > 0 && packed[0] == fastRecord {
+		return r.unpackFast(packed[1:])
+	}
 	if err := json.Unmarshal(packed, r); err != nil {
 		return fmt.Errorf("%w: record: %v", ErrCorrupt, err)
 	}
