@@ -2,6 +2,7 @@ package badger
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +46,10 @@ func (t *textFile) flush() error {
 	t.next = t.next[:0]
 	return err
 }
+
+// remove closes and deletes the file. For a large file the system needs some time for that, so the
+// store does it while badger closes its own files.
+func (t *textFile) remove() error { return errors.Join(t.file.Close(), os.Remove(t.file.Name())) }
 
 // read returns the text at the place that a value of add names.
 func (t *textFile) read(value []byte) ([]byte, error) {
