@@ -51,7 +51,7 @@ func FuzzEightBytes(f *testing.F) {
 	})
 }
 
-// BenchmarkPlain measures Parse on plain texts.
+// BenchmarkPlain measures Parse on plain texts, with and without their language.
 func BenchmarkPlain(b *testing.B) {
 	names, err := filepath.Glob("../dedup/testdata/*.txt")
 	if err != nil || len(names) == 0 {
@@ -62,14 +62,17 @@ func BenchmarkPlain(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(filepath.Base(name), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Parse(text, "text/plain; charset=utf-8"); err != nil {
-					b.Fatal(err)
+		for _, lang := range []string{"lang", "nolang"} {
+			b.Run(filepath.Base(name)+"/"+lang, func(b *testing.B) {
+				opt := Options{SkipLang: lang == "nolang"}
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := opt.Parse(text, "text/plain; charset=utf-8"); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
