@@ -26,7 +26,7 @@ func (o Options) plain(text []byte, media, charset string) *Document {
 }
 
 // plainText returns the text that a writer would make of the lines of a <pre>: without empty lines,
-// white space at the ends of lines, and invisible characters. It copies runs of ASCII characters,
+// white space at the ends of lines, and invisible characters. It copies runs of printable characters,
 // which a writer would divide into words.
 func plainText(text []byte) string {
 	var out strings.Builder
@@ -49,11 +49,8 @@ func plainText(text []byte) string {
 		start, c := i, text[i]
 		i++
 		switch {
-		case ' ' < c && c < 0x7f:
-			i += printable(text[i:])
-			for i < len(text) && text[i] == '\t' {
-				i += 1 + printable(text[i+1:])
-			}
+		case ' ' < c && c < 0x7f, plainLetter(text[start:]) > 0:
+			i = start + printable(text[start:])
 			run := text[start:i]
 			word := bytes.TrimRight(run, " \t")
 			write(word)
@@ -85,9 +82,41 @@ func plainText(text []byte) string {
 	return out.String()
 }
 
-// printable returns the number of bytes at the beginning of b that are printable characters of
-// ASCII, including spaces. It looks at eight bytes at once.
+// printable returns the length of the run of ASCII characters, spaces, tabs and plain letters at the
+// beginning of b. White space at its end is included.
 func printable(b []byte) int {
+	for i := 0; ; {
+		i += printableASCII(b[i:])
+		switch n := plainLetter(b[i:]); {
+		case n > 0:
+			i += n
+		case i < len(b) && b[i] == '\t':
+			i++
+		default:
+			return i
+		}
+	}
+}
+
+// plainLetter returns the length of the character at the beginning of b, if it is in one of two
+// large ranges in which nearly all characters are visible: U+00C0 to U+07FF, with the alphabets from
+// Latin to Arabic, and U+3040 to U+CFFF, with kana, Han and most of Hangul. Otherwise, and for the
+// two invisible characters in these ranges, it returns 0.
+func plainLetter(b []byte) int {
+	switch {
+	case len(b) >= 2 && 0xC3 <= b[0] && b[0] <= 0xDF && b[1]&0xC0 == 0x80:
+		if r := rune(b[0]&0x1F)<<6 | rune(b[1]&0x3F); !invisible(r) {
+			return 2
+		}
+	case len(b) >= 3 && (0xE4 <= b[0] && b[0] <= 0xEC || b[0] == 0xE3 && b[1] >= 0x81) && b[1]&0xC0 == 0x80 && b[2]&0xC0 == 0x80:
+		return 3
+	}
+	return 0
+}
+
+// printableASCII returns the number of bytes at the beginning of b that are printable characters of
+// ASCII, including spaces. It looks at eight bytes at once.
+func printableASCII(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
