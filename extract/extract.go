@@ -224,6 +224,7 @@ type Options struct {
 	Requisites bool // also add the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
 	Markup     bool // fill Document.Markup
 	Anchors    bool // fill the anchors of Document.Markup; ignored if Markup is not set
+	SkipLang   bool // leave Document.Lang empty for plain text; detecting its language takes most of the time
 
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 }
@@ -251,7 +252,7 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	markup := isMarkup(media)
 	text, charset := decode(body, contentType, markup)
 	if !markup {
-		return plain(text, media, charset), nil
+		return o.plain(text, media, charset), nil
 	}
 
 	d := &Document{Charset: charset, MediaType: media}

@@ -2,7 +2,9 @@ package extract
 
 import (
 	"bytes"
+	"encoding/binary"
 	"mime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,7 +26,7 @@ func MediaType(body []byte, contentType string) string {
 	}
 	switch {
 	case isMarkup(declared) || declared == "text/plain" || declared == "text/markdown":
-		if binary(body, contentType) {
+		if isBinary(body, contentType) {
 			return "application/octet-stream"
 		}
 		if declared == "text/plain" && beginsAsPage(body) {
@@ -33,7 +35,7 @@ func MediaType(body []byte, contentType string) string {
 		return declared
 	case declared == "" || declared == "application/octet-stream" || declared == "unknown/unknown" || declared == "application/unknown" || declared == "*/*":
 		switch {
-		case binary(body, contentType):
+		case isBinary(body, contentType):
 			return "application/octet-stream"
 		case beginsAsMarkup(body):
 			return "text/html"
@@ -147,21 +149,26 @@ func hasControls(body []byte) bool {
 	return false
 }
 
-// binary reports whether a body is not text in any encoding: more than one byte in thirty at its
+// isBinary reports whether a body is not text in any encoding: more than one byte in thirty at its
 // start is a control character. A text may have a few. UTF-16 is not binary if it is recognized,
 // although its ASCII characters have NUL bytes.
-func binary(body []byte, contentType string) bool {
+func isBinary(body []byte, contentType string) bool {
 	if _, ok := utf16Name(body, contentType); ok {
 		return false
 	}
 	head := body[:min(len(body), 4*sniffed)]
-	controls := 0
-	for _, c := range head {
-		if c < 0x09 || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f {
-			controls++
+	found := 0
+	for eight := range slices.Chunk(head, 8) {
+		if len(eight) == 8 && controls(binary.LittleEndian.Uint64(eight)) == 0 {
+			continue
+		}
+		for _, c := range eight {
+			if c < 0x09 || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f {
+				found++
+			}
 		}
 	}
-	return controls*30 > len(head)
+	return found*30 > len(head)
 }
 
 func beginsAsPage(body []byte) bool {

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,18 +14,20 @@ import (
 
 // plain returns the Document of a plain text. Each line is a block. The Document has no title, and
 // it has no links, because a URL in plain text is not a link.
-func plain(text []byte, media, charset string) *Document {
+func (o Options) plain(text []byte, media, charset string) *Document {
 	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
 	if d.Text == "" {
 		d.Root, d.Sure = RootNone, 0
 	}
-	d.Lang = lang(d)
+	if !o.SkipLang {
+		d.Lang = lang(d)
+	}
 	return d
 }
 
 // plainText cleans text as a writer cleans the lines of a <pre>. It removes empty lines, white
 // space at the ends of lines, and invisible characters. It is faster than a writer, because it
-// copies whole runs of ASCII characters instead of single words.
+// copies whole runs of printable characters instead of single words.
 func plainText(text []byte) string {
 	var out strings.Builder
 	out.Grow(len(text))
@@ -45,10 +49,8 @@ func plainText(text []byte) string {
 		start, c := i, text[i]
 		i++
 		switch {
-		case ' ' < c && c < 0x7f:
-			for i < len(text) && (' ' <= text[i] && text[i] < 0x7f || text[i] == '\t') {
-				i++
-			}
+		case ' ' < c && c < 0x7f, plainLetter(text[start:]) > 0:
+			i = start + printable(text[start:])
 			run := text[start:i]
 			word := bytes.TrimRight(run, " \t")
 			write(word)
@@ -79,6 +81,65 @@ func plainText(text []byte) string {
 	}
 	return out.String()
 }
+
+// printable returns the length of the run of ASCII characters, spaces, tabs and plain letters at the
+// beginning of b. White space at its end is included.
+func printable(b []byte) int {
+	for i := 0; ; {
+		i += printableASCII(b[i:])
+		switch n := plainLetter(b[i:]); {
+		case n > 0:
+			i += n
+		case i < len(b) && b[i] == '\t':
+			i++
+		default:
+			return i
+		}
+	}
+}
+
+// plainLetter returns the length of the character at the beginning of b, if it is in one of two
+// large ranges in which nearly all characters are visible: U+00C0 to U+07FF, with the alphabets from
+// Latin to Arabic, and U+3040 to U+CFFF, with kana, Han and most of Hangul. Otherwise, and for the
+// two invisible characters in these ranges, it returns 0.
+func plainLetter(b []byte) int {
+	switch {
+	case len(b) >= 2 && 0xC3 <= b[0] && b[0] <= 0xDF && b[1]&0xC0 == 0x80:
+		if r := rune(b[0]&0x1F)<<6 | rune(b[1]&0x3F); !invisible(r) {
+			return 2
+		}
+	case len(b) >= 3 && (0xE4 <= b[0] && b[0] <= 0xEC || b[0] == 0xE3 && b[1] >= 0x81) && b[1]&0xC0 == 0x80 && b[2]&0xC0 == 0x80:
+		return 3
+	}
+	return 0
+}
+
+// printableASCII returns the number of bytes at the beginning of b that are printable characters of
+// ASCII, including spaces. It looks at eight bytes at once.
+func printableASCII(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if marks := controls(x) | (x|(x+each))&highs; marks != 0 { // adding 1 sets the highest bit of DEL
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for i < len(b) && ' ' <= b[i] && b[i] < 0x7f {
+		i++
+	}
+	return i
+}
+
+// Each constant repeats one byte eight times, for arithmetic on eight bytes in one 64-bit word.
+const (
+	each  = 0x0101010101010101
+	highs = 0x80 * each // the highest bit of each byte
+)
+
+// controls marks the bytes of eight that are below 0x20. The first mark, from the low end, is the
+// highest bit of the first such byte. If there is none, the result is 0. Marks after the first one
+// may be wrong, because the subtraction borrows from the next byte.
+func controls(eight uint64) uint64 { return (eight - ' '*each) &^ eight & highs }
 
 // strip fills d from a page that cannot be parsed into a tree. The main text then consists of all
 // text between tags, including the menus.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"skink/extract"
 )
@@ -64,7 +65,7 @@ func (f *Fields) name(members members) (string, error) {
 		switch kind := valueKind(raw); {
 		case !ok || kind == "null":
 		case kind == "string":
-			s, err := stringOf(field, raw)
+			s, err := stringOf(field, new([]byte), raw)
 			if err != nil || len(s) > 0 {
 				return string(s), err
 			}
@@ -88,7 +89,9 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 		if !ok {
 			continue
 		}
-		text, err := stringOf(field, raw)
+		buffer := buffers.Get().(*[]byte)
+		defer giveBack(buffer) // textOf copies what it keeps
+		text, err := stringOf(field, buffer, raw)
 		if err != nil {
 			return Text{}, err
 		}
@@ -103,6 +106,17 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(members.names))
 }
 
+// buffers is a pool of memory for the texts of lines.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// giveBack returns a buffer to the pool, unless it is too large to keep.
+func giveBack(buffer *[]byte) {
+	const large = 1 << 20 // maximum size of a buffer that is kept, in bytes
+	if cap(*buffer) <= large {
+		buffers.Put(buffer)
+	}
+}
+
 func fieldType(field string) string {
 	if strings.HasSuffix(strings.ToLower(field), "html") {
 		return "text/html; charset=utf-8"
@@ -110,11 +124,12 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// The value null counts as "".
-func stringOf(field string, raw []byte) ([]byte, error) {
+// stringOf returns the value of a string field. The value null counts as "". The result may be in
+// the memory of buffer.
+func stringOf(field string, buffer *[]byte, raw []byte) ([]byte, error) {
 	switch kind := valueKind(raw); kind {
 	case "string":
-		return unquoted(raw), nil
+		return unquotedIn(buffer, raw), nil
 	case "null":
 		return nil, nil
 	default:

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
+	"slices"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -253,7 +254,11 @@ func hex4(b []byte) rune {
 
 // unquoted returns the value of a valid JSON string. As in encoding/json, U+FFFD replaces each
 // invalid UTF-8 byte and each unpaired surrogate. The result may be a part of raw.
-func unquoted(raw []byte) []byte {
+func unquoted(raw []byte) []byte { return unquotedIn(new([]byte), raw) }
+
+// unquotedIn is like unquoted. If the result is not a part of raw, it is in the memory of buffer,
+// which grows as needed.
+func unquotedIn(buffer *[]byte, raw []byte) []byte {
 	raw = raw[1 : len(raw)-1]
 	if !utf8.Valid(raw) {
 		raw = []byte(string([]rune(string(raw))))
@@ -262,7 +267,8 @@ func unquoted(raw []byte) []byte {
 	if n < 0 {
 		return raw
 	}
-	out := make([]byte, 0, len(raw))
+	*buffer = slices.Grow((*buffer)[:0], len(raw)) // a value is never longer than its JSON
+	out := *buffer
 	for ; n >= 0; n = bytes.IndexByte(raw, '\\') {
 		out = append(out, raw[:n]...)
 		c := raw[n+1]

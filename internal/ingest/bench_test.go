@@ -10,9 +10,9 @@ import (
 	"skink/store/badger"
 )
 
-// BenchmarkFiles judges a corpus as skink dedup does. One in ten texts is an exact copy, and one in
-// ten a near copy, of a text shortly before it. So a fifth of the verdicts are stale at the time of
-// their commit.
+// BenchmarkFiles judges a corpus as skink dedup does without --store. One in ten texts is an exact
+// copy, and one in ten a near copy, of a text shortly before it. So a fifth of the verdicts are stale
+// at the time of their commit.
 func BenchmarkFiles(b *testing.B) {
 	for _, n := range []int{30, 300} { // number of words in each text
 		b.Run(fmt.Sprintf("words=%d", n), func(b *testing.B) {
@@ -46,13 +46,13 @@ func corpusOf(texts, n int) []byte {
 
 func judgeLines(b *testing.B, lines []byte, texts int64) {
 	ctx := context.Background()
-	s, err := badger.Open(b.TempDir(), badger.Options{Create: true, Reserve: -1})
+	s, err := badger.Open(b.TempDir(), badger.Options{Create: true, Temporary: true, Reserve: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
 	opt := testOptions(b)
-	opt.Rule.MinWords = 10
+	opt.Rule.MinWords, opt.Temporary = 10, true
 	p := start(b, s, opt)
 	defer p.Close()
 	in := &corpus.Inputs{Paths: []string{"-"}, Stdin: bytes.NewReader(lines), Unreadable: func(err error) { b.Error(err) }}

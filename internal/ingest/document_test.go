@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"skink/crawler"
+	"skink/dedup"
 	"skink/document"
 	"skink/frontier"
+	"skink/internal/corpus"
 	"skink/store"
 )
 
@@ -47,6 +49,36 @@ func TestDocument(t *testing.T) {
 		r := content(t, s, url).Record
 		if r.Kind != test.kind || r.Title != test.title || r.Detail != test.detail {
 			t.Errorf("%s, read: %v: %s, title %q, detail %q", test.file, test.read, r.Kind, r.Title, r.Detail)
+		}
+	}
+}
+
+// The language of plain text is not detected if the store is temporary and the form changes no
+// words. The language of HTML is always detected, because a page that declares a wrong language
+// ranks lower among its copies.
+func TestLanguageOfFiles(t *testing.T) {
+	const german = "Der Hund läuft über die Straße, und die Katze ist in dem Haus, in dem sie seit einem Jahr mit uns auf dem Land wohnt."
+	for _, test := range []struct {
+		name      string
+		temporary bool
+		form      dedup.Form
+		kind      string
+		want      string
+	}{
+		{"kept", false, dedup.Plain, "text/plain", "de"},
+		{"temporary", true, dedup.Plain, "text/plain", ""},
+		{"temporary, without function words", true, dedup.NoFunction, "text/plain", "de"},
+		{"temporary page", true, dedup.Plain, "text/html", "de"},
+	} {
+		opt := testOptions(t)
+		opt.Temporary, opt.Rule.Form = test.temporary, test.form
+		f := &file{from: &corpus.Record{Input: "a", Raw: []byte("<html lang=en><p>" + german), Type: test.kind}}
+		if test.kind == "text/plain" {
+			f.from.Raw = []byte(german)
+		}
+		f.read(t.Context(), &opt)
+		if got := f.reading.seen.Lang; got != test.want {
+			t.Errorf("%s: language %q, want %q", test.name, got, test.want)
 		}
 	}
 }

@@ -214,7 +214,8 @@ func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file 
 	}
 	f := &file{from: r}
 	f.read(t.Context(), &p.opt)
-	judgeVisit(t, p, f, firstVisit(f.reading.named(name, time.Time{})))
+	f.reading.name(name, time.Time{})
+	judgeVisit(t, p, f, firstVisit(f.reading))
 	return f
 }
 

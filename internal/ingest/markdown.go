@@ -1,17 +1,19 @@
 package ingest
 
 import (
+	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
 	"skink/store"
 )
 
 // extracting returns the options for extracting a page. The argument tree limits the size of the
-// parsed tree in bytes; 0 means no limit.
+// parsed tree in bytes; 0 means no limit. The language of plain text is not detected if it would be
+// used only in a temporary record.
 func (opt *Options) extracting(tree int64) extract.Options {
 	return extract.Options{
 		Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
-		Markup: true, Anchors: opt.Anchors && !opt.NoLinks,
+		Markup: true, Anchors: opt.Anchors && !opt.NoLinks, SkipLang: opt.Temporary && opt.Rule.Form == dedup.Plain,
 	}
 }
 

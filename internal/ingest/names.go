@@ -185,28 +185,27 @@ func (n *naming) meet(f *file, nth int, h holder) (err error) {
 }
 
 func (n *naming) call(f *file, nth int) {
-	f.reading = f.reading.named(f.qualified(nth), n.began)
+	f.reading.name(f.qualified(nth), n.began)
 	f.visit = firstVisit(f.reading)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.underway[f.reading.seen.ID] = true
 }
 
-// named returns a copy of a reading with the name of its file as URL, and with the time of the
-// visit.
-func (got *reading) named(url string, at time.Time) *reading {
-	named := *got
-	r := &named.seen
+// name sets the name of a file as the URL of its reading, and the time of the visit. It is called
+// once, before the reading is compared with other readings.
+func (got *reading) name(url string, at time.Time) {
+	r := &got.seen
 	r.URL, r.ID, r.FetchedAt = url, dedup.HashOf([]byte(url)), at
-	return &named
 }
 
 // n counts from 1.
 func (f *file) qualified(n int) string {
+	if n == 1 {
+		return f.name
+	}
 	source := f.from.Source()
 	switch {
-	case n == 1:
-		return f.name
 	case source == "" || f.placed:
 		return fmt.Sprintf("%s (%d)", f.name, n)
 	case n == 2:

@@ -22,8 +22,8 @@ import (
 	"skink/store"
 )
 
-// A reading is the result of reading a page. It does not change after it is returned, except that
-// its shingles become a set when the set is first needed.
+// A reading is the result of reading a page. It does not change after it is returned, with two
+// exceptions: its shingles become a set when the set is first needed, and a file gets its name.
 type reading struct {
 	seen        store.Record   // record of this visit, without a verdict
 	claim       frontier.Claim // claim on the host under which the page was fetched; zero for files and for pages of archives

@@ -3,6 +3,11 @@ package badger
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -45,6 +50,26 @@ func TestStore(t *testing.T) {
 // A temporary store keeps the same promises until it is closed.
 func TestTemporaryStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openTestWith(t, t.TempDir(), Options{Temporary: true}) })
+}
+
+// A temporary store is not synced, because syncing takes time, and it deletes its texts when it is
+// closed.
+func TestTemporaryFiles(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, Options{Create: true, Temporary: true, Reserve: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.syncFile = func(f *os.File) error { return fmt.Errorf("%s is synced", f.Name()) }
+	if err := s.Sync(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "texts")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of texts after Close: %v, want none", err)
+	}
 }
 
 func TestDurableStore(t *testing.T) {

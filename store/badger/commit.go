@@ -276,7 +276,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	var value []byte
 	var earlier placed
 	if num != 0 {
-		if value, err = encodeRecord(e.Hash, r); err != nil {
+		if value, err = b.s.encodeRecord(e.Hash, r); err != nil {
 			return err
 		}
 		if earlier, err = b.dataAt(u.num); err != nil {
@@ -349,7 +349,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	value, err := encodeRecord(hash, &e.Record)
+	value, err := b.s.encodeRecord(hash, &e.Record)
 	if err != nil {
 		return err
 	}

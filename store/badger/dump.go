@@ -230,7 +230,7 @@ func (b *batch) loadPage(p *store.Placed) error {
 	if err := b.post(p.Place, e); err != nil {
 		return err
 	}
-	value, err := encodeRecord(e.Hash, &e.Record)
+	value, err := b.s.encodeRecord(e.Hash, &e.Record)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ import (
 //	                             adds to the index
 //	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, cut
 //	                             into pieces
-//	z BLOCK8 r NUM8            → a [store.Record] as [encodeRecord] writes it
+//	z BLOCK8 r NUM8            → a [store.Record] as [Store.encodeRecord] writes it
 //	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
 //	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made

@@ -30,6 +30,7 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+	"golang.org/x/sync/errgroup"
 
 	"skink/internal/disk"
 	"skink/store"
@@ -336,9 +337,10 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 }
 
 // Sync makes all commits survive a power cut. Badger syncs only the log that is being filled, so
-// Sync first syncs the other logs.
+// Sync first syncs the other logs. It does nothing in a temporary store, which is useless after a
+// power cut.
 func (s *Store) Sync() error {
-	if s.reading != nil {
+	if s.reading != nil || s.texts != nil {
 		return nil
 	}
 	if err := errors.Join(syncLogs(s.dir, s.syncFile), s.db.Sync()); err != nil {
@@ -378,10 +380,11 @@ func (s *Store) closeFiles() error {
 	s.urls.stop()
 	s.mapped.stop()
 	s.listing.stop()
-	err := s.full.wait(s.db.Close)
+	var group errgroup.Group
 	if s.texts != nil {
-		err = errors.Join(err, s.texts.file.Close())
+		group.Go(s.texts.remove)
 	}
+	err := errors.Join(s.full.wait(s.db.Close), group.Wait())
 	if s.reading != nil {
 		err = errors.Join(err, s.reading.close())
 	}

@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -38,8 +39,12 @@ const recordWords = `"https://www.","kind":"redirect","fetched_at":"2026-11-25T1
 var recordDict = s2.MakeDict([]byte(recordWords), nil)
 
 // encodeRecord returns the stored form of a record. hash is the text hash under which copies find
-// the page.
-func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
+// the page. A temporary store keeps records as [store.Record.AppendFast] encodes them, without
+// compression. Their first byte is 0, with which no S2 block of a record begins.
+func (s *Store) encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
+	if s.texts != nil {
+		return r.AppendFast(append(make([]byte, 0, 256), hash[:]...))
+	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
@@ -49,9 +54,13 @@ func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
 	return value[:hashSize+len(recordDict.Encode(value[hashSize:], b))], nil
 }
 
+// packedRecord returns the JSON of a stored record, or its form from [store.Record.AppendFast].
 func packedRecord(value []byte) ([]byte, error) {
 	if len(value) <= hashSize {
 		return nil, store.ErrCorrupt
+	}
+	if value[hashSize] == 0 {
+		return bytes.Clone(value[hashSize:]), nil
 	}
 	b, err := recordDict.Decode(nil, value[hashSize:])
 	if err != nil {

@@ -2,6 +2,7 @@ package badger
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,6 +44,10 @@ func (t *textFile) flush() error {
 	t.next = t.next[:0]
 	return err
 }
+
+// remove closes and deletes the file. The system needs some time to delete a large file, so the
+// store deletes it while badger closes its own files.
+func (t *textFile) remove() error { return errors.Join(t.file.Close(), os.Remove(t.file.Name())) }
 
 // read returns the text for which add returned value.
 func (t *textFile) read(value []byte) ([]byte, error) {
