@@ -96,7 +96,7 @@ func (c *Crawl) setBrowser(b drawer) {
 	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
 }
 
-// Close closes the connections, and stops the browser and the servers of folders.
+// Close closes the connections, and stops the browser and the servers for local folders.
 func (c *Crawl) Close() {
 	if c.browser != nil {
 		c.browser.Close()

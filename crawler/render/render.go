@@ -125,7 +125,7 @@ func New(opt Options) *Browser {
 // Tabs returns the number of pages that can be rendered at the same time.
 func (b *Browser) Tabs() int { return b.opt.Tabs }
 
-// Close ends the browser. Pages that are being rendered fail.
+// Close shuts down the browser. Pages that are being rendered fail.
 func (b *Browser) Close() {
 	if b == nil {
 		return

@@ -16,7 +16,7 @@ type Totals struct {
 	Thin   int `json:"thin"`
 
 	Gone      int `json:"gone"`   // addresses that return 404
-	Broken    int `json:"broken"` // addresses whose response breaks off
+	Broken    int `json:"broken"` // addresses whose response is cut off
 	Redirects int `json:"redirects"`
 	Blocked   int `json:"blocked"`
 	Other     int `json:"other"`

@@ -25,7 +25,7 @@ import (
 // Every page can be reached from the first: the pages of a host are linked as a binary tree, and so
 // are the hosts. There are also links to random pages, some of them with equivalent spellings of
 // the address. Other links lead to addresses without a page: missing, redirected, forbidden, not
-// text, or with a response that breaks off. Some pages respond to the first request with 503.
+// text, or with a response that is cut off. Some pages respond to the first request with 503.
 
 type options struct {
 	hosts, pages int
@@ -132,7 +132,7 @@ const (
 	moved   extra = "moved"   // redirects to a random page
 	private extra = "private" // forbidden by robots.txt
 	picture extra = "picture" // a PNG file
-	broken  extra = "broken"  // a response that breaks off in the middle
+	broken  extra = "broken"  // a response that is cut off in the middle
 )
 
 func (w *web) extraOf(n int) extra {

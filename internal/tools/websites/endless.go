@@ -41,7 +41,8 @@ func sessions(size int) *Site {
 	return s
 }
 
-// calendar has a few events, and endless links to earlier and later months, in two views.
+// calendar returns a site with a few events, and with endless links to earlier and later months, in
+// two views.
 func calendar(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "calendar", Why: "months without end, by path and by parameter"}
@@ -89,7 +90,8 @@ func calendar(size int) *Site {
 	return s
 }
 
-// growing has relative links that each add a folder to the path. All of these URLs show a page.
+// growing returns a site with relative links that each add a folder to the path. All of these URLs
+// show a page.
 func growing(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "growing paths", Why: "relative links without a slash: /a/b/a/b/..."}
