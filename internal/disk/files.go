@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 )
 
-// ErrFiles means that the store needs more open files than the process may have.
-var ErrFiles = errors.New("the limit of open files is too low")
+// ErrFiles means that the store needs more open or mapped files than the process may have.
+var ErrFiles = errors.New("the store has too many files")
 
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
@@ -18,24 +19,54 @@ var ErrFiles = errors.New("the limit of open files is too low")
 // crashed, and with 20 it hung.
 const spareFiles = 48
 
-// CheckFiles returns an error unless the process may open enough files for the store in dir, plus
-// extra others. The argument limit is the process's limit on open files, or 0 if it is unknown.
-// Badger keeps every table open, and the index keeps every segment open. The names of these files
-// end in one of exts.
-func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
-	need := int64(spareFiles + extra)
-	entries, _ := os.ReadDir(dir) // opening the store returns the error if the folder cannot be read
+// growth is the number of files that a store may add between two counts; see [Files.Count].
+const growth = 96
+
+// Files watches the number of files that a store has open. Badger keeps every table open and mapped,
+// and the index keeps every segment open. Count and Check are safe for concurrent use.
+type Files struct {
+	Dir   string   // folder of the store
+	Exts  []string // extensions of tables and segments
+	Extra int      // number of other files that the process will have open
+	Limit Limit    // the zero value means that there is no limit
+
+	counted atomic.Int64
+}
+
+// A Limit is the maximum number of files that a process may have open, or mapped.
+type Limit struct {
+	Files int64  // 0 means that the limit is unknown
+	Name  string // such as "open files"
+	Raise string // command that sets the limit to the number at its end
+}
+
+// Count counts the tables and segments.
+func (f *Files) Count() {
+	n := int64(0)
+	entries, _ := os.ReadDir(f.Dir) // opening the store returns the error if the folder cannot be read
 	for _, e := range entries {
-		if slices.Contains(exts, filepath.Ext(e.Name())) {
-			need++
+		if slices.Contains(f.Exts, filepath.Ext(e.Name())) {
+			n++
 		}
 	}
-	if limit == 0 || limit >= need {
+	f.counted.Store(n)
+}
+
+// Check returns an error that wraps [ErrFiles] if the process may not open the counted files.
+func (f *Files) Check() error { return f.check(0) }
+
+// CheckGrowth is like Check, but also counts the files that the store may add until the next count.
+func (f *Files) CheckGrowth() error { return f.check(growth) }
+
+func (f *Files) check(more int64) error {
+	need := f.counted.Load() + int64(spareFiles+f.Extra) + more
+	if f.Limit.Files == 0 || f.Limit.Files >= need {
 		return nil
 	}
 	suggested := int64(1024)
 	for suggested < 2*need {
 		suggested *= 2
 	}
-	return fmt.Errorf("%w: it is %d, but at least %d files are needed: raise the limit, for example with: ulimit -n %d", ErrFiles, limit, need, suggested)
+	return fmt.Errorf("%w: the limit of %s is %d, but at least %d are needed: raise the limit, for example with: %s%d",
+		ErrFiles, f.Limit.Name, f.Limit.Files, need, f.Limit.Raise, suggested)
 }

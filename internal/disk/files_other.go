@@ -4,3 +4,6 @@ package disk
 
 // FileLimit returns 0, because the limit is unknown on this system.
 func FileLimit() int64 { return 0 }
+
+// MostFiles returns no limit.
+func MostFiles() Limit { return Limit{} }

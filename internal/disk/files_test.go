@@ -21,16 +21,27 @@ func TestTooFewFiles(t *testing.T) {
 		extra int
 		says  string
 	}{
-		{18, 0, "the limit of open files is too low: it is 18, but at least 58 files are needed: raise the limit, for example with: ulimit -n 1024"},
-		{20, 16, "it is 20, but at least 74 files are needed"},
-		{57, 0, "it is 57, but at least 58 files are needed"},
+		{18, 0, "the limit of open files is 18, but at least 58 are needed: raise the limit, for example with: ulimit -n 1024"},
+		{20, 16, "is 20, but at least 74 are needed"},
+		{57, 0, "is 57, but at least 58 are needed"},
 		{58, 0, ""},
 		{0, 0, ""}, // the limit on open files is not known
 		{1024, 5000, "ulimit -n 16384"},
 	} {
-		err := CheckFiles(dir, tt.extra, tt.limit, ".sst", ".seg")
+		f := Files{Dir: dir, Exts: []string{".sst", ".seg"}, Extra: tt.extra, Limit: Limit{tt.limit, "open files", "ulimit -n "}}
+		f.Count()
+		err := f.Check()
 		if tt.says == "" && err != nil || tt.says != "" && (!errors.Is(err, ErrFiles) || !strings.Contains(err.Error(), tt.says)) {
 			t.Errorf("%d and %d: %v, want %q", tt.limit, tt.extra, err, tt.says)
 		}
+	}
+	f := Files{Dir: dir, Exts: []string{".sst"}, Limit: Limit{58 + growth, "memory maps", "sysctl vm.max_map_count="}}
+	f.Count()
+	if err := f.CheckGrowth(); err != nil {
+		t.Error(err)
+	}
+	f.Limit.Files--
+	if err := f.CheckGrowth(); err == nil || !strings.Contains(err.Error(), "the limit of memory maps is 153, but at least 154 are needed: raise the limit, for example with: sysctl vm.max_map_count=1024") {
+		t.Error(err)
 	}
 }

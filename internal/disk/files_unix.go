@@ -2,7 +2,33 @@
 
 package disk
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// MostFiles returns the lower of two limits: the number of files that this process may have open,
+// and, on Linux, the number of its memory maps.
+func MostFiles() Limit {
+	limit := Limit{FileLimit(), "open files", "ulimit -n "}
+	b, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	if err != nil {
+		return limit
+	}
+	maps, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	maps -= otherMaps
+	if err == nil && maps > 0 && (limit.Files == 0 || maps < limit.Files) {
+		return Limit{maps, "memory maps", "sysctl vm.max_map_count="}
+	}
+	return limit
+}
+
+// otherMaps is an upper bound of the number of memory maps that are not tables or segments: the
+// program, its libraries, stacks of threads, and the heap.
+const otherMaps = 2048
 
 // FileLimit returns the maximum number of files that this process may have open at once, or 0 if it
 // is unknown.

@@ -87,7 +87,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 
 // hint adds the command that continues the crawl to a store error that stopped it.
 func (r *run) hint(err error) error {
-	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) || errors.Is(err, disk.ErrFiles) {
 		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.resume(Ending{}))
 	}
 	return err

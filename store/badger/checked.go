@@ -114,13 +114,15 @@ func (c *checkedTables) update(dir string, db *badgerdb.DB) {
 	}
 }
 
-// listing runs a goroutine that keeps the list of checked tables of an open store up to date.
+// listing runs a goroutine that keeps the list of checked tables of an open store up to date, and
+// counts its files.
 type listing struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
-func (l *listing) start(dir string, db *badgerdb.DB, checked *checkedTables) {
+func (l *listing) start(files *disk.Files, db *badgerdb.DB, checked *checkedTables) {
+	files.Count()
 	l.closing = make(chan struct{})
 	l.ended.Go(func() {
 		next := time.NewTicker(checkedEvery)
@@ -131,8 +133,9 @@ func (l *listing) start(dir string, db *badgerdb.DB, checked *checkedTables) {
 				open = false
 			case <-next.C:
 			}
-			checked.update(dir, db)
-			checked.keep(dir)
+			checked.update(files.Dir, db)
+			checked.keep(files.Dir)
+			files.Count()
 		}
 	})
 }

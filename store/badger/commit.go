@@ -56,7 +56,7 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	if err := store.Valid(entries); err != nil {
 		return nil, err
 	}
-	if err := s.space.Check(); err != nil {
+	if err := s.mayGrow(); err != nil {
 		return nil, err
 	}
 	c := &commitCall{entries: entries, outcomes: make([]store.Outcome, len(entries))}

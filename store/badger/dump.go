@@ -176,7 +176,7 @@ func (r reader) dumpQueue(ctx context.Context, yield func(*store.Part) error) er
 
 // Load implements [store.Portable].
 func (s *Store) Load(ctx context.Context, parts []*store.Part) error {
-	if err := s.space.Check(); err != nil {
+	if err := s.mayGrow(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(b *batch) error {

@@ -27,7 +27,7 @@ func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error)
 }
 
 func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, frontier.Item) (bool, error)) (found int, err error) {
-	if err := s.space.Check(); err != nil {
+	if err := s.mayGrow(); err != nil {
 		return 0, err
 	}
 	err = s.write(ctx, func(b *batch) error {

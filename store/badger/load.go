@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,6 +133,10 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 	}
 	return s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte{keyIndex}, value) })
 }
+
+// mayGrow returns an error if the store must not write, because the disk is nearly full or the
+// process could not open the files that the store may add soon.
+func (s *Store) mayGrow() error { return cmp.Or(s.space.Check(), s.files.CheckGrowth()) }
 
 func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 

@@ -52,6 +52,7 @@ type Options struct {
 	all       bool                                            // read all tables, even those that were checked before; only with ReadOnly
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // for tests
+	mostFiles disk.Limit                                      // maximum number of files, for tests; the zero value means the limit of the system
 	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means to ask the system
 }
 
@@ -64,6 +65,7 @@ type Store struct {
 	name  string // the folder named in errors: dir, or the original if dir is a repaired copy
 	db    *badgerdb.DB
 	space *disk.Space
+	files *disk.Files
 
 	// urls filters the u keys; see keys.go. index contains the postings under sketch keys, text
 	// hashes and ids. Both have their own locks.
@@ -134,13 +136,22 @@ func open(dir string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.CheckFiles(dir, opt.Files, disk.FileLimit(), ".sst", postings.SegmentExt); err != nil {
+	if opt.mostFiles == (disk.Limit{}) {
+		opt.mostFiles = disk.MostFiles()
+	}
+	files := filesOf(dir, opt)
+	files.Count()
+	if err := files.Check(); err != nil {
 		return nil, err
 	}
 	if opt.ReadOnly {
 		return openToRead(dir, opt)
 	}
 	return openToWrite(dir, born, opt)
+}
+
+func filesOf(dir string, opt Options) *disk.Files {
+	return &disk.Files{Dir: dir, Exts: []string{".sst", postings.SegmentExt}, Extra: opt.Files, Limit: opt.mostFiles}
 }
 
 func openToWrite(dir string, born bool, opt Options) (*Store, error) {
@@ -172,7 +183,7 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 		}
 	}
 	if !opt.Temporary {
-		s.listing.start(dir, s.db, checked)
+		s.listing.start(s.files, s.db, checked)
 	}
 	return s, s.start()
 }
@@ -223,6 +234,7 @@ func newStore(dir string, opt Options) *Store {
 		dir:       dir,
 		name:      dir,
 		space:     &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
+		files:     filesOf(dir, opt),
 		queue:     newQueue(),
 		recent:    newRecent(),
 		lately:    newLately(),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -345,5 +346,38 @@ func TestFull(t *testing.T) {
 	*s.space = disk.Space{Dir: dir, Ask: s.space.Ask}
 	if err := commitError(t, s, entry(1)); err != nil {
 		t.Errorf("with room again: %v", err)
+	}
+}
+
+// A store that has nearly as many files as the process may open accepts no more pages, because
+// badger crashes or hangs when it cannot open a file.
+func TestTooManyFiles(t *testing.T) {
+	dir := rottenStore(t)
+	open := func(most int64) (*Store, error) {
+		return Open(dir, Options{Reserve: -1, mostFiles: disk.Limit{Files: most, Name: "open files", Raise: "ulimit -n "}})
+	}
+	if _, err := open(20); !errors.Is(err, disk.ErrFiles) || !strings.Contains(err.Error(), "ulimit -n 1024") {
+		t.Errorf("opened with 20 files: %v", err)
+	}
+	page := rottenPage(rand.New(rand.NewPCG(1, 1)), rottenPages+1)
+	s, err := open(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), []*store.Entry{page}); !errors.Is(err, disk.ErrFiles) || !strings.Contains(err.Error(), "the limit of open files is 100") {
+		t.Errorf("committed with 100 files: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = open(1000); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, page)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(readAll(t, dir)); n != rottenPages+1 {
+		t.Errorf("%d pages, want %d", n, rottenPages+1)
 	}
 }
