@@ -119,7 +119,7 @@ type Member struct {
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of the member and the leader, 0 to 1
 	Containment float64 `json:"containment,omitempty"` // see [store.Record.Containment]
-	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but resembles it less than --similarity
+	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but their resemblance is below --similarity
 	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader to be its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
@@ -137,7 +137,7 @@ type Group struct {
 type Cluster struct {
 	Leader  Leader
 	Why     func() (string, error) // returns the value of Leader.Why; nil if Leader.Why is already set
-	Size    int                    // members, without the leader
+	Size    int                    // number of members, not counting the leader
 	Members iter.Seq2[Member, error]
 }
 

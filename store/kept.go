@@ -3,8 +3,8 @@ package store
 import "context"
 
 // A Keeper caches values that can be computed again from a store's pages, such as which pages
-// resemble each other. The value must say to which state of the pages it belongs. A cached value
-// may disappear at any time, and callers must also work without it.
+// resemble each other. The value must say from which state of the pages it was computed. A cached
+// value may disappear at any time, and callers must also work without it.
 type Keeper interface {
 	// Kept returns the complete value last cached under the given name, or nil if there is none.
 	Kept(ctx context.Context, name string) ([]byte, error)

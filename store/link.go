@@ -50,8 +50,8 @@ var linkKinds = []LinkKind{
 	LinkListed,
 }
 
-// Asset reports whether the address is a file that is part of the page. A browser fetches it to
-// show the page; a crawl does not.
+// Asset reports whether links of this kind refer to files that are part of the page. A browser
+// fetches them to show the page; a crawl does not.
 func (k LinkKind) Asset() bool {
 	switch k {
 	case LinkImage, LinkScript, LinkStyle, LinkMedia:
@@ -261,7 +261,8 @@ func sum(numbers []int) (n uint64) {
 // A linkDecoder reads the fields of unpacked links; see the section Packed links.
 type linkDecoder struct{ field.Reader }
 
-// number reads a varint. The decoder fails if it is above maxText, because no link is that long.
+// number reads a varint. If the value is above maxText, the decoder fails, because no link is that
+// long.
 func (d *linkDecoder) number() int {
 	v := d.Varint()
 	if v > maxText {

@@ -33,7 +33,7 @@ type areas struct {
 	at   map[Area]int32
 }
 
-// add returns the index of the URL's area in all.
+// add returns the index in p.all of the URL's area, and adds the area if it is new.
 func (p *areas) add(rawURL string) int32 {
 	area := areaOf(rawURL)
 	i, known := p.at[area]

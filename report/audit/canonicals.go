@@ -66,8 +66,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault returns the name of the finding for a page with another canonical URL than its
-// own. The argument elsewhere means that this URL is on another host.
+// canonicalFault returns the name of the finding for a page whose canonical URL is not its own URL.
+// The argument elsewhere means that the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {

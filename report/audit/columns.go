@@ -28,7 +28,8 @@ func column(name, title string, of func(s *subject, r *store.Record) any) Column
 	return Column{report.Column{Name: name, Title: title}, of}
 }
 
-// where returns the column with empty cells for subjects for which holds returns false.
+// where returns a copy of the column whose cells are empty for each subject that does not satisfy
+// holds.
 func (c Column) where(holds func(s *subject) bool) Column {
 	of := c.of
 	c.of = func(s *subject, r *store.Record) any {
@@ -47,7 +48,7 @@ func (c Column) titled(title string) Column {
 
 type columns []Column
 
-// brief marks columns as Brief: text and HTML show them too.
+// brief marks columns as Brief, so that text and HTML show them, not only JSON and CSV.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true

@@ -160,7 +160,7 @@ func (c *Coverage) String() string {
 const patternsShown = 10
 
 // Lines returns details of the gap as lines of text: example URLs, or the patterns of postponed
-// URLs with the texts that these returned.
+// URLs with the reason for each.
 func (g *Gap) Lines() (lines []string) {
 	if g.Patterns == nil {
 		for _, url := range g.Examples {

@@ -68,8 +68,8 @@ func sitemaps(a *Audit) *List {
 	return l
 }
 
-// listedFault returns the name of the finding for a URL in a sitemap that search engines cannot
-// list, or "" if there is none.
+// listedFault returns the name of the finding for a URL that is in a sitemap although search
+// engines cannot list the URL. It returns "" for any other URL.
 func listedFault(p *page) string {
 	switch {
 	case p.listed == 0:

@@ -9,7 +9,8 @@ import (
 
 // The three sites in this file have infinitely many URLs.
 
-// sessions adds a session id as a path parameter to all links. The id differs with each request.
+// sessions returns a site that adds a session id as a path parameter to all links. The id differs
+// with each request.
 func sessions(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "sessions", Why: ";sid= in the path, another one at each fetch"}
@@ -41,7 +42,8 @@ func sessions(size int) *Site {
 	return s
 }
 
-// calendar has a few events, and endless links to earlier and later months, in two views.
+// calendar returns a site with a few events, and endless links to earlier and later months, in two
+// views.
 func calendar(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "calendar", Why: "months without end, by path and by parameter"}
@@ -89,7 +91,8 @@ func calendar(size int) *Site {
 	return s
 }
 
-// growing has relative links that each add a folder to the path. All of these URLs show a page.
+// growing returns a site with relative links that each add a folder to the path. All of these URLs
+// show a page.
 func growing(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "growing paths", Why: "relative links without a slash: /a/b/a/b/..."}

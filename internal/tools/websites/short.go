@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// status has a page for each machine. All of them have the same words with different values.
+// status returns a site with a page for each machine. All pages have the same words with different
+// values.
 func status(size int) *Site {
 	s := &Site{Name: "status pages", Why: "one form of words with other values on each page"}
 	open := map[string]Answer{}
@@ -25,7 +26,7 @@ func status(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// dictionary has entries that are too short to be compared for duplicates.
+// dictionary returns a site whose entries are too short to be compared for duplicates.
 func dictionary(size int) *Site {
 	s := &Site{Name: "dictionary", Why: "entries of 12 to 40 words"}
 	open := map[string]Answer{}
@@ -41,7 +42,7 @@ func dictionary(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// cjk has Chinese texts, at paths with Chinese characters.
+// cjk returns a site with Chinese texts, at paths with Chinese characters.
 func cjk(size int) *Site {
 	s := &Site{Name: "cjk", Why: "Chinese texts under /文章/17, in pages by ?页=2"}
 	open := map[string]Answer{}
@@ -82,8 +83,8 @@ func han(name string, length int) string {
 	return b.String()
 }
 
-// zones has parameters that identify the page, although their names look like those of trackers and
-// sessions.
+// zones returns a site with parameters that identify the page, although their names look like those
+// of trackers and sessions.
 func zones(size int) *Site {
 	s := &Site{Name: "zones", Why: "utm_zone= and cfid= say which page it is"}
 	open := map[string]Answer{}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// stations has weather stations, with a page for each kind of measurement. The first 20 stations
-// have no data, so all their pages have the same text. The later stations have different tables.
+// stations returns a site with a page for each weather station and kind of measurement. The first
+// 20 stations have no data, so all their pages have the same text. The later stations have
+// different tables.
 func stations(size int) *Site {
 	kinds := []string{"temperature", "wind", "rain"}
 	count := equalPages + size/4
