@@ -42,13 +42,13 @@ type Totals struct {
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
 	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, except exact copies
-	Other     int64 `json:"other"` // URLs whose response was not text
+	Other     int64 `json:"other"` // URLs whose response had no text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
 	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which a crawl does not run
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which was not run
 	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps that were read
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched because their pattern kept returning duplicates

@@ -18,8 +18,8 @@ type Alone struct {
 
 const aloneName = "left alone"
 
-// LeftAlone returns, by name, the hosts that a run stopped visiting before all their URLs were
-// fetched. It omits hosts that a later run visited.
+// LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, keyed
+// by name. It omits hosts that a later run visited.
 func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
 	text, err := s.Meta(ctx, aloneName)
 	if err != nil || len(text) == 0 {

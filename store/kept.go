@@ -8,8 +8,8 @@ import "context"
 type Keeper interface {
 	// Kept returns the complete value last cached under the given name, or nil if there is none.
 	Kept(ctx context.Context, name string) ([]byte, error)
-	// Keep caches a value, and replaces any previous one. The name consists of lower-case letters
-	// and hyphens. If several calls run at the same time, one of their values remains. A store that
-	// is open for reading caches values too, if it can write to its folder.
+	// Keep caches a value, and replaces any previous one. The name consists of lower-case letters and
+	// hyphens. If several calls run at the same time, one of their values remains. A store that is
+	// open only for reading caches values too, if it can write to its folder.
 	Keep(ctx context.Context, name string, value []byte) error
 }

@@ -33,11 +33,11 @@ const (
 	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
 	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
 	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if the page has no other link to it
-	LinkAlternate LinkKind = "alternate" // the same page in another language or form, if the page has no other link to it
+	LinkAlternate LinkKind = "alternate" // rel=alternate: a version of the page in another language or form, if the page has no other link to it
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file named in a style of the page
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file that a style in the page refers to
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 
 	LinkListed LinkKind = "listed" // entry of a sitemap

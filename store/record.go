@@ -94,7 +94,7 @@ type Record struct {
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
 	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response for this record, or of a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if it showed the page unchanged
+	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if the page had not changed
 
 	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body

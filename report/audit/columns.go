@@ -77,13 +77,13 @@ var (
 	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
-	// alikeColumn is the resemblance between a duplicate and the leader of its cluster.
+	// alikeColumn shows the resemblance between a duplicate and the leader of its cluster.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
 const pagesName = "pages"
 
-// pages lists every URL of the store with many columns, for use in a spreadsheet.
+// pages returns a list of every URL of the store, with many columns, for use in a spreadsheet.
 func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",

@@ -169,9 +169,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit since the earlier crawl shows if the page still has the
-// problem. The argument is the page's index in site.pages. A page that did not respond may still
-// have the problem, unless the problem is the missing response.
+// seenAgain reports whether a visit since the earlier crawl suffices to tell if the page still has
+// the problem. The argument is the page's index in site.pages. A page that did not respond may
+// still have the problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -258,7 +258,7 @@ const trendPoints = 12
 // number is that of the audit itself.
 type Trend struct {
 	Crawls []int
-	Counts []int // -1 if that crawl's audit did not check for the finding
+	Counts []int // -1 if the audit of the crawl did not check for the finding
 }
 
 func (a *Audit) trendCrawls() []Crawl {

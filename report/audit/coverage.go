@@ -59,7 +59,8 @@ func newCoverage() *coverage {
 	return &coverage{gaps: map[string]*Gap{}, hosts: map[string]bool{}}
 }
 
-// see counts a record. It skips requisites, and pages of other sites that were only checked.
+// see counts a record. It skips requisites, and pages of other sites that were only checked for
+// existence.
 func (c *coverage) see(r *store.Record) {
 	if r.Checked || r.Requisite {
 		return

@@ -29,7 +29,7 @@ type findingJSON struct {
 
 	Since *Difference `json:"since,omitempty"` // difference from the earlier crawl
 	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or the difference is uncertain; see Finding.Note
-	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if that crawl's audit did not check for the finding
+	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the audit of the crawl did not check for the finding
 }
 
 type listJSON struct {

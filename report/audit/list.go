@@ -174,8 +174,8 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see so that each record r of the given kind for which is(r) is true is added to the
-// list's only finding.
+// all sets l.see so that the list's only finding contains the records of the given kind that
+// satisfy the function is.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }

@@ -5,8 +5,8 @@ import (
 	"skink/store"
 )
 
-// sitemaps compares sitemaps with the crawled pages. A sitemap should list exactly the pages that
-// search engines may list: no redirects, no errors, no copies.
+// sitemaps returns the list of differences between the sitemaps and the crawled pages. A sitemap
+// should list exactly the pages that search engines may list: no redirects, no errors, no copies.
 func sitemaps(a *Audit) *List {
 	l := &List{
 		Name: "sitemap", Of: "URLs",

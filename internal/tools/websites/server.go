@@ -14,7 +14,7 @@ type Server struct {
 	Site *Site
 
 	mu     sync.Mutex
-	visits int             // guarded by mu: number of requests, not counting robots.txt and sitemaps
+	visits int             // guarded by mu: number of requests, not counting those for robots.txt and sitemaps
 	asked  map[string]int  // guarded by mu: number of requests by path and query
 	given  map[string]int  // guarded by mu: number of responses by text
 	linked map[string]bool // guarded by mu: keys of the URLs that have been linked or requested so far
