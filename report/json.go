@@ -48,7 +48,7 @@ func (o *ObjectWriter) Element(v any) {
 // Group writes an element that is an object. If member is not "", the object's first member has
 // that name and the value head. Otherwise head must be a struct, whose fields become the first
 // members. The last member is a list of the elements; the argument list is its name. Unless the
-// list is empty, Group writes the string end before the closing bracket.
+// list is empty, Group writes the argument end before the closing bracket.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)

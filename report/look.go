@@ -66,7 +66,7 @@ func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(raw
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // webLink returns rawURL if it is a valid http or https URL, and "" otherwise. A report must not
-// link to any other URL.
+// contain links to URLs of any other kind.
 func webLink(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {

@@ -69,7 +69,7 @@ func (k LinkKind) Asset() bool {
 //
 //	N        the number of links
 //	N bytes  for each link the number of its kind, plus 16 if it must not be followed, plus 32 if
-//	         its URL shares a prefix with the page's URL, and not with that of the link before it,
+//	         the prefix is from the page's URL, and not from that of the link before it,
 //	         plus 64 if it has fragments
 //	N        for each link the length of the shared prefix
 //	N        for each link the length of the rest of the URL

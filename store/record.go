@@ -219,7 +219,7 @@ func (t *Tally) Clone() Tally {
 	return c
 }
 
-// Failed returns the number of errors that were not retried, by kind.
+// Failed returns the number of errors, by kind, after which the URL was not retried.
 func (t *Tally) Failed() map[string]int64 {
 	failed := map[string]int64{}
 	for kind, n := range t.Problems {

@@ -98,7 +98,7 @@ func PackMarked(text, markdown []byte, headings []Heading) []byte {
 }
 
 // appendMarked appends a text, its Markdown and its headings to dst. The result head is the
-// skippable frame that must precede them. It is empty if there is only a text.
+// skippable frame that must precede them; head is empty if there is only a text.
 func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headings []Heading) (all, head []byte) {
 	all = append(append(dst, text...), markdown...)
 	if len(markdown) == 0 && len(headings) == 0 {

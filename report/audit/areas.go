@@ -102,7 +102,7 @@ func (w Filter) matches(s *site, c compared) bool {
 	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section)
 }
 
-// Select returns the part of the finding that a filter selects.
+// Select returns the part of the finding that w selects.
 func (f *Finding) Select(w Filter) Selection {
 	s := Selection{Finding: f, filter: w}
 	if f.since != nil {

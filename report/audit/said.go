@@ -173,8 +173,8 @@ type repeated struct {
 // logo.
 const leastLogo = 10
 
-// isLogo reports whether a line is the name of the site rather than of a page. If so, it is on at
-// least leastLogo pages, and on more than half of the host's pages that have such a line.
+// isLogo reports whether a line counts as the name of the site rather than of a page: whether it is
+// on at least leastLogo pages, and on more than half of the host's pages that have such a line.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }

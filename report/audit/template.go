@@ -221,7 +221,7 @@ func head(text string) string {
 }
 
 // around shortens the common text between two slots to the words next to the slots. The arguments
-// before and after tell whether the text has a slot before and after it.
+// before and after report whether there is a slot before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {
