@@ -37,14 +37,14 @@ func pairs(s *Site, pages int, path, parameter string, values []string, own func
 
 func english(string) string { return "en" }
 
-// lateParameter returns a site with reports. Each of the later reports has an annex. For an early
+// lateParameter returns a site with reports. Each of the later ones has an annex. For an early
 // report, the annex link leads to the report itself.
 func lateParameter(size int) *Site {
 	s := &Site{Name: "late parameter", Why: "?annex=1 begins to matter after 20 pages"}
 	return pairs(s, size/2, "/report/%d", "annex", []string{"1"}, func(n int, _ string) bool { return n > equalPages }, english)
 }
 
-// colours returns a site with items. Each of the later items has a different page for each colour.
+// colours returns a site with items. Each of the later ones has a different page for each colour.
 func colours(size int) *Site {
 	s := &Site{Name: "colours", Why: "?colour= came later: the first 20 items ignore it"}
 	return pairs(s, size/3, "/item/%d", "colour", []string{"red", "green", "blue"}, func(n int, _ string) bool { return n > equalPages }, english)

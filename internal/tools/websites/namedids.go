@@ -2,8 +2,8 @@ package websites
 
 import "fmt"
 
-// namedIDs returns a site whose pages have ids in parameters. The parameter names contain words
-// that calendars use: "vendor" contains "end". The values look like years in the far future.
+// namedIDs returns a site whose page ids are in parameters. The parameter names contain words that
+// calendars use: "vendor" contains "end". The values look like years in the far future.
 func namedIDs(size int) *Site {
 	s := &Site{Name: "named ids", Why: "?vendor=3012, ?candidate=, ?scale=, ?part=, ?law=, ?from=&to="}
 	open := map[string]Answer{}

@@ -5,8 +5,8 @@ import (
 	"net/url"
 )
 
-// numbers returns a site whose pages have numeric ids of all lengths. Some ids look like a year and
-// a month.
+// numbers returns a site whose pages have numeric ids of all lengths. Some of them look like a year
+// and a month.
 func numbers(size int) *Site {
 	s := &Site{Name: "numbers", Why: "ids of 1 to 12 digits, and ids like a year and a month: /thread/5123/2"}
 	open := map[string]Answer{}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// stations returns a site with a page for each weather station and kind of measurement. The first
-// 20 stations have no data, so all their pages have the same text. The later stations have
+// stations returns a site about weather stations, with a page for each kind of measurement. The
+// first 20 stations have no data, so all their pages have the same text. The later stations have
 // different tables.
 func stations(size int) *Site {
 	kinds := []string{"temperature", "wind", "rain"}
