@@ -15,7 +15,7 @@ type About struct {
 	First    time.Time      `json:"first_visit,omitzero"` // times of the first and last visits to any URL
 	Last     time.Time      `json:"last_visit,omitzero"`
 	Settings store.Settings `json:"settings"`           // settings with which the store's pages were judged
-	Whole    bool           `json:"complete,omitempty"` // after the crawl, every page was compared with all others
+	Whole    bool           `json:"complete,omitempty"` // whether every page was compared with all others after the crawl
 }
 
 // See extends the range from First to Last to include the last visit to the record's URL.

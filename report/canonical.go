@@ -63,8 +63,8 @@ type canonicals struct {
 	found   map[string]*Canonical // by Canonical.Why
 }
 
-// add adds a record whose canonical URL must be checked. It ignores a record without another URL as
-// its canonical URL.
+// add adds a record whose canonical URL must be checked. It ignores a record that has no canonical
+// URL, or whose canonical URL is its own URL.
 func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	if r.Kind != store.Page || r.CanonicalURL == "" || r.CanonicalURL == r.URL {
 		return nil
@@ -76,7 +76,7 @@ func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	return c.check(ctx)
 }
 
-// check looks up the canonical URLs of all waiting records and records the wrong ones in found.
+// check looks up the canonical URLs of all waiting records, and adds the wrong ones to found.
 func (c *canonicals) check(ctx context.Context) error {
 	if len(c.waiting) == 0 {
 		return nil

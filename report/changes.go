@@ -94,7 +94,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// The result ok is false if the text has never changed.
+// The result ok is false if the page has neither changed nor disappeared.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {

@@ -37,8 +37,8 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	}
 }
 
-// settingsOf returns the settings of a store. If it has none, the result is the defaults that a
-// report needs.
+// settingsOf returns the settings of a store. If the store has none, settingsOf returns the
+// defaults that a report needs.
 func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -117,7 +117,7 @@ type batch struct {
 	set     *store.Settings
 	leaders []dedup.Hash
 	records map[dedup.Hash]*store.Record // records of the leaders, by id
-	large   bool                         // the only cluster of the batch has too many members to keep in memory
+	large   bool                         // whether the only cluster of the batch has too many members to keep in memory
 	members map[dedup.Hash][]Member      // members of each cluster, by the id of its leader; nil until they are read
 	first   map[dedup.Hash]*next         // first member of each cluster in the order of package precedence, by the id of the cluster's leader; see nextOf
 }

@@ -28,8 +28,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: must be text, json, csv or html", name)
 }
 
-// Guard returns a writer to w that neutralizes strings from crawled pages in format f. For example,
-// it removes control characters that a terminal would obey.
+// Guard returns a writer to w that neutralizes strings from crawled pages as the format f requires.
+// For example, it removes control characters that a terminal would obey.
 func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:

@@ -10,10 +10,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The HTML form is one file that opens from disk and loads nothing else: no script, font or image.
-// Its Content-Security-Policy forbids all of these, so that even text that slipped through the
-// escaping could not run or load anything. Each part of the file is a separate template. It is
-// written as soon as its data has been read, so that memory use does not grow with the number of
+// The HTML report is one file that opens from disk and loads nothing else: no script, font or
+// image. Its Content-Security-Policy forbids all of these, so that even text that slipped through
+// the escaping could not run or load anything. Each part of the file is a separate template. A part
+// is written as soon as its data has been read, so that memory use does not grow with the number of
 // clusters.
 //
 //go:embed report.html
@@ -30,9 +30,9 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // hosts that are shown before the reader unfolds the rest; they fit on one screen
+	hostsShown   = 12  // number of hosts shown before the reader unfolds the rest; they fit on one screen
 	membersShown = 500 // maximum number of members shown for a cluster; some clusters have 100,000
-	clustersOpen = 3   // clusters that are shown unfolded, as examples
+	clustersOpen = 3   // number of clusters shown unfolded, as examples
 	blockShown   = 300 // maximum number of runes shown of a block of text that the comparison ignored
 	openRows     = 8   // a cluster with more members is not unfolded initially
 	patternsHTML = 100 // maximum number of URL patterns shown for a host
@@ -63,7 +63,7 @@ type summary struct {
 	FoldedHosts []Host
 	Led         []Host // hosts whose pages mostly have their leader on one other host
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // hosts that each of the three lists omits because of its limit
+	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }
 
 func (p *htmlPrinter) begin(h head) error {

@@ -16,7 +16,7 @@ import (
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // elements written to the open list so far
+	members int // number of elements written so far to the current list
 }
 
 // NewObjectWriter begins an object. Its first members are the fields of the struct head, each on
@@ -45,10 +45,10 @@ func (o *ObjectWriter) Element(v any) {
 	o.value(v)
 }
 
-// Group writes an element that is an object whose last member is a list with the name list. If
-// member is not "", the object's first member has that name and the value head. Otherwise head must
-// be a struct, whose fields become the first members. If the list is not empty, the text end is
-// written before its closing bracket.
+// Group writes an element that is an object. If member is not "", the object's first member has
+// that name and the value head. Otherwise head must be a struct, whose fields become the first
+// members. The last member is a list of the elements; the argument list is its name. Unless the
+// list is empty, Group writes the argument end before the closing bracket.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)

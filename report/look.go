@@ -66,7 +66,7 @@ func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(raw
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 // webLink returns rawURL if it is a valid http or https URL, and "" otherwise. A report must not
-// link to any other URL.
+// contain links to URLs of any other kind.
 func webLink(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
@@ -83,9 +83,9 @@ func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 // bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar for the number whole. The argument pairs alternates between the
-// CSS class of a segment and its number. A segment for a number above 0 is always wide enough to be
-// visible.
+// bar returns the segments of a bar whose full width stands for whole. The argument pairs
+// alternates between the CSS class of a segment and its number. A segment for a number above 0 is
+// always wide enough to be visible.
 func bar(whole int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

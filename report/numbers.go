@@ -29,7 +29,7 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share formats the share n/of in percent with one decimal: "12.5 %".
+// Share formats the share n/of as a percentage with one decimal: "12.5 %".
 func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }

@@ -42,13 +42,13 @@ type Totals struct {
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
 	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, except exact copies
-	Other     int64 `json:"other"` // URLs whose response was not text
+	Other     int64 `json:"other"` // URLs whose response had no text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
 	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which a crawl does not run
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which was not run
 	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps that were read
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched because their pattern kept returning duplicates
@@ -119,7 +119,7 @@ type Member struct {
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of the member and the leader, 0 to 1
 	Containment float64 `json:"containment,omitempty"` // see [store.Record.Containment]
-	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but resembles it less than --similarity
+	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but their resemblance is below --similarity
 	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader to be its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
@@ -137,7 +137,7 @@ type Group struct {
 type Cluster struct {
 	Leader  Leader
 	Why     func() (string, error) // returns the value of Leader.Why; nil if Leader.Why is already set
-	Size    int                    // members, without the leader
+	Size    int                    // number of members, not counting the leader
 	Members iter.Seq2[Member, error]
 }
 

@@ -33,7 +33,7 @@ func (p Part) Blocks() (n int) {
 	return n
 }
 
-// Next and Previous return the number of the neighbouring difference.
+// Next and Previous return the numbers of the neighbouring differences.
 func (p Part) Next() int     { return p.Number + 1 }
 func (p Part) Previous() int { return p.Number - 1 }
 
@@ -47,9 +47,9 @@ func (s Sides) Differences() (n int) {
 	return n
 }
 
-// Parts returns the rows in order. Each difference is a part. Equal rows are folded, except those
-// next to a difference, and the first row of texts without differences. A single row is never
-// folded.
+// Parts divides the rows into parts, in order. Each difference is a part. Equal rows are folded,
+// except rows next to a difference. If the texts do not differ, the first row is not folded either.
+// A single row is never folded.
 func (s Sides) Parts() (parts []Part) {
 	number := 0
 	for i := 0; i < len(s.Rows); {

@@ -44,8 +44,8 @@ type CanonicalSource interface {
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore returns a source for a report on a store's verdicts. A page leads its cluster by the
-// first criterion of package precedence that distinguishes it from the next member.
+// FromStore returns a source for a report on a store's verdicts. The reason why a page leads its
+// cluster is the first criterion of package precedence that distinguishes it from the next member.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
 // From returns a source for a report on a store's verdicts. The function why must return the reason

@@ -30,7 +30,7 @@ type Column struct {
 	Name  string // name in JSON and CSV
 	Title string // title in text and HTML
 	Brief bool   // whether text and HTML, which have room for only some columns, show the column
-	Width int    // width in text, which longer cells exceed; 0 means as wide as the widest cell, with long cells clipped
+	Width int    // minimum width in text, in terminal columns; 0 means the width of the widest cell, with long cells clipped
 }
 
 // A Row holds the cells of a table row, in the order of the columns.

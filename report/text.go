@@ -31,7 +31,7 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 const (
 	titleWidth = 100 // in terminal columns
 	blockWidth = 100
-	blocksText = 5 // for each host; JSON and HTML show more
+	blocksText = 5 // maximum number of blocks shown for a host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {

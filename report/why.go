@@ -53,7 +53,7 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 }
 
 // nextOf returns an empty next for the members of a leader's cluster. If the rule is containment,
-// it accepts only members with the leader's text, because other members never lead.
+// the next accepts only members with the leader's text, because other members never lead.
 func (b *batch) nextOf(leader dedup.Hash) *next {
 	n := &next{order: b.order}
 	if r := b.records[leader]; r != nil && b.set.Contained > 0 {

@@ -18,8 +18,8 @@ type Alone struct {
 
 const aloneName = "left alone"
 
-// LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, by
-// name. It omits hosts that a later run visited.
+// LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, keyed
+// by name. It omits hosts that a later run visited.
 func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
 	text, err := s.Meta(ctx, aloneName)
 	if err != nil || len(text) == 0 {
@@ -39,8 +39,8 @@ func readAlone(text []byte) (hosts map[string]Alone, err error) {
 }
 
 // ChangeAlone calls change with the stored map of hosts that were left alone, and stores the
-// modified map. If another process replaces the stored map in the meantime, it starts again with
-// the new map.
+// modified map. If another process replaces the stored map in the meantime, ChangeAlone starts
+// again with the new map.
 func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
 	for {
 		old, err := s.Meta(ctx, aloneName)

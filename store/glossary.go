@@ -19,7 +19,7 @@ func URLStates() []Term {
 	}
 }
 
-// Verdicts returns the verdicts on pages.
+// Verdicts returns the possible verdicts on a page.
 func Verdicts() []Term {
 	return []Term{
 		{string(dedup.Unique), "no earlier page has nearly the same text"},

@@ -12,7 +12,7 @@ func HostOf(rawURL string) string {
 			return ""
 		}
 	}
-	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // also at a space, because skink dedup names a second text with the same URL "URL source"
+	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // also at a space: if two texts have the same URL, skink dedup names the second one "URL source"
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndexByte(rest, '@')+1:]

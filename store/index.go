@@ -14,7 +14,7 @@ import (
 // An Index finds the pages with which a page must be compared, and stores verdicts. It is safe for
 // concurrent use.
 type Index interface {
-	// Lookup returns, for each Ask in order, the stored pages with which that page must be
+	// Lookup returns, for each Ask in order, the stored pages with which the page of that Ask must be
 	// compared.
 	Lookup(ctx context.Context, asks []Ask) ([]Found, error)
 
@@ -80,7 +80,7 @@ type Leader struct {
 	ID     dedup.Hash
 	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit
 	Sketch dedup.Sketch
-	Shared int // number of Ask.Keys that the page has
+	Shared int // number of Ask.Keys that the leader has
 }
 
 // A Mark records which commits a look-up saw. It is opaque to all but the store that created it. A
@@ -101,8 +101,8 @@ func (m Mark) Place() uint64 {
 	return binary.LittleEndian.Uint64([]byte(m))
 }
 
-// A Basis is the condition under which a verdict is still valid: since the mark, no page with any
-// of these text hashes or index keys has been committed, and the page's leader has not been visited
+// A Basis is the condition under which a verdict is still valid: since Mark, no page with any of
+// these text hashes or index keys has been committed, and the page's leader has not been visited
 // again.
 type Basis struct {
 	Mark   Mark
@@ -140,7 +140,7 @@ type Entry struct {
 	Keys   []uint64        // index keys under which look-ups find the page; only a leader has any
 	Out    []byte          // links of the page and its URL, packed by [PackLinks]; nil means that none are kept
 	Links  []frontier.Item // URLs within the crawl to which the page leads, through links, redirects or otherwise; they are queued
-	Beyond []string        // URLs outside the crawl to which the page leads
+	Beyond []string        // URLs to which the page leads, but which are outside the crawl
 }
 
 // Valid returns an error for entries that every store must refuse.

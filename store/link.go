@@ -33,11 +33,11 @@ const (
 	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
 	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
 	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if the page has no other link to it
-	LinkAlternate LinkKind = "alternate" // the same page in another language or form, if the page has no other link to it
+	LinkAlternate LinkKind = "alternate" // rel=alternate: a version of the page in another language or form, if the page has no other link to it
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file named in a style of the page
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file that a style in the page refers to
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 
 	LinkListed LinkKind = "listed" // entry of a sitemap
@@ -50,8 +50,8 @@ var linkKinds = []LinkKind{
 	LinkListed,
 }
 
-// Asset reports whether the address is a file that is part of the page. A browser fetches it to
-// show the page; a crawl does not.
+// Asset reports whether links of this kind refer to files that are part of the page. A browser
+// fetches them to show the page; a crawl does not.
 func (k LinkKind) Asset() bool {
 	switch k {
 	case LinkImage, LinkScript, LinkStyle, LinkMedia:
@@ -69,7 +69,7 @@ func (k LinkKind) Asset() bool {
 //
 //	N        the number of links
 //	N bytes  for each link the number of its kind, plus 16 if it must not be followed, plus 32 if
-//	         its URL shares a prefix with the page's URL, and not with that of the link before it,
+//	         the prefix is from the page's URL, and not from that of the link before it,
 //	         plus 64 if it has fragments
 //	N        for each link the length of the shared prefix
 //	N        for each link the length of the rest of the URL
@@ -261,7 +261,8 @@ func sum(numbers []int) (n uint64) {
 // A linkDecoder reads the fields of unpacked links; see the section Packed links.
 type linkDecoder struct{ field.Reader }
 
-// number reads a varint. The decoder fails if it is above maxText, because no link is that long.
+// number reads a varint. If the value is above maxText, the decoder fails, because no link is that
+// long.
 func (d *linkDecoder) number() int {
 	v := d.Varint()
 	if v > maxText {

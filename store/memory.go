@@ -132,8 +132,8 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	return outcomes, nil
 }
 
-// commit writes the whole entry e under the lock. It begins with the final state of the URL in the
-// frontier, because only the frontier knows whether the claim is still valid.
+// commit writes the whole entry e while it holds the lock. It first sets the final state of the URL
+// in the frontier, because only the frontier knows whether the claim is still valid.
 func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

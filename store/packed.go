@@ -79,7 +79,8 @@ func (r *Record) unpack(packed []byte) error {
 	return nil
 }
 
-// Unpacked yields unpack(p) for each p of packed. It ends after the first error of either.
+// Unpacked yields unpack(p) for each p of packed. If packed or unpack fails, Unpacked yields the
+// error and ends.
 func Unpacked[P, T any](packed iter.Seq2[P, error], unpack func(P) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for p, err := range packed {

@@ -25,8 +25,8 @@ type Reader interface {
 	// End returns the cursor after the latest change.
 	End(ctx context.Context) (Cursor, error)
 
-	// Clusters yields the leaders that have members, the largest cluster first. Clusters of equal
-	// size are in the order of their leaders' commits.
+	// Clusters yields the clusters, the largest first. Clusters of equal size are in the order of
+	// their leaders' commits. A leader without members has no cluster.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 	// Members yields the members of the given clusters in order, without their leaders. In each
 	// cluster, the member with the highest resemblance comes first, and members with equal
@@ -101,8 +101,8 @@ type Cluster struct {
 	Members int
 }
 
-// Listed yields the values that list returns, which it calls when the iteration begins. If list
-// fails or ctx is done, it yields the error and ends.
+// Listed calls list when the iteration begins, and yields the values that list returns. If list
+// fails or ctx is done, Listed yields the error and ends.
 func Listed[T any](ctx context.Context, list func() ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

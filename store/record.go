@@ -44,7 +44,7 @@ type Record struct {
 	Truncated   bool       `json:"truncated,omitempty"` // whether the body is incomplete; if so, Kind is Error and there is no verdict
 
 	Checked   bool `json:"checked,omitempty"`   // whether the URL was not crawled, but only checked for existence because a crawled page links to it
-	Requisite bool `json:"requisite,omitempty"` // whether the URL was fetched only for the archive, because an archived page needs the file to be shown correctly
+	Requisite bool `json:"requisite,omitempty"` // whether the URL was fetched only for the archive, because an archived page cannot be shown correctly without it
 	Sitemap   bool `json:"sitemap,omitempty"`   // whether the URL was fetched as a sitemap, because robots.txt or an index file names it
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // absolute URL of rel=canonical
@@ -62,7 +62,7 @@ type Record struct {
 	SiteName     string      `json:"site_name,omitempty"`
 	Root         string      `json:"root,omitempty"`       // rule by which the main text was found
 	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex: it is judged, but never in the feed
-	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares another language than Lang, the language of its text
+	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares a language other than Lang, the language of its text
 	Listed       bool        `json:"listed,omitempty"`     // whether a sitemap lists the page
 	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; it may not be public, and is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
@@ -94,7 +94,7 @@ type Record struct {
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
 	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response for this record, or of a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if it showed the page unchanged
+	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if the page had not changed
 
 	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body
@@ -103,7 +103,7 @@ type Record struct {
 	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
 	First     time.Time `json:"first,omitzero"`      // first fetch, if before FetchedAt
 	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if before FetchedAt
-	Missed    int       `json:"missed,omitempty"`    // failed visits since the last successful one; Problem is the error of the last visit
+	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
 	Added     string    `json:"added,omitempty"`     // excerpt of the text added by the last change
 	Removed   string    `json:"removed,omitempty"`   // excerpt of the text removed by the last change
 
@@ -161,7 +161,7 @@ const (
 	BoundList  = "list"  // the sitemap is too long or damaged, and was not read to the end
 )
 
-// End returns the final state in the frontier of the record's URL.
+// End returns the final state of the record's URL in the frontier.
 func (r *Record) End() frontier.State {
 	switch {
 	case r.Kind == Redirect:
@@ -184,7 +184,7 @@ func (r *Record) Fed() bool {
 // Follows reports whether the page duplicates another page, its leader.
 func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
-// A Tally counts records. The total of Unique, Exact, Near and Thin is Pages.
+// A Tally counts records. Pages returns the sum of Unique, Exact, Near and Thin.
 type Tally struct {
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
@@ -212,14 +212,14 @@ func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
 
-// Clone returns a tally that shares nothing with t.
+// Clone returns a deep copy of t.
 func (t *Tally) Clone() Tally {
 	c := *t
 	c.Problems, c.GivenUp = maps.Clone(t.Problems), maps.Clone(t.GivenUp)
 	return c
 }
 
-// Failed returns the number of errors that were not retried, by kind.
+// Failed returns the number of errors, by kind, after which the URL was not retried.
 func (t *Tally) Failed() map[string]int64 {
 	failed := map[string]int64{}
 	for kind, n := range t.Problems {

@@ -8,7 +8,7 @@ import (
 
 const roundName = "last round"
 
-// LastRound returns when the last round of visits began, or the zero time if no page was ever
+// LastRound returns when the last round of visits began, or the zero time if no page has ever been
 // revisited.
 func LastRound(ctx context.Context, s MetaReader) (at time.Time, err error) {
 	text, err := s.Meta(ctx, roundName)

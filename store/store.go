@@ -61,7 +61,7 @@ var (
 	ErrAway = errors.New("the servers of the store do not respond")
 )
 
-// A Store holds one crawl. All methods are safe for concurrent use.
+// A Store holds the state of a crawl. All methods are safe for concurrent use.
 type Store interface {
 	frontier.Frontier
 	Reader

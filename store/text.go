@@ -33,7 +33,7 @@ var (
 )
 
 // maxText is the maximum size of an unpacked text, in bytes. A larger one is refused, because it
-// must come from a damaged store, and could exhaust the memory.
+// must come from a damaged store, and could exhaust memory.
 const maxText = 1 << 30
 
 // Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, not Commit itself, so
@@ -70,15 +70,15 @@ const largestBuffer = 1 << 20
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
 	Level int    `json:"level"`        // from 1 to 6
-	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, unescaped; "" means none
+	ID    string `json:"id,omitempty"` // URL fragment that leads to the heading, unescaped; "" means none
 }
 
 // # Marked texts
 //
-// A text with its Markdown and its headings is one frame of all three. The Markdown and the ids of
-// headings repeat words of the text, and therefore take little space there. It is preceded by a
-// skippable zstd frame (RFC 8878, section 3.1.2): the magic number, the length of the frame's
-// content, which is 8, the length of the text, and that of the Markdown. Each of these has four
+// A text is stored with its Markdown and headings in a single zstd frame. The Markdown and the ids
+// of headings repeat words of the text, and therefore take little space there. This frame follows a
+// skippable zstd frame (RFC 8878, section 3.1.2), which consists of the magic number, the length of
+// its content, which is 8, the length of the text, and that of the Markdown. Each of these has four
 // bytes, little-endian.
 //
 // Each heading is stored as the number of lines after the previous heading, its level, the length
@@ -98,7 +98,7 @@ func PackMarked(text, markdown []byte, headings []Heading) []byte {
 }
 
 // appendMarked appends a text, its Markdown and its headings to dst. The result head is the
-// skippable frame that must precede them. It is empty if there is only a text.
+// skippable frame that must precede them; head is empty if there is only a text.
 func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headings []Heading) (all, head []byte) {
 	all = append(append(dst, text...), markdown...)
 	if len(markdown) == 0 && len(headings) == 0 {

@@ -16,7 +16,7 @@ const (
 	Same        VisitKind = "same"         // same words as before
 	Altered     VisitKind = "changed"      // the words of the text or Record.Kind have changed
 	Vanished    VisitKind = "gone"         // page or file no longer exists
-	Failed      VisitKind = "failed"       // failed, so that the record of the previous visit remains
+	Failed      VisitKind = "failed"       // the visit failed, so the record of the previous visit remains
 )
 
 // String returns the kind, or "new" for a first visit.
@@ -31,7 +31,7 @@ func (k VisitKind) String() string {
 type Visit struct {
 	At          time.Time         `json:"at"`                  // when the page was fetched or judged again
 	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when the page was fetched, if not At
-	Since       time.Time         `json:"since,omitzero"`      // when the page was first seen with that text, if before At
+	Since       time.Time         `json:"since,omitzero"`      // when the page was first seen with the text of this state, if before At
 	Words       int               `json:"words,omitempty"`
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
@@ -48,7 +48,7 @@ func (v *Visit) Fetched() time.Time {
 	return v.FetchedAt
 }
 
-// Minima returns the sketch of the text of that visit, or nil if it was not kept.
+// Minima returns the sketch of the visit's text, or nil if it was not kept.
 func (v *Visit) Minima() *dedup.Sketch {
 	s, _ := dedup.SketchOf(v.Sketch)
 	return s
@@ -60,7 +60,7 @@ type Restless struct {
 	After  dedup.Hash `json:"after"`            // position of the passage: hash of the last unchanged line before it and of the number of lines between them
 	Before dedup.Hash `json:"before"`           // position from the other side: hash of the first unchanged line after the passage and of the number of lines between them
 	Now    dedup.Hash `json:"now"`              // hash of the passage at the last visit
-	Visits int        `json:"visits,omitempty"` // successive visits that found the passage changed
+	Visits int        `json:"visits,omitempty"` // number of successive visits that found the passage changed
 	Text   string     `json:"text"`             // excerpt of the passage at the last visit
 }
 
@@ -76,8 +76,8 @@ const MostVisits = 16
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
 // Began returns the time at which the current state of the page began: when it was fetched, or
-// later judged again. This time distinguishes successive records of one page. A visit that finds
-// the page unchanged (see [Entry.Touch]) does not change it; any other visit does.
+// later judged again. This time distinguishes successive records of one page. It stays the same if
+// a visit finds the page unchanged (see [Entry.Touch]); any other visit changes it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
 // FirstFetched returns when the page was first fetched.

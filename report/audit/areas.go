@@ -33,7 +33,7 @@ type areas struct {
 	at   map[Area]int32
 }
 
-// add returns the index of the URL's area in all.
+// add returns the index in p.all of the URL's area, and adds the area if it is new.
 func (p *areas) add(rawURL string) int32 {
 	area := areaOf(rawURL)
 	i, known := p.at[area]
@@ -102,7 +102,7 @@ func (w Filter) matches(s *site, c compared) bool {
 	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section)
 }
 
-// Select returns the part of the finding that a filter selects.
+// Select returns the part of the finding that w selects.
 func (f *Finding) Select(w Filter) Selection {
 	s := Selection{Finding: f, filter: w}
 	if f.since != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An audit lists a page if it exceeds one of these limits, which does not mean that the page is
+// An audit lists a page that is beyond one of these limits. That does not mean that the page is
 // bad. The comment above each limit gives the reason for it. Lengths are in characters.
 const (
 	// Search results show a title on one line of about 600 pixels, which is about 60 characters.
@@ -32,7 +32,7 @@ const (
 	largeImage = 100_000
 	// Programs shorten longer URLs when they show them, and e-mail programs may break them.
 	longURL = 115
-	// In links. Crawlers and visitors seldom reach a page that is so many links away from the start
+	// In links. Crawlers and visitors seldom reach a page that is this many links away from the start
 	// page.
 	deepPage = 5
 )

@@ -7,7 +7,8 @@ import (
 	"skink/store"
 )
 
-// broken lists the URLs that could not be fetched, with one finding for each kind of failure.
+// broken returns the list of URLs that could not be fetched, with one finding for each kind of
+// failure.
 //
 // Later crawls still request a broken URL after the link to it has been corrected. Such a URL is
 // listed, but not counted.

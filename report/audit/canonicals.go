@@ -10,8 +10,9 @@ import (
 	"skink/store"
 )
 
-// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and checks this URL
-// against the crawled pages. Wrong canonical URLs are common, because site templates generate them.
+// canonicals returns the list of pages by the state of their canonical URL (rel=canonical, RFC
+// 6596), which it checks against the crawled pages. Wrong canonical URLs are common, because site
+// templates generate them.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -66,8 +67,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault returns the name of the finding for a page with another canonical URL than its
-// own. The argument elsewhere means that this URL is on another host.
+// canonicalFault returns the name of the finding for a page whose canonical URL is not its own URL.
+// The argument elsewhere means that the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -93,9 +94,9 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	return "agreed"
 }
 
-// hreflang lists pages that name another page as their version in another language (hreflang)
-// although that page does not name them in return. Search engines ignore such a pair unless both
-// pages name each other.
+// hreflang returns the list of pages that declare wrong versions in other languages (hreflang),
+// such as a page that does not name them in return. Search engines ignore a pair unless both pages
+// name each other.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
@@ -206,8 +207,8 @@ func alternateFaults(r *store.Record) (names []string) {
 	return names
 }
 
-// languageOfOther returns a table cell with the languages in which the page names the other page of
-// its entry as a version of itself.
+// languageOfOther returns a table cell with the languages for which the page declares the other
+// page of its entry as its version.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string
 	for _, alt := range r.Alternates {

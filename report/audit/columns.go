@@ -28,7 +28,8 @@ func column(name, title string, of func(s *subject, r *store.Record) any) Column
 	return Column{report.Column{Name: name, Title: title}, of}
 }
 
-// where returns the column with empty cells for subjects for which holds returns false.
+// where returns a copy of the column whose cells are empty for each subject that does not satisfy
+// holds.
 func (c Column) where(holds func(s *subject) bool) Column {
 	of := c.of
 	c.of = func(s *subject, r *store.Record) any {
@@ -47,7 +48,7 @@ func (c Column) titled(title string) Column {
 
 type columns []Column
 
-// brief marks columns as Brief: text and HTML show them too.
+// brief marks columns as Brief, so that text and HTML show them, not only JSON and CSV.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -76,13 +77,13 @@ var (
 	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
-	// alikeColumn is the resemblance between a duplicate and the leader of its cluster.
+	// alikeColumn shows the resemblance between a duplicate and the leader of its cluster.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
 const pagesName = "pages"
 
-// pages lists every URL of the store with many columns, for use in a spreadsheet.
+// pages returns a list of every URL of the store, with many columns, for use in a spreadsheet.
 func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",

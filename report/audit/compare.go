@@ -24,7 +24,7 @@ const (
 // Changes lists all changes, in the order in which reports show them.
 var Changes = []Change{New, Fixed, Remaining, Unchecked}
 
-// Text returns the change as text for people.
+// Text returns the change in the words that reports show.
 func (c Change) Text() string {
 	if c == Unchecked {
 		return "not checked"
@@ -84,8 +84,8 @@ type compared struct {
 	listed bool
 }
 
-// compare computes the changes of all findings since an earlier crawl. A finding that only one of
-// the two audits checked has no changes.
+// compare computes the changes of all findings since an earlier crawl. A finding has no changes if
+// only one of the two audits checked for it.
 func (a *Audit) compare(past *Past) {
 	at := make([]int32, len(past.ids)) // index in site.pages by index in past.ids
 	for i := range at {
@@ -149,8 +149,8 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 }
 
 // isFixed reports whether a page that had the problem no longer has it. The argument is the page's
-// index in site.pages. The page must not be a counted entry of the finding. A broken URL is fixed
-// when no page links to it any more, even if it is still broken.
+// index in site.pages. The page must not be a counted entry of the finding. A broken URL counts as
+// fixed once no page links to it any more, even if it is still broken.
 func (f *Finding) isFixed(at int32) bool {
 	if f.unchecked || at == nobody {
 		return false
@@ -169,9 +169,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit since the earlier crawl shows if the page still has the
-// problem. The argument is the page's index in site.pages. A page that did not respond may still
-// have the problem, unless the problem is the missing response.
+// seenAgain reports whether a visit since the earlier crawl suffices to tell if the page still has
+// the problem. The argument is the page's index in site.pages. A page that did not respond may
+// still have the problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -192,7 +192,7 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 }
 
 // Since returns how the finding differs from the earlier crawl. It returns nil if there is no
-// earlier crawl, or if only one of the two audits checked the finding.
+// earlier crawl, or if only one of the two audits checked for the finding.
 func (f *Finding) Since() *Difference { return f.since }
 
 // The change "" means any.
@@ -218,8 +218,8 @@ func (l *List) countOf(change Change) int64 {
 	return int64(len(urls))
 }
 
-// Note returns why the finding has no difference from an earlier crawl, or why the difference is
-// uncertain. It returns "" if neither is the case.
+// Note returns why the finding could not be compared with the earlier crawl, or why the difference
+// is uncertain. It returns "" if neither is the case.
 func (f *Finding) Note() string {
 	past := f.list.audit.past
 	switch {
@@ -258,7 +258,7 @@ const trendPoints = 12
 // number is that of the audit itself.
 type Trend struct {
 	Crawls []int
-	Counts []int // -1 if the crawl did not check the finding
+	Counts []int // -1 if the audit of the crawl did not check for the finding
 }
 
 func (a *Audit) trendCrawls() []Crawl {
@@ -269,8 +269,8 @@ func (a *Audit) trendCrawls() []Crawl {
 	return all[max(0, len(all)-trendPoints+1):]
 }
 
-// Trend returns the counts of the finding in recent crawls, or nil if no earlier crawl checked the
-// finding.
+// Trend returns the counts of the finding in recent crawls, or nil if no audit of an earlier crawl
+// checked for it.
 func (f *Finding) Trend() *Trend {
 	a := f.list.audit
 	t, checked := &Trend{}, false
@@ -292,8 +292,8 @@ func (f *Finding) Trend() *Trend {
 	return t
 }
 
-// String returns the counts, separated by spaces, with a hyphen for a crawl that did not check the
-// finding.
+// String returns the counts, separated by spaces, with a hyphen for a crawl whose audit did not
+// check for the finding.
 func (t *Trend) String() string {
 	if t == nil {
 		return ""
@@ -328,14 +328,14 @@ const (
 	trendHeight = 16
 )
 
-// Width returns the width of the drawing.
+// Width returns the width of the drawing, in pixels.
 func (t *Trend) Width() int { return trendStep * len(t.Counts) }
 
 // A TrendBar is a bar in the drawing of a trend.
 type TrendBar struct{ X, Y, Height int }
 
-// Bars returns a bar for each crawl that checked the finding. The bar of the largest count has the
-// full height, and that of a count of 0 has height 1.
+// Bars returns a bar for each crawl whose audit checked for the finding. The bar of the largest
+// count has the full height, and that of a count of 0 has height 1.
 func (t *Trend) Bars() (all []TrendBar) {
 	most := max(1, slices.Max(t.Counts))
 	for i, n := range t.Counts {

@@ -59,7 +59,8 @@ func newCoverage() *coverage {
 	return &coverage{gaps: map[string]*Gap{}, hosts: map[string]bool{}}
 }
 
-// see counts a record. It skips requisites, and pages of other sites that were only checked.
+// see counts a record. It skips requisites, and pages of other sites that were only checked for
+// existence.
 func (c *coverage) see(r *store.Record) {
 	if r.Checked || r.Requisite {
 		return
@@ -160,7 +161,7 @@ func (c *Coverage) String() string {
 const patternsShown = 10
 
 // Lines returns details of the gap as lines of text: example URLs, or the patterns of postponed
-// URLs with the texts that these returned.
+// URLs with the reason for each.
 func (g *Gap) Lines() (lines []string) {
 	if g.Patterns == nil {
 		for _, url := range g.Examples {

@@ -11,9 +11,9 @@ import (
 //
 // In CSV, two columns precede the columns of a list. The first contains the name of the finding.
 // The second contains the reason why the page is not counted, and is empty if the page is counted.
-// If the rows of a list name the pages that link to them, each of these pages has a line. A row
-// without such pages has one line. If the audit is compared with an earlier crawl, a third column
-// contains the change of the row.
+// If the list names the pages that link to the URL of a row, the row has one line for each of these
+// pages, or a single line if there are none. If the audit is compared with an earlier crawl, a
+// third column contains the change of the row.
 
 func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
 	if o.About == "" {

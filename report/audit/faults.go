@@ -112,8 +112,8 @@ type byHost struct {
 	keys   map[int32]uint64 // number that identifies the host, by the index of its first page with a fault
 }
 
-// key returns a number that identifies the host of an entry. The entry's page cannot: it is the
-// host's first page with the fault, which may differ between crawls.
+// key returns a number that identifies the host of an entry. The entry's page does not identify it:
+// that is the host's first page with the fault, which may differ between crawls.
 func (h *byHost) key(e entry) uint64 { return h.keys[e.page] }
 
 type hostFault struct {

@@ -67,7 +67,7 @@ type Crawl struct {
 	Visited time.Time      `json:"visited"`       // latest visit to any URL
 	End     store.Cursor   `json:"end"`           // position after the last change that the audit read
 	Missing int64          `json:"missing"`       // URLs of the site that were not fetched
-	Counts  map[string]int `json:"counts"`        // number of entries of each checked finding, by full name
+	Counts  map[string]int `json:"counts"`        // number of entries of each finding that the audit checked for, by full name
 	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept because there are too many
 	Slot    int            `json:"slot"`
 	Parts   int            `json:"parts"` // number of values in the slot
@@ -141,7 +141,7 @@ func (h *History) At(t time.Time) (last *Crawl) {
 }
 
 // Keep stores the findings of an audit as those of the store's last crawl. It replaces any findings
-// that the store already has of that crawl.
+// already stored for that crawl.
 func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, error) {
 	c := Crawl{Ended: at.UTC().Truncate(time.Second), Visited: a.Last, End: a.end, Missing: a.Coverage.Missing(), Counts: map[string]int{}}
 	value, cut := a.encode()
@@ -205,8 +205,8 @@ func sumOf(value []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// compared returns the findings that can be compared across crawls: all except those of pages
-// without a problem.
+// compared returns the findings that can be compared across crawls: all except those with the
+// weight OK, which list pages without a problem.
 func (a *Audit) compared() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -312,7 +312,8 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 	return b
 }
 
-// appendRising appends the length of an ascending list, and then its differences.
+// appendRising appends the length of an ascending list, and then the differences between successive
+// elements, beginning with the first element itself.
 func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	b = binary.AppendUvarint(b, uint64(len(all)))
 	last := N(0)
@@ -391,8 +392,8 @@ func (p *Past) decode(value []byte) error {
 	return nil
 }
 
-// countOf reads a number of values, each of which takes at least size bytes. It fails if the input
-// is too short for them.
+// countOf reads the number of values that follow. It fails if the rest of the input is too short
+// for that many values of at least size bytes each.
 func countOf(r *field.Reader, size int) uint64 {
 	n := r.Varint()
 	if n > uint64(len(r.Rest)/size) {

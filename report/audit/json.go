@@ -28,8 +28,8 @@ type findingJSON struct {
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat
 
 	Since *Difference `json:"since,omitempty"` // difference from the earlier crawl
-	Note  string      `json:"note,omitempty"`  // why there is no difference; see Finding.Note
-	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the crawl did not check the finding
+	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or the difference is uncertain; see Finding.Note
+	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the audit of the crawl did not check for the finding
 }
 
 type listJSON struct {
@@ -59,7 +59,7 @@ func (a *Audit) aboutJSON() any {
 	}{a.About, comparedJSON{a.past.Number, a.past.Ended}, append(crawls, a.history.Now.Number)}
 }
 
-// numbers uses nil for crawls that did not check the finding.
+// numbers returns the counts, with nil for a crawl whose audit did not check for the finding.
 func (t *Trend) numbers() (all []*int) {
 	if t == nil {
 		return nil

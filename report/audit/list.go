@@ -57,7 +57,7 @@ type Finding struct {
 	Text
 
 	list    *List
-	want    store.Want // data that the columns need of an entry's two pages
+	want    store.Want // data about an entry's two pages that the columns need
 	groups  bool       // whether entries with the same other page are shown as a group
 	entries []entry    // counted entries, followed by those that are not counted
 	apart   int        // number of entries that are not counted because search engines do not list their pages
@@ -65,7 +65,7 @@ type Finding struct {
 
 	pairs     bool                 // whether entries are pairs of pages, so that a page may have several entries
 	key       func(e entry) uint64 // returns a number that identifies an entry across crawls; nil means that entries are identified by their page, or by both pages if pairs is set
-	unchecked bool                 // whether this store lacks the data to check the finding
+	unchecked bool                 // whether this store lacks the data to check for the finding
 	since     *Difference
 	all       []compared // if since is set, all rows in the order in which they are shown
 }
@@ -160,8 +160,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick sets l.see so that each record of the given kind is added to the finding that the function
-// name returns, or to none if ok is false.
+// pick sets l.see so that each record of the given kind is added to the finding with the name that
+// name(r) returns, or to none if ok is false.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -174,8 +174,8 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see so that records of the given kind are added to the list's only finding if the
-// function is returns true.
+// all sets l.see so that the list's only finding contains the records of the given kind that
+// satisfy the function is.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
@@ -306,8 +306,8 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return f.rowsWhere(ctx, from, nil)
 }
 
-// rowsWhere yields the rows for which the function where returns true, starting with number from of
-// these. A nil function selects all rows.
+// rowsWhere yields the rows for which the function where returns true, from the given index among
+// these rows on. If where is nil, it selects all rows.
 func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce

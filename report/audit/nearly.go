@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// Nearly holds pages that are almost duplicates: their resemblance to another page is a little too
-// low. To find them, all pages must be compared with each other.
+// Nearly holds pages that are almost duplicates: their resemblance to another page is slightly
+// below the minimum for a duplicate. To find them, all pages must be compared with each other.
 type Nearly struct {
 	From   float64       // minimum resemblance to the leader, 0 to 1
 	Groups []NearlyGroup // largest group first

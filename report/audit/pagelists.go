@@ -61,9 +61,9 @@ func isIndex(title string) bool {
 	return indexTitle.MatchString(strings.TrimSpace(title))
 }
 
-// noText lists pages and documents without text, by cause. A page with links counts as a mere list
-// of links if it loads no script, or if most other pages of its host have text. If most pages of a
-// host have no text, the host probably needs a browser that runs scripts.
+// noText returns the list of pages and documents without text, by cause. A page with links counts
+// as a mere list of links if it loads no script, or if most other pages of its host have text. If
+// most pages of a host have no text, the host probably needs a browser that runs scripts.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,
@@ -171,8 +171,8 @@ func deep(*Audit) *List {
 
 const noLinks = "the store has no links (crawl --links off)"
 
-// orphans lists pages to which no page links, on hosts that were crawled completely. On other
-// hosts, a page that was not fetched may link to them.
+// orphans returns the list of pages to which no page links, on hosts that were crawled completely.
+// On other hosts, a page that was not fetched may link to them.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",

@@ -2,8 +2,8 @@ package audit
 
 import "skink/store"
 
-// pagination lists pages whose rel=next or rel=prev leads to no page, or to a page to which they
-// have no other link. Only in the second case does a link have the kind "neighbour".
+// pagination returns the list of pages whose rel=next or rel=prev leads to no page, or to a page to
+// which they have no other link.
 func pagination(a *Audit) *List {
 	l := &List{
 		Name: "pagination", Of: "pages",

@@ -16,7 +16,7 @@ import (
 type saying struct {
 	name        string                         // plural name of the list, such as "titles"
 	of          func(r *store.Record) []string // returns a page's lines of this kind
-	short, long int64                          // minimum and maximum length in characters; other lines are listed
+	short, long int64                          // minimum and maximum length in characters; shorter and longer lines are listed
 	ofText      bool                           // whether the line may be missing on a page without text
 	logo        bool                           // whether most pages may have the same line because it is the site's name; see isLogo
 }
@@ -33,7 +33,7 @@ func titles(a *Audit) *List {
 func descriptions(a *Audit) *List {
 	return saying{name: "descriptions", short: shortDescription, long: longDescription, of: func(r *store.Record) []string {
 		if r.SharedOnly {
-			return nil // og:description is for links on other sites; search engines do not read it
+			return nil // og:description is for link previews on other sites; search engines do not read it
 		}
 		return []string{r.Description}
 	}}.list(a)
@@ -136,7 +136,8 @@ func firstOf(lines []string) string {
 }
 
 // repeats finds lines, such as titles, that several pages of a host have. It ignores pages that
-// search engines do not list: a print view, for example, may have the same title as its page.
+// search engines do not list: a print view, for example, may have the same title as the page
+// itself.
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
@@ -162,17 +163,18 @@ type repeated struct {
 	host    string
 	first   int32  // first page that is not a further page; nobody if there is none
 	further int32  // first further page; nobody if there is none
-	pages   int32  // pages that are not further pages
-	all     int32  // all pages
+	pages   int32  // number of pages that are not further pages
+	all     int32  // number of all pages
 	key     uint64 // hash of the host and the line
 	differ  bool   // whether any pages are in different clusters, and therefore not copies
 }
 
-// leastLogo is the minimum number of pages with the same heading if it is the site's logo.
+// leastLogo is the minimum number of pages with the same heading for it to count as the site's
+// logo.
 const leastLogo = 10
 
-// isLogo reports whether a line is the name of the site rather than of a page. If so, it is on at
-// least leastLogo pages, and on more than half of the host's pages that have such a line.
+// isLogo reports whether a line counts as the name of the site rather than of a page: whether it is
+// on at least leastLogo pages, and on more than half of the host's pages that have such a line.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
@@ -234,8 +236,8 @@ func (r *repeats) original(p grouped) int32 {
 
 func (r *repeats) key(e entry) uint64 { return r.keys[e.page] }
 
-// leaveOutCopies makes a page that is not a copy of another page in its group the first of the
-// group.
+// leaveOutCopies sets the first page of each group to a page that is not a copy of another page in
+// the group.
 func (r *repeats) leaveOutCopies() {
 	for _, p := range slices.Backward(r.pages) {
 		if !p.further && r.original(p) == nobody {

@@ -6,8 +6,8 @@ import (
 	"skink/store"
 )
 
-// security lists pages that can be read or changed in transit, and hosts whose responses lack a
-// header that protects visitors.
+// security returns the list of pages that can be read or changed in transit, and of hosts whose
+// responses lack a header that protects visitors.
 func security(a *Audit) *List {
 	l := checkList("security")
 	l.Findings = append(l.Findings, &Finding{Name: "links"})

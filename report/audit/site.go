@@ -31,11 +31,11 @@ type page struct {
 	kind    store.RecordKind
 	to      int32 // index in site.pages of the redirect target or canonical URL; nobody if there is none, or if it was not crawled
 	links   int32 // number of pages with a link to it
-	last    int32 // index in site.pages of the last page that was read with a link to it
-	out     int32 // links in the page
-	ways    int32 // links in the page that a visitor can click
+	last    int32 // index in site.pages of the last page read that links to it
+	out     int32 // number of links in the page
+	ways    int32 // number of links in the page that a visitor can click
 	status  int16
-	listed  int32 // sitemaps that list it
+	listed  int32 // number of sitemaps that list it
 	by      int32 // index in site.pages of a sitemap that lists it; nobody if there is none
 	noIndex bool
 	names   bool // names another page as canonical

@@ -5,8 +5,8 @@ import (
 	"skink/store"
 )
 
-// sitemaps compares sitemaps with the crawled pages. A sitemap should list exactly the pages that
-// search engines may list: no redirects, no errors, no copies.
+// sitemaps returns the list of differences between the sitemaps and the crawled pages. A sitemap
+// should list exactly the pages that search engines may list: no redirects, no errors, no copies.
 func sitemaps(a *Audit) *List {
 	l := &List{
 		Name: "sitemap", Of: "URLs",
@@ -68,8 +68,8 @@ func sitemaps(a *Audit) *List {
 	return l
 }
 
-// listedFault returns the name of the finding for a URL in a sitemap that search engines cannot
-// list, or "" if there is none.
+// listedFault returns the name of the finding for a URL that is in a sitemap although search
+// engines cannot list the URL. It returns "" for any other URL.
 func listedFault(p *page) string {
 	switch {
 	case p.listed == 0:

@@ -68,7 +68,7 @@ func TemplateOf(texts []string) Template {
 // have word i of the first text, common[i] is true, and matches[k][i] is the index of that word in
 // text k.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
-	ends := make([]int, len(words)) // for each text, the index after its last word in a part so far
+	ends := make([]int, len(words)) // for each text, the index of its first word that is not in a part yet
 	slot := func(until func(text int) int) {
 		var values []string
 		for k := range words {
@@ -221,7 +221,7 @@ func head(text string) string {
 }
 
 // around shortens the common text between two slots to the words next to the slots. The arguments
-// before and after tell whether the text has a slot before and after it.
+// before and after report whether there is a slot before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

@@ -83,8 +83,8 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings that were checked and are empty. If all findings of a
-// list are empty, it returns the name of the list instead.
+// clean returns the names of the empty findings, if the audit could check for them. If all findings
+// of a list are empty, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {

@@ -13,9 +13,9 @@ const (
 	postsOnPage   = 25
 )
 
-// forum behaves like phpBB 3: boards and topics are split into pages by start=, each topic page has
-// a print view, and each post links to its topic page. The first topic is so long that some values
-// of start= look like years.
+// forum returns a site like phpBB 3: boards and topics are split into pages by start=, each topic
+// page has a print view, and each post links to its topic page. The first topic is so long that
+// some values of start= look like years.
 func forum(size int) *Site {
 	topics, members := size/4, size/5
 	pagesOf := func(t int) int {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// gitWeb behaves like cgit: it has commits, and the files at each commit, each with log, blame, raw
-// and diff views.
+// gitWeb returns a site like cgit: it has commits, and the files at each commit, each with log,
+// blame, raw and diff views.
 func gitWeb(size int) *Site {
 	commits, files := size/2, size/4
 	s := &Site{Name: "cgit", Why: "blame, plain, patch and raw views; files as of each commit"}

@@ -14,7 +14,7 @@ type Server struct {
 	Site *Site
 
 	mu     sync.Mutex
-	visits int             // guarded by mu: requests, except for robots.txt and sitemaps
+	visits int             // guarded by mu: number of requests, not counting those for robots.txt and sitemaps
 	asked  map[string]int  // guarded by mu: number of requests by path and query
 	given  map[string]int  // guarded by mu: number of responses by text
 	linked map[string]bool // guarded by mu: keys of the URLs that have been linked or requested so far
@@ -37,11 +37,11 @@ func Serve(s *Site) *Server {
 
 // A Tally describes the requests that a server has received so far.
 type Tally struct {
-	Fetched  int      // requests, except for robots.txt and sitemaps
-	Found    int      // texts in Site.Texts that were sent
+	Fetched  int      // number of requests, not counting those for robots.txt and sitemaps
+	Found    int      // number of texts in Site.Texts that were sent
 	Missing  []string // texts in Site.Texts that were not sent
-	Copies   int      // responses with a text that had been sent before
-	Probes   int      // shapes that were probed: the crawler requested one URL to which nothing links, to see the response for a missing page
+	Copies   int      // number of responses with a text that had been sent before
+	Probes   int      // number of URL shapes for which the crawler requested a single unlinked URL, to see the response for a missing page; see shapeOf
 	Invented []string // other requested URLs to which nothing links
 }
 
@@ -104,7 +104,7 @@ func (s *Server) visit(u *url.URL) int {
 	}
 	s.asked[u.RequestURI()]++
 	if !s.linked[key(u)] {
-		s.linked[key(u)] = true // so that a repetition is not counted again
+		s.linked[key(u)] = true // so that a repeated request is not counted
 		if shape := shapeOf(u); s.probes[shape] || !s.shapes[shape] {
 			s.made = append(s.made, u.RequestURI())
 		} else {

@@ -7,8 +7,8 @@ import (
 
 // The two sites in this file return status 200 for missing pages.
 
-// missingTopics is a wiki with one URL path, whose topics are in the query. Each topic links to two
-// topics that do not exist.
+// missingTopics returns a wiki with one URL path and the topics in the query. Each topic links to
+// two topics that do not exist.
 func missingTopics(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "missing topics", Why: "doku.php?id=missing says with 200 that there is no such topic"}
@@ -46,8 +46,8 @@ func missingTopics(size int) *Site {
 	return s
 }
 
-// withdrawn is a magazine. For a withdrawn article it returns an apology, followed by texts that
-// change with each request.
+// withdrawn returns the site of a magazine. For a withdrawn article, the site returns an apology,
+// followed by texts that change with each request.
 func withdrawn(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "withdrawn", Why: "junk with 200, half of it a random text"}

@@ -5,9 +5,9 @@ import (
 	"net/url"
 )
 
-// templated is a shop whose pages consist mostly of terms of sale: 35 words about a product, and
-// 400 words that are on every page. A missing product gets status 200 and a page with these terms,
-// too.
+// templated returns a shop whose pages consist mostly of terms of sale: 35 words about a product,
+// and 400 words that are on every page. A missing product also gets status 200 and a page with
+// these terms.
 func templated(size int) *Site {
 	const categories = 10
 	gone := size / 8

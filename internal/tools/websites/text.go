@@ -46,7 +46,7 @@ func between(least, most int, name string) int { return least + draw("length of 
 // paragraphs.
 func story(name string, words int) string { return storyIn("en", name, words) }
 
-// storyIn is like story, in one of the languages of functionWords.
+// storyIn is like story, but in the given language, which must be in functionWords.
 func storyIn(lang, name string, words int) string {
 	rng, small := luck(lang+" "+name), functionWords[lang]
 	var b strings.Builder

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wordPress behaves like a WordPress site with readable permalinks. It has posts, feeds and
+// wordPress returns a site like WordPress with readable permalinks. It has posts, feeds and
 // attachment pages. The comments of a post have reply links that lead back to the post. The
 // archives by date, author, category and tag repeat the first paragraphs of posts.
 func wordPress(size int) *Site {
