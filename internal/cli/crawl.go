@@ -113,7 +113,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum size of all style sheets, scripts, pictures and fonts fetched from each host; 0 means no limit")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum total size of style sheets, scripts, pictures and fonts from each host; 0 means no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the host of a seed (host), to its domain (domain), to URLs below its folder (prefix), or to any URL (any)")
