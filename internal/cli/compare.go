@@ -62,9 +62,9 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
-	flags.StringVar(&f.html, "html", "", "`FILE` write an HTML page to this file that shows both texts and marks the passages they share")
+	flags.StringVar(&f.html, "html", "", "`FILE` show both texts in an HTML page, with the shared passages highlighted, and write the page to this file")
 	f.private = addPrivateFlag(flags)
-	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare by the method of a published system, and print only its score: "+profileNames())
+	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare by this published method, and print only its score: "+profileNames())
 	return f.run
 }
 

@@ -25,7 +25,7 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, including files of unknown types (repeatable)")
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, even if their type is unknown (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
@@ -130,8 +130,8 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
 	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order, to this file (compressed if it ends in .gz or .zst), or to standard output (-)")
 	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; the file may be the same as for --unique")
-	flags.StringVar(&f.dir, "out-dir", "", "`DIR` create this folder, and write the kept records of each input file to a file with the same name in it")
-	flags.BoolVar(&f.annotate, "annotate", false, "also add the verdict, the leader and the resemblance to each kept record")
+	flags.StringVar(&f.dir, "out-dir", "", "`DIR` write the kept records of each input file to a file with the same name in this new folder")
+	flags.BoolVar(&f.annotate, "annotate", false, "add the verdict, the leader and the resemblance to kept records, not only to duplicates")
 	return f
 }
 

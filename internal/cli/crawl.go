@@ -98,14 +98,14 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "collect everything for a site audit: implies --budget off, --links on and --check-assets; also checks #fragments in links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch everything a site audit needs: sets --budget off, --links on and --check-assets, and also checks #fragments in links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` during the crawl, write unique and thin pages to this file, search index or standard output (-); s3://BUCKET/KEY is written at the end")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, search index or standard output (-) during the crawl, or to s3://BUCKET/KEY at its end")
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
@@ -113,7 +113,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum size of all style sheets, scripts, pictures and fonts fetched from each host; 0 means no limit")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum total size of style sheets, scripts, pictures and fonts from each host; 0 means no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the host of a seed (host), to its domain (domain), to URLs below its folder (prefix), or to any URL (any)")
@@ -138,7 +138,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between requests to a host, and longer if the host responds slowly")
 	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between requests to a host, even if robots.txt or slow responses call for more; 0 means no limit")
 	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request whose response is not complete after this time")
-	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "repeat a request this many times after a temporary error")
+	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "after a temporary error, repeat a request up to this many times")
 	flags.Var(lasting(&o.Grace, 0, "0 or more"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for a search index to accept the last pages")
 	flags.Var(size(&o.MaxSize, 1, wantSize), "max-size", "do not read pages and files that are larger than this; they count as failed")
 	f.memory = addMemoryFlag(flags)
@@ -153,7 +153,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.private = addPrivateFlag(flags)
 
 	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port without a host means 127.0.0.1")
-	flags.Var(&f.view, "view", "`ADDR` serve the running crawl to browsers at this address, as skink view does")
+	flags.Var(&f.view, "view", "`ADDR` show the running crawl in a browser, at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
 	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write progress and summary as text or as JSON lines")

@@ -33,7 +33,7 @@ const (
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{keep: keepFirstText}
-	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
+	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; with longest, every text is compared with all others")
 	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store; the store is not changed")
 	return f
 }

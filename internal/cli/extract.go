@@ -81,7 +81,7 @@ type extractFlags struct {
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
-	flags.BoolVar(&f.html, "html", false, "print one page as HTML, without scripts, and mark the extracted text")
+	flags.BoolVar(&f.html, "html", false, "print one page as HTML, without scripts, and with the extracted text highlighted")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
 	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
 	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")

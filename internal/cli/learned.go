@@ -25,7 +25,7 @@ func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), flags: flags}
 	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
 	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return texts that are already known")
-	flags.Var(&f.budget, "budget", "postpone URLs whose pattern keeps returning known texts; off fetches them all, including those postponed earlier")
+	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
 	return f
 }
 

@@ -266,7 +266,7 @@ type formFlags struct {
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	f := &formFlags{flags: flags, format: report.Text}
 	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "print the report in this format")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows of each audit finding (default: all in json and csv, fewer in text and html)")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows for each audit finding (default: all in json and csv, fewer in text and html)")
 	return f
 }
 

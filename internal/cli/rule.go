@@ -61,11 +61,11 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.LeastSimilarity()))
 	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "treat a page as a duplicate if an earlier page resembles it (resemblance) or contains nearly all of it (containment)")
-	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: the earlier page must contain at least this share of the page's three-word runs, up to 1")
+	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
 	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
-	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing them: plain (no change), or a list of nofunction, noadjectives, singular and stem")
-	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "find similar pages by bands of their sketches (bands), by super-shingles (super) or by mega-shingles (mega)")
+	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing: plain (no change) or a list of nofunction (drop function words), noadjectives, singular, stem")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "choose the pairs of pages to compare by MinHash bands (bands), super-shingles (super) or mega-shingles (mega)")
 	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page that has a word"), "min-words", "do not compare pages with fewer words than this; they get the verdict thin")
 	return r
 }

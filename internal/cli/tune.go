@@ -69,10 +69,10 @@ var (
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags, similarities: similarities{values: dedup.Thresholds()}}
 	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this form, as in skink crawl --form (repeatable)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles of this unit (repeatable)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
 	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
-	flags.BoolVar(&f.all, "all", false, "print all combinations at all similarities, not only the best ones")
+	flags.BoolVar(&f.all, "all", false, "print the results of all combinations of settings, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme (crawl --scheme) is to find a pair of pages, by resemblance")
 	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
