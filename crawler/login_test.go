@@ -170,7 +170,7 @@ func TestLoginCheck(t *testing.T) {
 		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the check expects a page that contains"},
 		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the check expects a page without the form"},
 		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; its forms have the fields csrf, how, password, q, remember, user"},
-		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the login page returned 403 Forbidden: correct its URL"},
+		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the login page returned 403 Forbidden: check its URL"},
 	} {
 		s := &memberSite{}
 		statuses, problems := crawlMembers(t, s, test.change, "")

@@ -72,7 +72,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles of this unit (repeatable)")
 	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
-	flags.BoolVar(&f.all, "all", false, "print all combinations at all similarities, not only the best ones")
+	flags.BoolVar(&f.all, "all", false, "print all combinations with every similarity threshold, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme (crawl --scheme) is to find a pair of pages, by resemblance")
 	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
@@ -115,7 +115,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	case !f.curve && len(args) != 1:
 		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
 	case f.svg == "-":
-		return usagef("tune: --svg needs a file, because the result goes to standard output")
+		return usagef("tune: --svg needs a file name, because the result is written to standard output")
 	}
 	if f.svg != "" {
 		if err := mayWrite("--svg", f.svg, args); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrFiles means that the store needs more open files than the process may have.
-var ErrFiles = errors.New("the limit of open files is too low")
+var ErrFiles = errors.New("the limit on open files is too low")
 
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There

@@ -21,7 +21,7 @@ func TestTooFewFiles(t *testing.T) {
 		extra int
 		says  string
 	}{
-		{18, 0, "the limit of open files is too low: it is 18, but at least 58 files are needed: raise the limit, for example with: ulimit -n 1024"},
+		{18, 0, "the limit on open files is too low: it is 18, but at least 58 files are needed: raise the limit, for example with: ulimit -n 1024"},
 		{20, 16, "it is 20, but at least 74 files are needed"},
 		{57, 0, "it is 57, but at least 58 files are needed"},
 		{58, 0, ""},

@@ -53,7 +53,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.Folders = folder.Sites(p.seeds.Folders)
 	for _, l := range lost {
 		if l.found != "" {
-			r.out.Say("The folder %s does not exist any more: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
+			r.out.Say("The folder %s no longer exists: the folder %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
 			continue
 		}
 		// The pending URLs of the folder stay pending until the folder is back.
