@@ -79,7 +79,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; name the field of the text with --text-field"
+		return "; use --text-field to name the field that contains the text"
 	case errors.Is(bad, corpus.ErrTooLong):
 		return "; use a larger --memory to read larger records"
 	}

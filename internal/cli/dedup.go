@@ -214,7 +214,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 			return err
 		}
 		if read {
-			return usagef("dedup: the file of %s, %s, is also an input file: choose another file", f.flag, f.name)
+			return usagef("dedup: %s names %s, which is also an input file: choose another file", f.flag, f.name)
 		}
 	}
 	return nil
