@@ -144,7 +144,7 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	if page.Status != 0 {
 		said = "status " + strconv.Itoa(page.Status)
 	}
-	return fmt.Sprintf("the server was too busy to answer %d requests in a row (%s)", s.refused, said)
+	return fmt.Sprintf("the server was too busy to respond to %d requests in a row (%s)", s.refused, said)
 }
 
 func (s *standing) jittered(d time.Duration) time.Duration {

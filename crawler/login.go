@@ -154,7 +154,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	case err != nil:
 		return fail("%v", err)
 	case x.Status != http.StatusOK:
-		return fail("the login page returned %s: correct its URL", statusText(x.Status))
+		return fail("the login page returned %s: check its URL", statusText(x.Status))
 	}
 	form, err := findForm(x.Body, l.Fields)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	host := frontier.HostOf(action)
 	switch {
 	case !access.Matches(h.Pattern, host) && host != frontier.HostOf(l.Page):
-		return fail("the form would send the fields to %s, which is not a host of this section of the configuration", host)
+		return fail("the form would send the fields to %s, which does not match the host of this section of the configuration", host)
 	case strings.HasPrefix(l.Page, "https:") && !strings.HasPrefix(action, "https:"):
 		return fail("the form would send the fields unencrypted to %s", action)
 	}

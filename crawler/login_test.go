@@ -170,7 +170,7 @@ func TestLoginCheck(t *testing.T) {
 		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the check expects a page that contains"},
 		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the check expects a page without the form"},
 		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; its forms have the fields csrf, how, password, q, remember, user"},
-		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the login page returned 403 Forbidden: correct its URL"},
+		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the login page returned 403 Forbidden: check its URL"},
 	} {
 		s := &memberSite{}
 		statuses, problems := crawlMembers(t, s, test.change, "")
@@ -200,7 +200,7 @@ func TestLoginElsewhere(t *testing.T) {
 		o.Hosts = access.Table{{Pattern: host, Login: &access.Login{Page: "http://" + host + "/", Fields: map[string]access.Secret{"user": "secret-1"}}}}
 	}, host, other)
 	page := f.fetchAs(t.Context(), item("http://"+host+"/page"))
-	if page.Problem != ProblemLogin || !strings.Contains(page.Detail, "is not a host of this section") {
+	if page.Problem != ProblemLogin || !strings.Contains(page.Detail, "does not match the host of this section") {
 		t.Errorf("%q %s", page.Problem, page.Detail)
 	}
 }

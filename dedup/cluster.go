@@ -88,7 +88,7 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 
 func checkSimilarities(similarities []float64) error {
 	if len(similarities) == 0 || len(similarities) > MostSimilarities || !slices.IsSorted(similarities) {
-		return fmt.Errorf("clusters at similarities %v: give 1 to %d similarities in ascending order", similarities, MostSimilarities)
+		return fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, MostSimilarities)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	last := int32(0)
 	for _, p := range pairs {
 		if p.Leader < last || p.Text <= p.Leader || int(p.Text) >= n || !(p.Resemblance >= similarities[0] && p.Resemblance <= 1) {
-			return nil, fmt.Errorf("clusters of %d texts: the pair %+v is invalid or out of order", n, p)
+			return nil, fmt.Errorf("cluster %d texts: the pair %+v is invalid or out of order", n, p)
 		}
 		last = p.Leader
 	}

@@ -69,11 +69,11 @@ func (s Scheme) Bands() int { return Minima / s.Rows }
 func (s Scheme) String() string {
 	switch s.Name {
 	case "super":
-		return "super: at least 2 of 6 super-shingles are equal, each of 14 minima"
+		return "super: at least 2 of 6 super-shingles of 14 minima each are equal"
 	case "mega":
 		return "mega: at least 1 of 15 mega-shingles is equal, each of 2·14 minima"
 	}
-	return fmt.Sprintf("bands: at least 1 of %d bands is equal, each of %d minima", s.Bands(), s.Rows)
+	return fmt.Sprintf("bands: at least 1 of %d bands of %d minima each is equal", s.Bands(), s.Rows)
 }
 
 // Probability returns the probability that two pages of resemblance j become candidates. This is

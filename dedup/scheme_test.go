@@ -59,8 +59,8 @@ func TestProbability(t *testing.T) {
 
 func TestParseScheme(t *testing.T) {
 	for name, want := range map[string]string{
-		"bands": "bands: at least 1 of 14 bands is equal, each of 6 minima",
-		"super": "super: at least 2 of 6 super-shingles are equal, each of 14 minima",
+		"bands": "bands: at least 1 of 14 bands of 6 minima each is equal",
+		"super": "super: at least 2 of 6 super-shingles of 14 minima each are equal",
 		"mega":  "mega: at least 1 of 15 mega-shingles is equal, each of 2·14 minima",
 	} {
 		if s, err := ParseScheme(name, .8); err != nil || s.String() != want {

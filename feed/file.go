@@ -109,7 +109,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, err
 	}
 	if !ours {
-		return mark{}, fmt.Errorf("%w, because the file begins differently: choose another file, or move this file away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because its first line does not match: choose another file, or move this file away", ErrNotOurs)
 	}
 	if size < m.Offset {
 		return mark{First: m.First}, nil

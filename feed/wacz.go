@@ -38,7 +38,7 @@ var ErrNoArchive = errors.New("the store has no web archive")
 type MissingError struct{ Name, Dir string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("pages of the store are in the archive file %s, which is not in %s", e.Name, e.Dir)
+	return fmt.Sprintf("some pages of the store are in the archive file %s, which does not exist in %s", e.Name, e.Dir)
 }
 
 // WriteWACZ packs the archive of a store into one file, and returns the number of pages in the

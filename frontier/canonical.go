@@ -131,7 +131,7 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 			return "", invalid(rawURL, err)
 		}
 		if again.Hostname() != host {
-			return "", fmt.Errorf("%s: %w: the host is read as %q, which in turn would be read as %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
+			return "", fmt.Errorf("%s: %w: the host is converted to %q, which in turn would be converted to %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
 		}
 	}
 	u.SetUsername("")

@@ -144,7 +144,7 @@ func (all *Changes) print(out io.Writer) {
 		all.Changed[i].print(out)
 	}
 	for _, c := range all.Gone {
-		fmt.Fprintf(out, "\ngone  %s\n  reason: %s; last visit at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(out, "\ngone  %s\n  reason: %s; last visited at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
 	}
 	for _, r := range all.Restless {
 		fmt.Fprintf(out, "\nignored  %s\n  this text changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))

@@ -76,7 +76,7 @@ func (p *Postponed) Why() string {
 	case learn.Copies:
 		return fmt.Sprintf("URLs like %s kept returning duplicates: %s of %s fetched URLs", p.Pattern, Grouped(p.Copies), Grouped(p.New+p.Copies))
 	case learn.View:
-		return p.Pattern + ": a view that the site's software offers for each page"
+		return p.Pattern + ": the site's software offers this view for every page"
 	case learn.Calendar, learn.Growing:
 		return fmt.Sprintf("%s: %s", p.Rule, p.Pattern)
 	case learn.Farm:

@@ -155,7 +155,7 @@ func (p *textPrinter) printLeftOut(l LeftOut) {
 	if rest := l.Blocks - len(top); rest > 0 {
 		lines = append(lines, line{Text: "and " + Counted(rest, "more block")})
 	}
-	writeLines(p.w, fmt.Sprintf("\ntext left out of the comparison on %s: %s; %s compared without this text", hostName(l.Host), said, Counted(l.Shortened, "page")), lines)
+	writeLines(p.w, fmt.Sprintf("\nrepeated text of %s, left out when comparing %s: %s", hostName(l.Host), Counted(l.Shortened, "page"), said), lines)
 }
 
 func (p *textPrinter) cluster(c Cluster) error {
@@ -209,7 +209,7 @@ func (p *textPrinter) end() error {
 	}
 	fmt.Fprintf(p.w, "\n%s, %s\n", Counted(p.clusters, "cluster"), Counted(p.members, "duplicate"))
 	if rest := p.clusters - p.top; rest > 0 {
-		fmt.Fprintf(p.w, "%s not shown: --top %d shows all, --format csv makes a table of them\n", Counted(rest, "smaller cluster"), p.clusters)
+		fmt.Fprintf(p.w, "%s not shown: use --top %d to show all clusters, or --format csv to print a table\n", Counted(rest, "smaller cluster"), p.clusters)
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func unpackList(packed []byte) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("unpack links: %w: %v", ErrCorrupt, err)
 	case n > shortList:
-		return nil, fmt.Errorf("unpack links: %w: a list of only %d bytes is compressed", ErrCorrupt, n)
+		return nil, fmt.Errorf("unpack links: %w: a list of %d bytes is too short to be compressed", ErrCorrupt, n)
 	}
 	list, err := s2.Decode(nil, block)
 	if err != nil {

@@ -26,12 +26,12 @@ func (r *Record) Message() (*Message, error) {
 	head := headReader{in, maxHead}
 	start, err := head.line()
 	if err != nil {
-		return nil, fmt.Errorf("read the head of a message: %w", err)
+		return nil, fmt.Errorf("read the header of a message: %w", err)
 	}
 	m := &Message{Start: start, Body: in}
 	m.Header, err = head.fields(true)
 	if err = expected(err); err != nil { // some archived messages end after the head, without the empty line
-		return nil, fmt.Errorf("read the head of a message: %w", err)
+		return nil, fmt.Errorf("read the header of a message: %w", err)
 	}
 	if strings.Contains(strings.ToLower(m.Header.Get("Transfer-Encoding")), "chunked") {
 		m.Body = &chunks{in: in}

@@ -121,9 +121,9 @@ func checkRevisit(r *Record) error {
 	h := r.Header
 	switch profile := h.Get("WARC-Profile"); {
 	case profile != ProfileIdentical && profile != ProfileNotModified:
-		return fmt.Errorf("the profile of the revisit is unknown: %q", profile)
+		return fmt.Errorf("the revisit record has an unknown profile: %q", profile)
 	case profile == ProfileIdentical && !h.Has("WARC-Payload-Digest"):
-		return errors.New("the revisit has no payload digest")
+		return errors.New("the revisit record has no payload digest")
 	case !h.Has("WARC-Refers-To") && !(h.Has("WARC-Refers-To-Target-URI") && h.Has("WARC-Refers-To-Date")):
 		return errors.New("the revisit refers to no record")
 	}
@@ -189,7 +189,7 @@ type Writer struct {
 // NewWriter returns a Writer that writes a new archive to w.
 func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: opt} }
 
-var errNoInfo = errors.New("write an archive: its first record must be a warcinfo")
+var errNoInfo = errors.New("write an archive: the first record must be a warcinfo record")
 
 // Write writes a record, and sets its Offset and Length. The first record must be a warcinfo
 // record. Write keeps the whole record in memory. After an error from the underlying io.Writer, all

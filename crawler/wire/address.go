@@ -223,7 +223,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 
 // errNoneAnswers replaces an error that says that an address is not permitted, if another address
 // of the host is permitted.
-var errNoneAnswers = errors.New("no address of the host responds")
+var errNoneAnswers = errors.New("none of the host's addresses responds")
 
 // allows reports whether a host is listed in Options.AllowHosts, so that its address is not checked.
 func (d *dialer) allows(address string) bool {

@@ -117,7 +117,7 @@ func contentCodings(h http.Header) ([]string, error) {
 		}
 	}
 	if len(codings) > maxCodings {
-		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("the response has %d content encodings, which are too many", len(codings))}
+		return nil, &EncodingError{strings.Join(codings[:maxCodings], ", "), fmt.Errorf("the response has too many content encodings: %d", len(codings))}
 	}
 	return codings, nil
 }

@@ -11,7 +11,7 @@ type Check struct {
 // The file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault,
 // and one that comes close to it.
 var Checks = []Check{
-	{ImageAlt, "images.alt", "an <img> without the attribute alt or another accessible name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
+	{ImageAlt, "images.alt", "an <img> without an alt attribute or another accessible name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{NoViewport, "markup.viewport", "a page without <meta name=viewport>"},
 	{NoLang, "markup.lang", "a page whose <html> element has no lang attribute"},
@@ -28,11 +28,11 @@ var Checks = []Check{
 	{LinkLocal, "links.local", "an <a href> to localhost, 127.0.0.1 or file:"},
 	{LinkSession, "urls.session", "an <a href> with a session id: jsessionid, phpsessid or aspsessionid"},
 	{DataInvalid, "structured.invalid", "a JSON-LD script that is not valid JSON"},
-	{DataIncomplete, "structured.incomplete", "a JSON-LD object of schema.org that lacks a property that Google requires of its type"},
+	{DataIncomplete, "structured.incomplete", "a schema.org object in JSON-LD that lacks a property that Google requires for its type"},
 	{SharingIncomplete, "sharing.incomplete", "a page that has some Open Graph data, but not all of og:title, og:type, og:image and og:url"},
 	{SharingRelative, "sharing.relative", "an og:image or og:url whose value does not begin with http:// or https://"},
 	{SharingCard, "sharing.card", "a twitter:card with a value other than summary, summary_large_image, app and player"},
-	{InsecureFile, "security.mixed", "a file that browsers load over http on an https page, unless the page has the policy upgrade-insecure-requests"},
+	{InsecureFile, "security.mixed", "a file that browsers load over http on an https page, unless the page sets the policy upgrade-insecure-requests"},
 	{InsecureForm, "security.form", "a form on an https page that is sent over http"},
 	{Password, "security.password", "a password field on an http page"},
 	{FieldLabel, "forms.label", "a form field without a label, aria-label, title or aria-describedby; hidden fields are not counted"},

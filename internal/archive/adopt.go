@@ -33,7 +33,7 @@ var (
 	ErrLocked = errors.New("another process is writing the file")
 	// ErrLacking means that the store has pages whose responses are missing from the archive file, for
 	// example after a power cut.
-	ErrLacking = errors.New("responses of some pages are missing from the archive file")
+	ErrLacking = errors.New("the responses for some pages are missing from the archive file")
 )
 
 // A LeftOpen is an archive file that was not closed: a process is writing it, or was killed.

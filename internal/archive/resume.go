@@ -35,7 +35,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	}
 	if opt.Worker != "" {
 		if err := enlist(ctx, s, opt.Worker); err != nil {
-			return nil, 0, fmt.Errorf("record the archive of worker %s: %w", opt.Worker, err)
+			return nil, 0, fmt.Errorf("store the name of worker %s: %w", opt.Worker, err)
 		}
 	}
 	known, err := readMark(ctx, s, opt.Worker)

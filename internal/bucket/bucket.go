@@ -191,7 +191,7 @@ func (u *upload) abort() error {
 	if err == nil || minio.ToErrorResponse(err).Code == minio.NoSuchUpload {
 		return nil
 	}
-	return fmt.Errorf("the parts that were sent could not be removed from the server: %w", err)
+	return fmt.Errorf("the uploaded parts could not be removed from the server: %w", err)
 }
 
 func (u *upload) explain(err error) error {

@@ -86,7 +86,7 @@ func parseStates(text string) (states []frontier.State, err error) {
 func parseAge(text string) (time.Duration, error) {
 	age, err := time.ParseDuration(meantDuration(strings.ToLower(text)))
 	if err == nil && age < 0 {
-		err = errors.New("an age below 0")
+		err = errors.New("a negative age")
 	}
 	return age, err
 }

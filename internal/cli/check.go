@@ -105,7 +105,7 @@ func lossText(l badger.Loss) string {
 func damageText(l badger.Loss) string {
 	files := fmt.Sprintf("%s: %s", l.Damage[0].File, l.Damage[0].What)
 	if more := len(l.Damage) - 1; more > 0 {
-		files += fmt.Sprintf("; run skink check to list %s more", report.Counted(more, "file"))
+		files += fmt.Sprintf("; to list %s, run skink check", report.Counted(more, "more file"))
 	}
 	return "Damaged: " + files + ": " + costText(l)
 }

@@ -87,7 +87,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	case f.profile != "" && (f.check || f.html != ""):
 		return usagef("compare: --profile prints only its score: omit --check and --html")
 	case f.html == "-":
-		return usagef("compare: --html needs a file, because the measures go to standard output")
+		return usagef("compare: --html needs a file name, because the measures are written to standard output")
 	}
 	fromStore := typed(f.flags, "store")
 	if !fromStore {

@@ -35,7 +35,7 @@ func (c *sideBySide) printText(w io.Writer) error {
 
 func languageName(lang string) string {
 	if lang == "" {
-		return "a text of unknown language"
+		return "a text in an unknown language"
 	}
 	return "language " + harmless.Line(lang)
 }
@@ -50,13 +50,13 @@ func (c *sideBySide) rows() []row {
 		verdict += ": " + c.Remark
 	}
 	return []row{
-		{"resemblance", number(c.Resemblance), "exact value, over " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
+		{"resemblance", number(c.Resemblance), "exact value for " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
 		{"uniqueness", number(c.Uniqueness), "1 - resemblance"},
 		{"estimate", number(c.Estimate), fmt.Sprintf("%.0f of %d minima are equal", c.Estimate*dedup.Minima, dedup.Minima)},
 		{"containment", number(c.AInB), "share of A's distinct shingles that B contains"},
 		{"", number(c.BInA), "share of B's distinct shingles that A contains"},
-		{"share", number(c.ShareA), "share of all of A's shingles that B contains"},
-		{"", number(c.ShareB), "share of all of B's shingles that A contains"},
+		{"share", number(c.ShareA), "share of A's shingles, counting repetitions, that B contains"},
+		{"", number(c.ShareB), "share of B's shingles, counting repetitions, that A contains"},
 		{"Dice", number(c.Dice), "2c/(a+b)"},
 		{"super-shingles", of(c.SuperShingles), fmt.Sprintf("of %d", dedup.SuperShingles)},
 		{"mega-shingles", of(c.MegaShingles), fmt.Sprintf("of %d", dedup.MegaShingles)},

@@ -254,7 +254,7 @@ func configCommand() command {
 		short: "print the settings that a command would use",
 		long: `
 Prints the settings of a command (by default, of skink crawl) as TOML: the values of its
-flags and, for skink crawl, the settings of hosts. A comment names the source of each value:
+flags and, for skink crawl, the settings for hosts. A comment names the source of each value:
 the command line, a line of the configuration file, or the default. Secrets are printed as
 ***. Put the flags of COMMAND after --.
 

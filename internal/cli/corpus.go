@@ -68,7 +68,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	case r.bad <= namedBad:
 		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
-		fmt.Fprintln(r.to, "skink: further records that cannot be read are only counted")
+		fmt.Fprintln(r.to, "skink: further unreadable records are counted, but not listed")
 	}
 	if r.maxBad >= 0 && r.bad > r.maxBad {
 		return fmt.Errorf("%s cannot be read, but --max-bad allows only %d", report.Counted(r.bad, "record"), r.maxBad)
@@ -79,7 +79,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; name the field of the text with --text-field"
+		return "; use --text-field to name the field that contains the text"
 	case errors.Is(bad, corpus.ErrTooLong):
 		return "; use a larger --memory to read larger records"
 	}
@@ -107,7 +107,7 @@ func (r *reading) rest() string {
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
-		return fmt.Errorf("nothing to read: found only %s without text%s", report.Counted(withoutText, "record"), r.rest())
+		return fmt.Errorf("nothing to read: found %s, but no text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
 		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include; to read a symbolic link, name its target", passed)
 	case r.bad > 0:

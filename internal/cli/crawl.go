@@ -46,7 +46,7 @@ the text, https, a text in the declared language, and the shortest path.
 
 --warc stores all responses in a web archive (WARC 1.1): pages, errors, redirects and
 robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
-web archives instead of fetching them; archives of other tools work, too. skink judges
+web archives, including those of other tools, instead of fetching them. skink judges
 the pages in the order of the archives, and learns nothing about their sites. A page that the
 archived crawl recognised as a soft 404 error remains an error.
 

@@ -42,7 +42,7 @@ object with a text. skink looks for the text and the name of a record in fields 
 usual names; --text-field and --id-field select other fields.
 
 In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
-such as *.txt and README. It skips hidden files. It only counts files of other types, unless
+such as *.txt and README. It skips hidden files. Files of other types are only counted, unless
 --include matches them. skink counts files and records that cannot be read, and prints the
 names of the files. If two lines have the same name, the second line gets the name "NAME
 (FILE:LINE)". With --store, a text that the store already contains under the same name
@@ -214,7 +214,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 			return err
 		}
 		if read {
-			return usagef("dedup: the file of %s, %s, is also an input file: choose another file", f.flag, f.name)
+			return usagef("dedup: %s names %s, which is also an input file: choose another file", f.flag, f.name)
 		}
 	}
 	return nil

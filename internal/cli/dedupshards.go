@@ -69,10 +69,10 @@ func (f *corpusOutFlags) writeShards(files map[string]string, fill func(*shards)
 	lock.RemoveStale(parent, prefix)
 	dir, err := os.MkdirTemp(parent, prefix+"*")
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("make %s: the folder %s does not exist: create it first", f.dir, parent)
+		return fmt.Errorf("create folder %s: the folder %s does not exist: create it first", f.dir, parent)
 	}
 	if err != nil {
-		return fmt.Errorf("make %s: %w", f.dir, err)
+		return fmt.Errorf("create folder %s: %w", f.dir, err)
 	}
 	defer func() {
 		if err != nil {
@@ -90,7 +90,7 @@ func (f *corpusOutFlags) writeShards(files map[string]string, fill func(*shards)
 		return err
 	}
 	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty folder may exist
-		return fmt.Errorf("make %s: %w", f.dir, err)
+		return fmt.Errorf("create folder %s: %w", f.dir, err)
 	}
 	return os.Rename(dir, f.dir)
 }

@@ -139,7 +139,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			opt.Own = whole.Own
 		}
 		if f.markdown && set.Markdown == store.NoMarkdown {
-			return fmt.Errorf("%s has no Markdown: crawl with --markdown into a new store, or without fetching from a web archive: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
+			return fmt.Errorf("%s has no Markdown: crawl into a new store with --markdown; if you have a web archive of the pages, run: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
 		}
 		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
 			return err
@@ -166,7 +166,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			err = f.since.keep(con, *f.store, from.last)
 		}
 		if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s has no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
+			fmt.Fprintf(con.Err, "%s contains no pages to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 		}
 		return err
 	})
@@ -285,6 +285,6 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case lost > 0:
 		return fmt.Errorf("%s of the web archive could not be added to its index", report.Counted(lost, "record"))
 	}
-	fmt.Fprintf(con.Err, "wrote %s, and the responses in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
+	fmt.Fprintf(con.Err, "wrote %s and the responses in %s to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil
 }

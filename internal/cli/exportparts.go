@@ -35,7 +35,7 @@ func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Read
 		return err
 	})
 	if err == nil && passages == 0 {
-		fmt.Fprintf(con.Err, "%s has no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
+		fmt.Fprintf(con.Err, "%s contains no pages to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reade
 		return err
 	})
 	if err == nil && links == 0 {
-		fmt.Fprintf(con.Err, "%s has no link to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
+		fmt.Fprintf(con.Err, "%s contains no links to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 	}
 	if err == nil && f.out.out != "-" {
 		fmt.Fprintf(con.Err, "wrote %s to %s\n", report.Counted(links, "link"), f.out.out)

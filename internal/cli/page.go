@@ -34,7 +34,7 @@ func readPage(ctx context.Context, con Console, documents *document.Reader, opti
 			err = fmt.Errorf("%s: %w", name, warc.ErrARC)
 		}
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {
-			err = fmt.Errorf("file %q does not exist: check its name, or did you mean %s?", name, withScheme(name))
+			err = fmt.Errorf("file %q does not exist: check its name, or try %s", name, withScheme(name))
 		}
 	}
 	if err != nil {

@@ -31,7 +31,7 @@ func (f *proxyFlags) apply(o *crawler.Options) error {
 		}
 		proxy, err := access.ParseProxy(text)
 		if err != nil {
-			return usagef("--proxy: %w, or env", err)
+			return usagef("--proxy: %w; to use the proxy settings of the environment, give --proxy env", err)
 		}
 		o.Proxies.List = append(o.Proxies.List, proxy)
 	}

@@ -77,7 +77,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		return usagef("--changes, --about and --fail-on cannot be used together")
 	}
 	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
-		return usagef("--changes needs --format text or json, without --complete")
+		return usagef("--changes requires --format text or json, and cannot be used with --complete")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
 		if f.changes {

@@ -321,7 +321,7 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 		if s.Dead {
 			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last heartbeat", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tclaims %s\t%d URLs in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\t%s claimed\t%d URLs in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

@@ -115,7 +115,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	case !f.curve && len(args) != 1:
 		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
 	case f.svg == "-":
-		return usagef("tune: --svg needs a file, because the result goes to standard output")
+		return usagef("tune: --svg needs a file name, because the result is written to standard output")
 	}
 	if f.svg != "" {
 		if err := mayWrite("--svg", f.svg, args); err != nil {

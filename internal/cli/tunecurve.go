@@ -63,7 +63,7 @@ func (f *tuneFlags) runCurve(w io.Writer) error {
 func schemesChart(schemes []dedup.Scheme, similarity float64) chart.Chart {
 	c := chart.Chart{
 		Title:    "Probability that each scheme finds a pair",
-		Subtitle: fmt.Sprintf("The bands are those for a similarity of %v.", similarity),
+		Subtitle: fmt.Sprintf("The bands are chosen for a similarity of %v.", similarity),
 		X:        "resemblance of the two pages (0 to 1)",
 		Y:        "probability (0 to 1)",
 		Mark:     chart.Mark{Name: fmt.Sprintf("similarity: %v", similarity), X: similarity},

@@ -97,7 +97,7 @@ func enough(name string, pairs []labelledPair) error {
 	case len(pairs) == 0:
 		return fmt.Errorf("%s has no labelled pairs: write one per line, such as %s", name, examplePair)
 	case len(pairs) < leastPairs:
-		return fmt.Errorf("%s: %s are too few: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labelled pair"), leastPairs)
+		return fmt.Errorf("%s has only %s: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labelled pair"), leastPairs)
 	case others == 0:
 		return fmt.Errorf("%s: all %s are labelled as duplicates, so every low threshold looks right: add pairs with \"duplicate\":false", name, report.Counted(len(pairs), "pair"))
 	case duplicates == 0:

@@ -53,7 +53,7 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
 	t.printRecommendation(w)
 	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: %s in a language for which the form has no or incomplete rules\n", form, report.Counted(t.NotKnown[form], "pair"))
+		fmt.Fprintf(w, "form %s has no rules, or incomplete rules, for the language of %s\n", form, report.Counted(t.NotKnown[form], "pair"))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
@@ -73,7 +73,7 @@ func (t *tuning) print(w io.Writer) error {
 		return err
 	}
 	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
-		fmt.Fprintf(w, "and %s more combinations: use --all to print them with every threshold\n", report.Grouped(n))
+		fmt.Fprintf(w, "and %s more combinations: use --all to print all combinations with every threshold\n", report.Grouped(n))
 	}
 	return nil
 }

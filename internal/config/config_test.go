@@ -189,7 +189,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\nproxy = [\"direct\", \"direct\"]", ":2: proxy: must be a URL"},
 		{"[host.a]\nlogin = 1", ":2: login: write a table"},
 		{"[host.a.login]\npage = \"/login\"", ":1: login: page must be the URL"},
-		{"[host.a.login]\npage = \"http://a/\"", ":1: login: the key fields is missing"},
+		{"[host.a.login]\npage = \"http://a/\"", ":1: login: the key \"fields\" is missing"},
 		{"[host.a.login]\npages = \"http://a/\"", `:2: unknown key "pages": try page`},
 		{"[host.a]\ncookies = \"none.txt\"", ":2: cookies: read none.txt: no such file"},
 		{"[host.a]\ncookies = \"bad.txt\"", ":2: cookies: bad.txt, line 2: a cookie needs 7 fields"},

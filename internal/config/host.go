@@ -254,7 +254,7 @@ func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
 func (p *parser) login(path []string, value any) (*access.Login, error) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		return nil, p.errorf(path, "login: write a table with page, fields and check")
+		return nil, p.errorf(path, "login: write a table with the keys \"page\", \"fields\" and \"check\"")
 	}
 	l := &access.Login{Fields: map[string]access.Secret{}}
 	for _, key := range p.keys(path, table) {
@@ -289,7 +289,7 @@ func (p *parser) login(path []string, value any) (*access.Login, error) {
 		return nil, p.errorf(path, "login: page must be the URL of the form, such as https://example.org/login")
 	}
 	if len(l.Fields) == 0 {
-		return nil, p.errorf(path, "login: the key fields is missing")
+		return nil, p.errorf(path, "login: the key \"fields\" is missing")
 	}
 	return l, nil
 }
@@ -309,7 +309,7 @@ func (p *parser) proxies(path []string, value any) ([]access.Proxy, error) {
 	for _, text := range texts {
 		proxy, err := access.ParseProxy(text)
 		if err != nil {
-			return nil, p.errorf(path, "proxy: %w, or the word direct alone", err)
+			return nil, p.errorf(path, "proxy: %w; for no proxy, write only \"direct\"", err)
 		}
 		all = append(all, proxy)
 	}

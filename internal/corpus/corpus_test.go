@@ -141,7 +141,7 @@ func TestManyInOne(t *testing.T) {
 		"a.csv":    {"1: A first text.", "2: A second text."},
 		"b.TSV.gz": {"1: A text."},
 		"c.json":   {"c.json:1: A text.", "c.json:2: Another."},
-		"d.txt":    {"d.txt, element 1: no field that usually contains a text"},
+		"d.txt":    {"d.txt, element 1: found none of the fields that usually contain a text"},
 		"e.JSON":   {"e.JSON, element 1: found a string instead of an object", "e.JSON, element 2: found a string instead of an object"},
 	} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
@@ -195,7 +195,7 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `name the column of the texts with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "there is more text after the JSON array of 1 elements",
+		"named.csv": `use --text-field to name the column that contains the texts; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "there is more text after the JSON array of 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
@@ -301,7 +301,7 @@ func TestFields(t *testing.T) {
 		{Fields{}, `null`, `f.jsonl, line 1: found null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: found none of the fields that usually contain a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
 		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: the record is too long: the limit is 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})

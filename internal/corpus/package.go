@@ -22,7 +22,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 			_, err = io.Copy(file, b)
 		}
 		if err != nil {
-			return true, failed(fmt.Errorf("extract the file into a temporary file: %w", err))
+			return true, failed(fmt.Errorf("unpack the input into a temporary file: %w", err))
 		}
 	}
 	info, err := file.Stat()

@@ -130,7 +130,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
 		return "", passed("response that is not HTTP") // such as a DNS response
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
-		return "", passed("conversion that is not text")
+		return "", passed("conversion record that is not text")
 	}
 	uri := rec.URI()
 	scheme, _, _ := strings.Cut(uri, ":")
@@ -148,7 +148,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
 	case kind == IsRequisite:
-		return "", passed("requisite of a page")
+		return "", passed("page requisite")
 	case kind == NotPage:
 		return "", passed("response that the crawl did not accept as a page")
 	}

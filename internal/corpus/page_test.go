@@ -30,7 +30,7 @@ func TestPageOf(t *testing.T) {
 		{"a file of the web", warc.Resource, "https://example.com/", "text/html", "<p>A file.", "https://example.com/ <p>A file.", "", false},
 		{"a file of wget's", warc.Resource, "metadata://gnu.org/software/wget/warc/wget.log", "text/plain", "log", "", "record whose target URI is not http or https", false},
 		{"a text", warc.Conversion, "https://example.com/", "text/plain", "A text.", "https://example.com/ A text.", "", false},
-		{"a picture of a page", warc.Conversion, "https://example.com/", "image/png", "png", "", "conversion that is not text", false},
+		{"a picture of a page", warc.Conversion, "https://example.com/", "image/png", "png", "", "conversion record that is not text", false},
 		{"robots.txt", warc.Response, "http://example.com/robots.txt", warc.TypeResponse, ok, "", "robots.txt", false},
 		{"a name server", warc.Response, "dns:example.com", "text/dns", "example.com. 1 IN A 192.0.2.1", "", "response that is not HTTP", false},
 		{"a request", warc.Request, "http://example.com/", warc.TypeRequest, "GET / HTTP/1.1\r\n\r\n", "", "", false},

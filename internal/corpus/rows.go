@@ -15,11 +15,11 @@ import (
 func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	file, done, err := Temporary("skink-parquet-")
 	if err != nil {
-		return failed(fmt.Errorf("extract the file into a temporary file: %w", err))
+		return failed(fmt.Errorf("unpack the input into a temporary file: %w", err))
 	}
 	defer done()
 	if _, err := io.Copy(file, from); err != nil {
-		return failed(fmt.Errorf("extract the file into a temporary file: %w", err))
+		return failed(fmt.Errorf("unpack the input into a temporary file: %w", err))
 	}
 	return in.readRows(i, file, yield, failed)
 }

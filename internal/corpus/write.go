@@ -79,7 +79,7 @@ func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
-		return nil, errors.New("the records are those of a web archive, which is binary: name a file")
+		return nil, errors.New("records of a web archive are binary and are not written to standard output: name a file")
 	case r.archived != nil:
 		return newArchiveSink(w.to, w.name, r)
 	case isArchive(w.name):

@@ -67,6 +67,6 @@ func (f *Files) check(more int64) error {
 	for suggested < 2*need {
 		suggested *= 2
 	}
-	return fmt.Errorf("%w: the limit of %s is %d, but at least %d are needed: raise the limit, for example with: %s%d",
+	return fmt.Errorf("%w: the limit on %s is %d, but at least %d are needed: raise the limit, for example with: %s%d",
 		ErrFiles, f.Limit.Name, f.Limit.Files, need, f.Limit.Raise, suggested)
 }

@@ -21,7 +21,7 @@ func TestTooFewFiles(t *testing.T) {
 		extra int
 		says  string
 	}{
-		{18, 0, "the limit of open files is 18, but at least 58 are needed: raise the limit, for example with: ulimit -n 1024"},
+		{18, 0, "the limit on open files is 18, but at least 58 are needed: raise the limit, for example with: ulimit -n 1024"},
 		{20, 16, "is 20, but at least 74 are needed"},
 		{57, 0, "is 57, but at least 58 are needed"},
 		{58, 0, ""},
@@ -41,7 +41,7 @@ func TestTooFewFiles(t *testing.T) {
 		t.Error(err)
 	}
 	f.Limit.Files--
-	if err := f.CheckGrowth(); err == nil || !strings.Contains(err.Error(), "the limit of memory maps is 153, but at least 154 are needed: raise the limit, for example with: sysctl vm.max_map_count=1024") {
+	if err := f.CheckGrowth(); err == nil || !strings.Contains(err.Error(), "the limit on memory maps is 153, but at least 154 are needed: raise the limit, for example with: sysctl vm.max_map_count=1024") {
 		t.Error(err)
 	}
 }

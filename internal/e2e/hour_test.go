@@ -440,7 +440,7 @@ func TestBusyForAll(t *testing.T) {
 	site.become(busy)
 	said, changes := crawl.round()
 	host := strings.TrimPrefix(site.URL, "http://")
-	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": the server was too busy to answer 6 requests in a row (status 503)") {
+	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": the server was too busy to respond to 6 requests in a row (status 503)") {
 		t.Errorf("the feed has %q, asked for %d pages\n%s", changes, site.asked, said)
 	}
 	site.become(nil)

@@ -109,7 +109,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	}
 	worker := r.archivist()
 	if r.store.Shared && worker == "" {
-		return usagef("--warc: a worker of a shared store finds its files by its name: give --worker NAME")
+		return usagef("--warc: each worker of a shared store needs a name, by which it finds its archive files: give --worker NAME")
 	}
 	robots := "obey"
 	if r.opt.Crawl.IgnoreRobots {
@@ -155,7 +155,7 @@ func (r *run) archivist() string {
 func (r *run) withoutArchive(ctx context.Context) error {
 	dir, err := archive.FolderOf(ctx, r.store, r.archivist())
 	if err == nil && dir != "" {
-		r.out.Say("the crawl in %s has an archive in %s: without --warc %s it will not contain the pages of this run", r.store.Name, dir, harmless.Quoted(dir))
+		r.out.Say("the crawl in %s has an archive in %s: to add the pages of this run to the archive, use --warc %s", r.store.Name, dir, harmless.Quoted(dir))
 	}
 	return err
 }

@@ -68,5 +68,5 @@ func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil
 	}
-	return fmt.Errorf("the index refused %s: create it with the mapping that skink export --print-mapping prints", report.Counted(refused, "page"))
+	return fmt.Errorf("the index refused %s: create the index with the mapping that skink export --print-mapping prints", report.Counted(refused, "page"))
 }

@@ -53,7 +53,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.Folders = folder.Sites(p.seeds.Folders)
 	for _, l := range lost {
 		if l.found != "" {
-			r.out.Say("The folder %s does not exist any more: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
+			r.out.Say("The folder %s no longer exists: the folder %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
 			continue
 		}
 		// The pending URLs of the folder stay pending until the folder is back.
@@ -151,7 +151,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if text := r.opt.Again.none(r.store.Name, firstDue); text != "" {
 		r.out.Say("%s", text)
 	} else {
-		r.out.Say("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due: %s --recrawl due; all pages: --recrawl 0s; failed URLs: --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))
+		r.out.Say("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due, run %s --recrawl due; for all pages, use --recrawl 0s; for failed URLs, use --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))
 	}
 	switch r.opt.Feed {
 	case "":

@@ -138,7 +138,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 		return dedup.Rule{}, usagef("--form: %w", err)
 	}
 	if set.MinWords < 0 {
-		return dedup.Rule{}, usagef("--min-words %d: must be 0 or more; 0 compares all pages that have a word", set.MinWords)
+		return dedup.Rule{}, usagef("--min-words %d: must be 0 or more; 0 compares all pages with at least one word", set.MinWords)
 	}
 	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
 	if err != nil {

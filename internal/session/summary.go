@@ -176,7 +176,7 @@ func (s Summary) saved(b *strings.Builder) {
 		fmt.Fprintf(b, "the feed is in %s\n", s.Feed)
 	}
 	if s.Archive != "" {
-		fmt.Fprintf(b, "the web archive is in %s: %s\n", s.Archive, report.Bytes(disk.Use(s.Archive)))
+		fmt.Fprintf(b, "the web archive is in %s (%s)\n", s.Archive, report.Bytes(disk.Use(s.Archive)))
 	}
 }
 

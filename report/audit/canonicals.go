@@ -104,7 +104,7 @@ func hreflang(a *Audit) *List {
 			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Translation", otherURL).where((*subject).hasOther),
 			column("is", "Translation is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(
-			column("names", "Translations it names", func(s *subject, _ *store.Record) any {
+			column("names", "Translations listed there", func(s *subject, _ *store.Record) any {
 				var all []string
 				for _, alt := range s.other.Record.Alternates {
 					all = append(all, alt.Lang+" "+alt.URL)
@@ -165,7 +165,7 @@ func hreflang(a *Audit) *List {
 			}
 		}
 		if unknown > 0 {
-			l.Unknown = "links back from " + report.Counted(unknown, "translation") + " that the crawl did not fetch"
+			l.Unknown = "links back to the page are unknown for " + report.Counted(unknown, "translation") + " that the crawl did not fetch"
 		}
 		all, pairs, cut = nil, nil, nil
 	}

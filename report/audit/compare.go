@@ -226,7 +226,7 @@ func (f *Finding) Note() string {
 	case past == nil || f.Weight == OK:
 		return ""
 	case f.since != nil && f.unseen != "" && past.Missing > 0 && f.since.New > 0:
-		return fmt.Sprintf("Not certain: crawl %d did not fetch %s of the site, so new entries may be older than that crawl.", past.Number, report.Counted(past.Missing, "URL"))
+		return fmt.Sprintf("Not certain: crawl %d did not fetch %s of the site, so entries marked as new may be older than that crawl.", past.Number, report.Counted(past.Missing, "URL"))
 	case f.since != nil:
 		return ""
 	case slices.Contains(past.Cut, f.FullName()):

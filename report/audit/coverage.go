@@ -33,12 +33,12 @@ type Gap struct {
 // gaps are all possible gaps, in the order in which reports show them. The last two are exceptions:
 // pages in "unfollowed" were fetched, and URLs in "outside" are not on the site.
 var gaps = []Gap{
-	{Name: "pending", Means: "the crawl has not fetched these URLs yet: the same command continues the crawl"},
+	{Name: "pending", Means: "the crawl has not fetched these URLs yet: run the same command again to continue the crawl"},
 	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these URLs"},
 	{Name: "excluded", Means: "these URLs are on a host of the crawl, but outside --scope, excluded by flags, or deeper than --max-depth"},
 	{Name: "blocked", Means: "robots.txt forbids these URLs: --ignore-robots fetches them"},
 	{Name: "failed", Means: "these URLs returned no page, perhaps because of a temporary error: --retry fetches them again"},
-	{Name: unfollowed, Means: "pages whose links are unknown, because the pages have nofollow (--ignore-nofollow) or add their links with scripts (--render auto)"},
+	{Name: unfollowed, Means: "pages whose links are unknown, because the pages have nofollow (try --ignore-nofollow) or scripts add the links (try --render auto)"},
 	{Name: outside, Means: "URLs on other sites: the crawl does not follow links to other sites"},
 }
 

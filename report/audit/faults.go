@@ -92,7 +92,7 @@ func (l *List) addChecks(all []markup.Check) {
 			conclude()
 		}
 		if len(ofHeader) > 0 && len(hosts.pages) == 0 {
-			l.lack("response headers, because no page was fetched by HTTP", ofHeader...)
+			l.lack("response headers are unknown, because no page was fetched over HTTP", ofHeader...)
 		}
 		for name, fault := range checks {
 			for key, n := range hosts.faults {

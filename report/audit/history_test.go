@@ -317,7 +317,7 @@ func TestTrend(t *testing.T) {
 // uncertain.
 func TestUnseen(t *testing.T) {
 	for missing, want := range map[string]string{
-		"/pending": "Not certain: crawl 1 did not fetch 1 URL of the site, so new entries may be older than that crawl.",
+		"/pending": "Not certain: crawl 1 did not fetch 1 URL of the site, so entries marked as new may be older than that crawl.",
 		"":         "",
 	} {
 		s := store.NewMemory()

@@ -9,7 +9,7 @@ func pagination(a *Audit) *List {
 		Name: "pagination", Of: "pages",
 		Columns: brief(
 			linksColumn, urlColumn, column("neighbour", "Names", otherURL).where((*subject).hasOther),
-			column("is", "Named URL is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
+			column("is", "Status of the named URL", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(titleColumn),
 		Findings: []*Finding{{Name: "broken", pairs: true}, {Name: "unlinked", pairs: true}},
 	}

@@ -65,7 +65,7 @@ func (p *page) apart() string {
 	case p.names:
 		return "canonical URL is another page"
 	case p.hidden:
-		return "robots.txt forbids search engines to fetch it"
+		return "robots.txt forbids search engines from fetching the URL"
 	}
 	return ""
 }

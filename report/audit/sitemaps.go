@@ -61,7 +61,7 @@ func sitemaps(a *Audit) *List {
 			}
 		}
 		if left > 0 {
-			l.Unknown = "whether sitemaps list " + report.Counted(left, "page") + ", because a sitemap of the host was not read completely"
+			l.Unknown = "it is unknown whether sitemaps list " + report.Counted(left, "page") + ", because a sitemap of the host was not read completely"
 		}
 		hosts, partly = nil, nil
 	}

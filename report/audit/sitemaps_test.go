@@ -46,7 +46,7 @@ func TestSitemapMissing(t *testing.T) {
 	if got, want := paths(t, a.Find("sitemap.missing")), "http://a.test/missing"; got != want {
 		t.Errorf("missing from sitemaps: %q, want %q", got, want)
 	}
-	if got, want := a.List("sitemap").Unknown, "whether sitemaps list 1 page, because a sitemap of the host was not read completely"; got != want {
+	if got, want := a.List("sitemap").Unknown, "it is unknown whether sitemaps list 1 page, because a sitemap of the host was not read completely"; got != want {
 		t.Errorf("unknown: %q, want %q", got, want)
 	}
 }

@@ -364,7 +364,7 @@ func TestTooManyFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Commit(t.Context(), []*store.Entry{page}); !errors.Is(err, disk.ErrFiles) || !strings.Contains(err.Error(), "the limit of open files is 100") {
+	if _, err := s.Commit(t.Context(), []*store.Entry{page}); !errors.Is(err, disk.ErrFiles) || !strings.Contains(err.Error(), "the limit on open files is 100") {
 		t.Errorf("committed with 100 files: %v", err)
 	}
 	if err := s.Close(); err != nil {

@@ -125,7 +125,7 @@ func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	}
 	p, err := r.packedAt(num, store.WantRecord)
 	if err == nil && p.Record == nil {
-		err = fmt.Errorf("%w: page number %d is in the cluster, but has no record", store.ErrCorrupt, num)
+		err = fmt.Errorf("%w: page %d belongs to the cluster, but has no record", store.ErrCorrupt, num)
 	}
 	return p.Record, err
 }

@@ -41,7 +41,7 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	}
 }
 
-var errStopped = errors.New("the caller of Dump stopped")
+var errStopped = errors.New("the caller stopped reading the dump")
 
 type dumping struct {
 	s     *Store

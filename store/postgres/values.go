@@ -37,7 +37,7 @@ func packSketch(s *dedup.Sketch) []byte {
 func unpackSketch(b []byte) (*dedup.Sketch, error) {
 	s, ok := dedup.SketchOf(b)
 	if !ok {
-		return nil, fmt.Errorf("%w: a sketch has %d bytes", store.ErrCorrupt, len(b))
+		return nil, fmt.Errorf("%w: invalid sketch of %d bytes", store.ErrCorrupt, len(b))
 	}
 	return s, nil
 }

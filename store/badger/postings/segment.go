@@ -208,7 +208,7 @@ func (s *segment) mapHead(filter, room int) error {
 	size := filter*bloomBlock + room*fenceSize
 	head, err := z.Mmap(s.file, false, int64(size))
 	if err != nil {
-		return fmt.Errorf("map the head of segment %s: %w", s.file.Name(), err)
+		return fmt.Errorf("memory-map the header of segment %s: %w", s.file.Name(), err)
 	}
 	s.head = head
 	s.unmap = runtime.AddCleanup(s, func(head []byte) { _ = z.Munmap(head) }, head)
