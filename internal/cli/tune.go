@@ -74,7 +74,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
 	flags.BoolVar(&f.all, "all", false, "print all combinations at all similarities, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
-	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme (crawl --scheme) is to find a pair of pages, by resemblance")
+	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print the probability that each scheme (crawl --scheme) finds a pair of pages, for each resemblance")
 	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
 	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart to this file: precision, recall and F1 for each similarity, or with --curve, the printed curves")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
