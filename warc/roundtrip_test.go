@@ -213,7 +213,7 @@ func TestRefused(t *testing.T) {
 	}
 	for want, r := range map[string]*warc.Record{
 		"profile":                           revisit("WARC-Profile", "http://example.com/nearly-the-same", "WARC-Refers-To", "<urn:x>"),
-		"refers to no":                      revisit("WARC-Profile", warc.ProfileNotModified),
+		"does not say which record it refers to":                      revisit("WARC-Profile", warc.ProfileNotModified),
 		"payload digest":                    revisit("WARC-Profile", warc.ProfileIdentical, "WARC-Refers-To", "<urn:x>"),
 		"is not a valid value of the field": warc.New(warc.Resource, "http://example.com/\r\nWARC-Type: x", noon, "", nil),
 		"no date":                           warc.New(warc.Resource, "http://example.com/", time.Time{}, "", nil),

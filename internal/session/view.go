@@ -28,7 +28,7 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	if err != nil {
 		return nil, fmt.Errorf("--view: %w", err)
 	}
-	r.out.Say("View the crawl at %s", server.URL())
+	r.out.Say("The crawl is shown at %s", server.URL())
 	return server.Close, nil
 }
 
