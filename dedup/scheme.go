@@ -71,7 +71,7 @@ func (s Scheme) String() string {
 	case "super":
 		return "super: at least 2 of 6 super-shingles are equal, each of 14 minima"
 	case "mega":
-		return "mega: at least 1 of 15 mega-shingles is equal, each made of 2·14 minima"
+		return "mega: at least 1 of 15 mega-shingles of 2·14 minima each is equal"
 	}
 	return fmt.Sprintf("bands: at least 1 of %d bands is equal, each of %d minima", s.Bands(), s.Rows)
 }

@@ -47,7 +47,7 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	case leader.NoIndex:
 		why += ", noindex: leads only other noindex pages"
 	case leader.Verdict == dedup.Thin:
-		why += ", thin: leader only of exact duplicates"
+		why += ", thin: leads only exact duplicates"
 	}
 	return why, nil
 }
