@@ -130,7 +130,7 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
 	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order, to this file (compressed if it ends in .gz or .zst), or to standard output (-)")
 	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; the file may be the same as for --unique")
-	flags.StringVar(&f.dir, "out-dir", "", "`DIR` create this folder, and write the kept records of each input file to a file of the same name in this folder")
+	flags.StringVar(&f.dir, "out-dir", "", "`DIR` create this folder, and write the kept records of each input file to a file with the same name in it")
 	flags.BoolVar(&f.annotate, "annotate", false, "also add the verdict, the leader and the resemblance to each kept record")
 	return f
 }
