@@ -40,7 +40,7 @@ func BandsFor(t float64) (Scheme, error) {
 			return s, nil
 		}
 	}
-	return Scheme{}, fmt.Errorf("similarity %v is not supported: a sketch of %d values finds pairs from %.2f to 1", t, Minima, LeastSimilarity())
+	return Scheme{}, fmt.Errorf("similarity %v is not supported: with sketches of %d values, it must be from %.2f to 1", t, Minima, LeastSimilarity())
 }
 
 // LeastSimilarity returns the lowest similarity that BandsFor accepts, rounded up to hundredths.
@@ -71,7 +71,7 @@ func (s Scheme) String() string {
 	case "super":
 		return "super: at least 2 of 6 super-shingles of 14 minima each are equal"
 	case "mega":
-		return "mega: at least 1 of 15 mega-shingles is equal, each of 2·14 minima"
+		return "mega: at least 1 of 15 mega-shingles of 2·14 minima each is equal"
 	}
 	return fmt.Sprintf("bands: at least 1 of %d bands of %d minima each is equal", s.Bands(), s.Rows)
 }

@@ -61,7 +61,7 @@ func TestParseScheme(t *testing.T) {
 	for name, want := range map[string]string{
 		"bands": "bands: at least 1 of 14 bands of 6 minima each is equal",
 		"super": "super: at least 2 of 6 super-shingles of 14 minima each are equal",
-		"mega":  "mega: at least 1 of 15 mega-shingles is equal, each of 2·14 minima",
+		"mega":  "mega: at least 1 of 15 mega-shingles of 2·14 minima each is equal",
 	} {
 		if s, err := ParseScheme(name, .8); err != nil || s.String() != want {
 			t.Errorf("%s: %v, %v", name, s, err)

@@ -76,5 +76,5 @@ func (b *blocks) err() error {
 }
 
 func tooMuch(maxText int) error {
-	return fmt.Errorf("%w: the text of a file of this size may have at most %d KB", ErrTooLarge, maxText>>10)
+	return fmt.Errorf("%w: the text extracted from a file of this size may be at most %d KB", ErrTooLarge, maxText>>10)
 }

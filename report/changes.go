@@ -138,7 +138,7 @@ func WriteChanges(w io.Writer, all Changes, format Format) error {
 func (all *Changes) print(out io.Writer) {
 	fmt.Fprintf(out, "%s changed, %s gone\n", Grouped(len(all.Changed)), Grouped(len(all.Gone)))
 	if r := all.Round; r != nil && (r.Changed < len(all.Changed) || r.Gone < len(all.Gone)) {
-		fmt.Fprintf(out, "since the last round began at %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
+		fmt.Fprintf(out, "since the last round of revisits began at %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
 	}
 	for i := range all.Changed {
 		all.Changed[i].print(out)
@@ -147,13 +147,13 @@ func (all *Changes) print(out io.Writer) {
 		fmt.Fprintf(out, "\ngone  %s\n  reason: %s; last visited at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
 	}
 	for _, r := range all.Restless {
-		fmt.Fprintf(out, "\nignored  %s\n  this text changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
+		fmt.Fprintf(out, "\nignored  %s\n  reason: this text changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
 	}
 }
 
 func (c *Changed) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s the same  %s\n", dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4), harmless.Line(c.URL))
-	fmt.Fprintf(out, "  text of %s, compared with the text of %s\n", c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
+	fmt.Fprintf(out, "\nchanged  %s\n", harmless.Line(c.URL))
+	fmt.Fprintf(out, "  similarity %s: text of %s, compared with the text of %s\n", dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4), c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
 	for _, part := range []struct{ sign, text string }{{"-", c.Removed}, {"+", c.Added}} {
 		for line := range strings.Lines(part.text) {
 			fmt.Fprintf(out, "  %s %s\n", part.sign, harmless.Line(strings.TrimSpace(line)))

@@ -99,7 +99,7 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, set *
 	}
 	for i, c := range some {
 		if pages[i] == nil {
-			yield(Cluster{}, fmt.Errorf("cluster of page %s, which has no record: %w", c.Leader, store.ErrCorrupt))
+			yield(Cluster{}, fmt.Errorf("page %s, the leader of a cluster, has no record: %w", c.Leader, store.ErrCorrupt))
 			return false
 		}
 		leader := &pages[i].Record

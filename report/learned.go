@@ -89,7 +89,7 @@ func (l *Learned) lines(limit int) (lines []line) {
 	}
 	shown := l.Postponed[:min(len(l.Postponed), limit)]
 	for _, p := range shown {
-		say(p.URLs, "%s; such as %s", p.Why(), p.Example)
+		say(p.URLs, "%s; for example %s", p.Why(), p.Example)
 	}
 	if rest := len(l.Postponed) - len(shown); rest > 0 {
 		say(0, "and %s", Counted(rest, "more pattern"))
@@ -100,10 +100,10 @@ func (l *Learned) lines(limit int) (lines []line) {
 	return lines
 }
 
-// postponed returns text such as "no URL postponed".
+// postponed returns text such as "no URLs postponed".
 func postponed(n int64) string {
 	if n == 0 {
-		return "no URL postponed"
+		return "no URLs postponed"
 	}
 	return Counted(n, "URL") + " postponed; --budget off fetches them"
 }

@@ -143,9 +143,9 @@ func (p *textPrinter) printLists(h head) {
 }
 
 func (p *textPrinter) printLeftOut(l LeftOut) {
-	said := "text repeated by other hosts"
+	said := "text that other hosts repeat"
 	if l.Blocks > 0 {
-		said = Counted(l.Blocks, "block") + ", on many of " + Counted(l.Pages, "different page")
+		said = fmt.Sprintf("%s found on many of %s", Counted(l.Blocks, "block"), Counted(l.Pages, "different page"))
 	}
 	var lines []line
 	top, _ := first(l.Top, blocksText)

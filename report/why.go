@@ -45,9 +45,9 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	why := string(precedence.Why(&its, first.page))
 	switch {
 	case leader.NoIndex:
-		why += ", noindex: leader only of other noindex pages"
+		why += ", noindex: leads only other noindex pages"
 	case leader.Verdict == dedup.Thin:
-		why += ", thin: leader only of exact duplicates"
+		why += ", thin: leads only exact duplicates"
 	}
 	return why, nil
 }

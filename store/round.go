@@ -16,7 +16,7 @@ func LastRound(ctx context.Context, s MetaReader) (at time.Time, err error) {
 		return at, err
 	}
 	if at, err = time.Parse(time.RFC3339Nano, string(text)); err != nil {
-		return at, fmt.Errorf("read the start of the last round: %w: %v", ErrCorrupt, err)
+		return at, fmt.Errorf("read the start time of the last round: %w: %v", ErrCorrupt, err)
 	}
 	return at, nil
 }

@@ -35,7 +35,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 		return nil, err
 	}
 	c.A, c.B = &texts[0].Record, &texts[1].Record
-	s := &screen{name: "compare", title: "Two pages compared", Content: c}
+	s := &screen{name: "compare", title: "Comparison of two pages", Content: c}
 	for i, t := range texts {
 		name := string(rune('A' + i))
 		switch {

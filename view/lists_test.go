@@ -321,7 +321,7 @@ func TestSimilarity(t *testing.T) {
 	for !strings.Contains(body, "clusters with") {
 		body = get(t, server, "/similarity?at=0.65")
 	}
-	for _, want := range []string{"At a similarity of 0.60 there are 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "</svg>pages in clusters</li>", "<span>40</span><span>20</span><span>0</span>", "<span>0.30</span><span>0.65</span><span>1.00</span>", `class="axis unit" aria-hidden="true">similarity<`, "https://a.example/&lt;b&gt;", "0.650"} {
+	for _, want := range []string{"At a similarity of 0.60, there are 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "</svg>pages in clusters</li>", "<span>40</span><span>20</span><span>0</span>", "<span>0.30</span><span>0.65</span><span>1.00</span>", `class="axis unit" aria-hidden="true">similarity<`, "https://a.example/&lt;b&gt;", "0.650"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}

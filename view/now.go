@@ -431,7 +431,7 @@ func (v *View) controlHandler(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case v.opt.Crawl == nil:
-			http.Error(w, "this process runs no crawl", http.StatusNotFound)
+			http.Error(w, "this process is not running a crawl", http.StatusNotFound)
 		case !v.authentic(r):
 			http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		default:

@@ -212,14 +212,14 @@ func TestRefused(t *testing.T) {
 		return r
 	}
 	for want, r := range map[string]*warc.Record{
-		"profile":                           revisit("WARC-Profile", "http://example.com/nearly-the-same", "WARC-Refers-To", "<urn:x>"),
-		"refers to no":                      revisit("WARC-Profile", warc.ProfileNotModified),
-		"payload digest":                    revisit("WARC-Profile", warc.ProfileIdentical, "WARC-Refers-To", "<urn:x>"),
-		"is not a valid value of the field": warc.New(warc.Resource, "http://example.com/\r\nWARC-Type: x", noon, "", nil),
-		"no date":                           warc.New(warc.Resource, "http://example.com/", time.Time{}, "", nil),
-		"has 0 bytes":                       revisit("Content-Length", "5"),
-		"is not a valid field name":         revisit("a b", "c", "WARC-Profile", warc.ProfileNotModified, "WARC-Refers-To", "<urn:x>"),
-		"WARC-Warcinfo-ID":                  revisit("WARC-Warcinfo-ID", "a\nb", "WARC-Profile", warc.ProfileNotModified, "WARC-Refers-To", "<urn:x>"),
+		"profile":                                revisit("WARC-Profile", "http://example.com/nearly-the-same", "WARC-Refers-To", "<urn:x>"),
+		"does not say which record it refers to": revisit("WARC-Profile", warc.ProfileNotModified),
+		"payload digest":                         revisit("WARC-Profile", warc.ProfileIdentical, "WARC-Refers-To", "<urn:x>"),
+		"is not a valid value of the field":      warc.New(warc.Resource, "http://example.com/\r\nWARC-Type: x", noon, "", nil),
+		"no date":                                warc.New(warc.Resource, "http://example.com/", time.Time{}, "", nil),
+		"has 0 bytes":                            revisit("Content-Length", "5"),
+		"is not a valid field name":              revisit("a b", "c", "WARC-Profile", warc.ProfileNotModified, "WARC-Refers-To", "<urn:x>"),
+		"WARC-Warcinfo-ID":                       revisit("WARC-Warcinfo-ID", "a\nb", "WARC-Profile", warc.ProfileNotModified, "WARC-Refers-To", "<urn:x>"),
 	} {
 		if _, err := (warc.Options{}).Append(nil, r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

@@ -125,7 +125,7 @@ func checkRevisit(r *Record) error {
 	case profile == ProfileIdentical && !h.Has("WARC-Payload-Digest"):
 		return errors.New("the revisit record has no payload digest")
 	case !h.Has("WARC-Refers-To") && !(h.Has("WARC-Refers-To-Target-URI") && h.Has("WARC-Refers-To-Date")):
-		return errors.New("the revisit refers to no record")
+		return errors.New("the revisit does not say which record it refers to")
 	}
 	return nil
 }

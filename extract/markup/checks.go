@@ -43,5 +43,5 @@ var Checks = []Check{
 	{NoReferrerPolicy, "security.referrer", "a response without Referrer-Policy, both in the header and in <meta>"},
 	{NoFraming, "security.framing", "a response without X-Frame-Options, and without frame-ancestors in its Content-Security-Policy"},
 	{Uncompressed, "transfer.uncompressed", "a response of more than 1,400 bytes without Content-Encoding"},
-	{Uncacheable, "transfer.uncacheable", "a response with no-store, or a response with neither a validator (ETag, Last-Modified) nor a time for which it stays fresh"},
+	{Uncacheable, "transfer.uncacheable", "a response with no-store, or a response with neither a validator (ETag, Last-Modified) nor a freshness lifetime"},
 }

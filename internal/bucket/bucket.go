@@ -74,7 +74,7 @@ func New(name string, opt Options) (*Object, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
 	switch {
 	case !IsAddress(name) || bucket == "" || key == "" || strings.HasSuffix(key, "/"):
-		return nil, fmt.Errorf("%s names no object: try s3://BUCKET/KEY", name)
+		return nil, fmt.Errorf("%s does not name an object: try s3://BUCKET/KEY", name)
 	case opt.Key == "" || opt.Secret == "":
 		return nil, fmt.Errorf("%s needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", name)
 	}

@@ -150,7 +150,7 @@ func TestNew(t *testing.T) {
 		opt  Options
 		want string
 	}{
-		{"s3://b", good, "s3://b names no object: try s3://BUCKET/KEY"},
+		{"s3://b", good, "s3://b does not name an object: try s3://BUCKET/KEY"},
 		{"s3:///key", good, "try s3://BUCKET/KEY"},
 		{"s3://b/folder/", good, "try s3://BUCKET/KEY"},
 		{"s3://b/k", Options{}, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},

@@ -206,7 +206,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	}
 	fmt.Fprintf(w, "%s\n%.4f%s\n%s in A, %s in B, %s in both\n", p.About, r.Score, unit, report.Counted(r.A, "shingle"), report.Grouped(r.B), report.Grouped(r.Common))
 	if r.Super != nil {
-		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
+		fmt.Fprintf(w, "%d of 6 super-shingles and %d of 15 mega-shingles are equal\n", *r.Super, *r.Mega)
 	}
 	if r.Without != "" {
 		fmt.Fprintf(w, "form %s has no rules for %s or %s: the words are compared unchanged\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))

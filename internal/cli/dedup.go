@@ -336,7 +336,7 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 	fmt.Fprintf(d.con.Err, "%s: %s unique, %s exact, %s near, %s thin; repeated names: %s",
 		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))
 	if t.Skipped > 0 {
-		fmt.Fprintf(d.con.Err, "; without text: %s", report.Grouped(t.Skipped))
+		fmt.Fprintf(d.con.Err, "; records without text: %s", report.Grouped(t.Skipped))
 		if d.records.given() {
 			fmt.Fprint(d.con.Err, " (kept)")
 		}

@@ -43,7 +43,7 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
 	case f.longest() && d.store != "":
-		return usagef("--keep longest and --store cannot be used together, because a store keeps verdicts in the order of reading")
+		return usagef("--keep longest and --store cannot be used together, because a store judges records in the order in which they are read")
 	case f.longest() && d.pairs:
 		return usagef("--pairs neither keeps nor drops texts: omit --keep")
 	case f.against != "" && d.store != "":

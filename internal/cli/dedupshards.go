@@ -55,7 +55,7 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 			below = cut + ".warc.gz"
 		}
 		if other, ok := from[below]; ok {
-			return nil, usagef("--out-dir: %s and %s would both be written to %s: deduplicate a folder that contains both", other, name, below)
+			return nil, usagef("--out-dir: %s and %s would both be written to %s: pass one folder that contains both", other, name, below)
 		}
 		files[name], from[below] = below, name
 	}

@@ -132,7 +132,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		return usagef("--cursor and --out name the same file, %s: use two files", f.out.out)
 	}
 	if f.since.given() && f.complete.complete {
-		return usagef("--complete compares all pages again, so it has no changes: omit --since and --cursor")
+		return usagef("--complete compares all pages again, so it cannot list changes: omit --since and --cursor")
 	}
 	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
 		if f.strip {
@@ -283,7 +283,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case err != nil:
 		return err
 	case lost > 0:
-		return fmt.Errorf("%s of the web archive could not be added to its index", report.Counted(lost, "record"))
+		return fmt.Errorf("the index of the web archive is incomplete: %s could not be added", report.Counted(lost, "record"))
 	}
 	fmt.Fprintf(con.Err, "wrote %s and the responses in %s to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil

@@ -75,7 +75,7 @@ var flagGroups = map[string][]flagGroup{
 			rare:    strings.Fields("out-dir annotate sample top quiet"),
 		},
 		{
-			heading: "Storage and advanced",
+			heading: "Storage and advanced options",
 			example: "skink dedup --store corpus --memory 4GB texts",
 			common:  strings.Fields("store"),
 			rare:    strings.Fields("config memory help"),

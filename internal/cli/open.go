@@ -144,7 +144,7 @@ func outsideFolders(name string, folders []string) error {
 			dir = to
 		}
 		if below, err := filepath.Rel(dir, at); err == nil && filepath.IsLocal(below) {
-			return usagef("the store %s is inside the folder %s that is crawled: name a folder outside it with --store", name, dir)
+			return usagef("the store %s is inside the folder to be crawled, %s: use --store to name a folder outside it", name, dir)
 		}
 	}
 	return nil

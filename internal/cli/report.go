@@ -139,7 +139,7 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 		return nil, usagef("--since compares the audits of two crawls: give --about audit, or --fail-on")
 	}
 	if f.complete.complete {
-		return nil, usagef("--since compares the findings with the verdicts of the crawl: omit --complete")
+		return nil, usagef("--since compares findings that are based on the verdicts of the crawl: omit --complete")
 	}
 	since, err := parseSinceCrawl(f.since)
 	return &since, err

@@ -105,7 +105,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	if f.cursor != "" {
 		what, anew = fmt.Sprintf("the cursor %s in %s", after, f.cursor), "another file for --cursor"
 	}
-	return fmt.Errorf("%s is after the last change of %s, which is at %s: it belongs to another store, or the store was restored; to export all pages again, try %s", what, storeName, end, anew)
+	return fmt.Errorf("%s is later than the last change of %s (%s): it is from another store, or the store was restored from a backup; to export all pages again, try %s", what, storeName, end, anew)
 }
 
 type followed struct {

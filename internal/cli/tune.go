@@ -74,9 +74,9 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
 	flags.BoolVar(&f.all, "all", false, "print the results of all combinations of settings, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
-	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each scheme (crawl --scheme) is to find a pair of pages, by resemblance")
+	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print the probability that each scheme (crawl --scheme) finds a pair of pages, for each resemblance")
 	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
-	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart of precision, recall and F1 for each similarity to this file; with --curve: of the printed curves")
+	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart to this file: precision, recall and F1 for each similarity, or with --curve, the printed curves")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }
@@ -111,7 +111,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	case f.curve && len(args) > 0:
 		return usagef("tune: --curve needs no pairs")
 	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
-		return usagef("tune: --curve shows one --similarity, got %d", len(f.similarities.values))
+		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
 	case !f.curve && len(args) != 1:
 		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
 	case f.svg == "-":

@@ -125,7 +125,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	_ = table.Flush() // writing the table of all ways, which follows, returns any error from w
 	drawn := report.Counted(r.Units, "pair")
 	if r.Shared > 0 {
-		drawn = fmt.Sprintf("%s that are in several pairs", report.Counted(r.Shared, "page"))
+		drawn = fmt.Sprintf("%s that occur in several pairs", report.Counted(r.Shared, "page"))
 		if others := r.Units - r.Shared; others > 0 {
 			drawn += fmt.Sprintf(" and %s of other pages", report.Counted(others, "pair"))
 		}
@@ -154,7 +154,7 @@ func (t *tuning) chart() chart.Chart {
 		Y:     "share of pairs (0 to 1)",
 		Lines: lines,
 		Mark:  chart.Mark{Name: fmt.Sprintf("recommended: %v", r.Threshold), X: r.Threshold},
-		Band:  chart.Span{Name: "its 95 % interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
+		Band:  chart.Span{Name: "95 % interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
 		Bar:   chart.Bar{Name: "95 % interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
 	}
 	if r.Tied[0] < r.Tied[1] {

@@ -47,10 +47,10 @@ func (p *parser) hosts(path []string, value any) error {
 			}
 		}
 		if b := h.Basic; b != nil && b.User == "" {
-			return p.errorf(append(at, "password"), "password requires user")
+			return p.errorf(append(at, "password"), "password is set, but user is not")
 		}
 		if b := h.Basic; b != nil && section["password"] == nil {
-			return p.errorf(append(at, "user"), "user requires password")
+			return p.errorf(append(at, "user"), "user is set, but password is not")
 		}
 		p.file.Hosts = append(p.file.Hosts, h)
 	}

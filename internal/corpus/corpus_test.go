@@ -299,8 +299,8 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
 		{Fields{}, `["a"]`, `f.jsonl, line 1: found an array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{}, `null`, `f.jsonl, line 1: found null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
-		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
-		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
+		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: the field "abstract" is missing; the record has "text": bad`},
+		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: the field "doi" is missing; the record has "text", "z": bad`},
 		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: found none of the fields that usually contain a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
 		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: the record is too long: the limit is 1000 bytes: bad"},
 	} {

@@ -76,7 +76,7 @@ func (f *Fields) name(members members) (string, error) {
 		}
 	}
 	if _, ok := members.value(f.ID); f.ID != "" && !ok {
-		return "", fmt.Errorf("%q is missing; %s", f.ID, itHas(members.names))
+		return "", fmt.Errorf("the field %q is missing; %s", f.ID, itHas(members.names))
 	}
 	return "", nil
 }
@@ -99,7 +99,7 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 	}
 	switch verdict, _ := members.value("verdict"); {
 	case f.Text != "":
-		return Text{}, fmt.Errorf("%q is missing; %s", f.Text, itHas(members.names))
+		return Text{}, fmt.Errorf("the field %q is missing; %s", f.Text, itHas(members.names))
 	case valueKind(verdict) == "string":
 		return Text{URL: name}, nil
 	}

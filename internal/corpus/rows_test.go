@@ -158,7 +158,7 @@ func TestForms(t *testing.T) {
 	dir := write(t, map[string]string{"a.jsonl": `{"text":"t"}`})
 	lines, rows := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.parquet")
 	parquetFile(t, rows, 3)
-	if err := written(t, lines, filepath.Join(dir, "out.parquet"), false); err == nil || !strings.Contains(err.Error(), "a.jsonl, line 1 is not a row of Parquet") {
+	if err := written(t, lines, filepath.Join(dir, "out.parquet"), false); err == nil || !strings.Contains(err.Error(), "a.jsonl, line 1 is not a Parquet row") {
 		t.Errorf("a line into a table: %v", err)
 	}
 	if err := written(t, rows, "-", false); err == nil {

@@ -91,11 +91,11 @@ func (w *Writer) open(r *Record) (sink, error) {
 	case r.row != nil:
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema())}, nil
 	case comma(w.name) != 0 && r.sheet == nil:
-		return nil, fmt.Errorf("%s is not a row of CSV or TSV and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a CSV or TSV row, so it is written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
 	case comma(w.name) != 0:
 		return newSheetSink(w.to, w.name, r.sheet, w.annotate)
 	case isTable(w.name):
-		return nil, fmt.Errorf("%s is not a row of Parquet and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a Parquet row, so it is written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
 	}
 	lines := newLineSink(w.to, w.name)
 	if r.unit == elementUnit && strings.EqualFold(filepath.Ext(BaseName(w.name)), ".json") {

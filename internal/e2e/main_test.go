@@ -309,7 +309,7 @@ func says(ts *testscript.TestScript, neg bool, args []string) {
 // fetchMetrics prints the response of a crawl's metrics server for a path.
 func fetchMetrics(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "metrics NAME PATH")
-	url := sessionOf(ts).processes[args[0]].says(ts, `Metrics are at (http://127\.0\.0\.1:\d+)/metrics`)[1]
+	url := sessionOf(ts).processes[args[0]].says(ts, `Metrics are served at (http://127\.0\.0\.1:\d+)/metrics`)[1]
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		resp, err := http.Get(url + args[1])
 		ts.Check(err)

@@ -87,7 +87,7 @@ func servedMetrics(t *testing.T) (names, values map[string]bool) {
 	lines := bufio.NewScanner(said)
 	url := ""
 	for url == "" && lines.Scan() {
-		_, url, _ = strings.Cut(lines.Text(), "Metrics are at ")
+		_, url, _ = strings.Cut(lines.Text(), "Metrics are served at ")
 	}
 	go func() {
 		for lines.Scan() {

@@ -56,7 +56,7 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 		for len(members) > 0 {
 			n, err := e.judgeSome(ctx, again, members[:min(len(members), mostAtOnce)])
 			if err != nil {
-				return fmt.Errorf("judge pages again after a change of their leader: %w", err)
+				return fmt.Errorf("judge pages again after their leader changed: %w", err)
 			}
 			members = members[n:]
 		}

@@ -104,7 +104,7 @@ func parse(b []byte) (*Order, error) {
 }
 
 // ErrPrefer means that the given expressions of --prefer differ from those in the store.
-var ErrPrefer = errors.New("the store was created with other preferred URLs")
+var ErrPrefer = errors.New("the store was created with different preferred URLs")
 
 // Add appends hosts of seeds to the order in a store, and returns the result. The expressions
 // prefer are stored only in a new store. For any other store, prefer must be empty or equal to the

@@ -304,7 +304,7 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	case a.Due && !firstDue.IsZero():
 		return fmt.Sprintf("No page of the crawl in %s is due before %s.", store, firstDue.UTC().Format(time.RFC3339))
 	case a.Recrawl != "":
-		return fmt.Sprintf("No page of the crawl in %s was last visited longer ago than %s.", store, a.Recrawl)
+		return fmt.Sprintf("No page of the crawl in %s was last visited more than %s ago.", store, a.Recrawl)
 	case len(a.States) > 0:
 		return fmt.Sprintf("Nothing to retry: no URL of the crawl in %s is %s.", store, strings.ReplaceAll(a.Retry, ",", " or "))
 	}

@@ -48,9 +48,9 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "slowest of %s:\n", report.Counted(len(all), "host"))
+	fmt.Fprintf(w, "slowest hosts (%s in total):\n", report.Grouped(len(all)))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\tresponses take %s\tone request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s:\tresponses take %s,\tone request every %s,\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
 	fmt.Fprintf(w, "suspended hosts: %s\n", report.Grouped(n))

@@ -38,7 +38,7 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 			case named <= namedRefused:
 				fmt.Fprintf(out, "skink: the search index refused the document %s: %s\n", id, harmless.Error(errors.New(why)))
 			case named == namedRefused+1:
-				fmt.Fprintln(out, "skink: further refused documents are only counted")
+				fmt.Fprintln(out, "skink: further refused documents are counted, but not listed")
 			}
 		},
 	})

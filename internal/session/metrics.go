@@ -32,7 +32,7 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	if err != nil {
 		return o, fmt.Errorf("--metrics %s: %w: try another port", opt.Metrics, err)
 	}
-	out.Say("Metrics are at %s", o.server.URL())
+	out.Say("Metrics are served at %s", o.server.URL())
 	return o, nil
 }
 

@@ -156,7 +156,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	switch r.opt.Feed {
 	case "":
 	case "-":
-		r.out.Say("This run judged no page, so --feed - prints nothing; all pages are printed by %s", r.withStore("skink export"))
+		r.out.Say("This run judged no page, so --feed - prints nothing; to print all pages, run %s", r.withStore("skink export"))
 	default:
 		r.out.Say("the feed is in %s", r.opt.Feed)
 	}

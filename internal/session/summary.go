@@ -100,7 +100,7 @@ func (s Summary) pages(b *strings.Builder) {
 		fmt.Fprintf(b, "%s; --render auto fetches %s with a browser\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts), them)
 	}
 	if t.Capped > 0 {
-		fmt.Fprintf(b, "%s had too many similar pages to compare with all of them\n", report.Counted(t.Capped, "page"))
+		fmt.Fprintf(b, "%s not compared with every similar page, because there were too many\n", report.Counted(t.Capped, "page"))
 	}
 }
 
@@ -151,7 +151,7 @@ func PrintPostponed(w io.Writer, all []report.Postponed) {
 	}
 	fmt.Fprintf(w, "%s postponed\n", report.Counted(n, "URL"))
 	for _, p := range all[:min(len(all), patternsShown)] {
-		fmt.Fprintf(w, "  %10s   %s; such as %s\n", report.Grouped(p.URLs), harmless.Line(p.Why()), harmless.Line(p.Example))
+		fmt.Fprintf(w, "  %10s   %s; for example %s\n", report.Grouped(p.URLs), harmless.Line(p.Why()), harmless.Line(p.Example))
 	}
 	if more := len(all) - patternsShown; more > 0 {
 		fmt.Fprintf(w, "  and %s\n", report.Counted(more, "more pattern"))
@@ -167,7 +167,7 @@ func (s Summary) saved(b *strings.Builder) {
 			fmt.Fprintf(b, "%s stored without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
 		if s.Bytes > 0 {
-			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.Store, report.Bytes(s.Bytes), report.Bytes(s.Bytes/t.Pages()))
+			fmt.Fprintf(b, "saved in %s: %s (%s per page)\n", s.Store, report.Bytes(s.Bytes), report.Bytes(s.Bytes/t.Pages()))
 		} else { // the store is on a server, so its size is unknown
 			fmt.Fprintf(b, "saved in %s\n", s.Store)
 		}

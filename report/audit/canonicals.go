@@ -18,7 +18,7 @@ func canonicals(a *Audit) *List {
 		Name: "canonicals", Of: "pages",
 		Columns: brief(
 			linksColumn, column("resemblance", "Resemblance", alike), urlColumn, canonicalColumn.titled("Canonical URL"),
-			column("is", "Canonical URL is", canonicalIs),
+			column("is", "Canonical URL type", canonicalIs),
 		).more(
 			column("all", "All canonical URLs", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
 			titleColumn, indexedColumn,

@@ -172,9 +172,9 @@ func (g *Gap) Lines() (lines []string) {
 	for _, p := range g.Patterns[:min(len(g.Patterns), patternsShown)] {
 		line := fmt.Sprintf("%s: %s", report.Counted(p.URLs, "URL"), p.Why())
 		if p.New > 0 {
-			line += fmt.Sprintf("; %s of these URLs had a new text", report.Grouped(p.New))
+			line += fmt.Sprintf("; %s of these URLs had new text", report.Grouped(p.New))
 		}
-		lines = append(lines, harmless.Line(line+"; such as "+p.Example))
+		lines = append(lines, harmless.Line(line+"; for example "+p.Example))
 	}
 	if rest := len(g.Patterns) - len(lines); rest > 0 {
 		lines = append(lines, "and "+report.Counted(rest, "more pattern"))

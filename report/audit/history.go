@@ -348,7 +348,7 @@ func ReadPast(ctx context.Context, s store.MetaReader, c *Crawl) (*Past, error) 
 	return p, nil
 }
 
-var errKept = errors.New("not in the format of kept findings")
+var errKept = errors.New("the format of the kept findings is invalid")
 
 func (p *Past) decode(value []byte) error {
 	b, err := store.Unpack(value)

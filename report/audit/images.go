@@ -41,7 +41,7 @@ func images(a *Audit) *List {
 			l.found("broken", at, nobody)
 		}
 		if !checked {
-			l.lack("whether pictures exist, and their sizes, because the crawl checked no files (crawl --audit or --check-assets)", "broken", "large")
+			l.lack("whether pictures exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
 		}
 		failed, shown = nil, nil
 	}

@@ -25,7 +25,7 @@ func links(a *Audit) *List {
 			column("fragments", "Fragments", func(s *subject, _ *store.Record) any {
 				return text(strings.ReplaceAll(missing[leads{s.entry.page, s.entry.other}], "\n", " "))
 			}).where((*subject).hasOther),
-			column("target", "Of the page", otherURL).where((*subject).hasOther),
+			column("target", "Linked page", otherURL).where((*subject).hasOther),
 		).more(titleColumn),
 		Findings: []*Finding{},
 	}

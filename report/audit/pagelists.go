@@ -138,7 +138,7 @@ func whyNoText(c *store.Content) any {
 	case needs[r.NeedsScripts] != "":
 		return needs[r.NeedsScripts]
 	case r.Bounds != "":
-		return "the page exceeds limits: " + r.Bounds
+		return "the page exceeds these limits: " + r.Bounds
 	case scripts > 0 && ways > 0:
 		return "the page has only navigation, or scripts add the text"
 	case scripts > 0:
@@ -207,7 +207,7 @@ func orphans(a *Audit) *List {
 			}
 		}
 		if left {
-			l.Unknown = "orphans are unknown on hosts that were not crawled completely"
+			l.Unknown = "orphan pages of hosts that were not crawled completely"
 		}
 		hosts = nil
 	}

@@ -220,7 +220,7 @@ func (b *batch) loadPage(p *store.Placed) error {
 		return err
 	}
 	if p.Place <= b.s.last {
-		return fmt.Errorf("record number %d comes after record number %d", p.Place, b.s.last)
+		return fmt.Errorf("record %d follows record %d, but record numbers must increase", p.Place, b.s.last)
 	}
 	b.s.last = p.Place
 	b.counters().Numbers = p.Place

@@ -87,15 +87,15 @@ func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) 
 func serve(dir, command string, take func() (Snapshot, error), l limits) (*Server, error) {
 	s := &Server{dir: dir, command: command, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
 	if err := leave(dir); err != nil {
-		return nil, fmt.Errorf("start serving readers of the store: %w", err)
+		return nil, fmt.Errorf("start the server for readers of the store: %w", err)
 	}
 	var err error
 	if s.listener, err = listen(dir); err != nil {
-		return nil, fmt.Errorf("start serving readers of the store: %w", err)
+		return nil, fmt.Errorf("start the server for readers of the store: %w", err)
 	}
 	s.at = newAddress(s.listener.Addr())
 	if err := s.at.write(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("start serving readers of the store: %w", err), s.listener.Close(), leave(dir))
+		return nil, errors.Join(fmt.Errorf("start the server for readers of the store: %w", err), s.listener.Close(), leave(dir))
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.accepts.Go(s.accept)
