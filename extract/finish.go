@@ -67,8 +67,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports whether an element is in the main text: the innermost element around it that has
-// text must have a block there.
+// inText reports whether an element is in the main text: the element itself, or else its nearest
+// ancestor with text, must have a block in the main text.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent

@@ -29,8 +29,8 @@ type trap struct {
 	far     bool // whether pages too short to be compared count as copies
 }
 
-// trap reports whether a URL has a form that can go on without end, such as a calendar, and
-// describes the form.
+// trap reports whether a URL matches a pattern that can produce endless URLs, such as those of a
+// calendar, and describes the pattern.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "paths that repeat the same folders", true}, true

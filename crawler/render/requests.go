@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	mostRequests = 100      // maximum number of requests of one page that are answered
-	mostBytes    = 64 << 20 // number of bytes sent to one page after which its requests are refused
-	fetchAtOnce  = 8        // maximum number of requests of one page that the caller answers at the same time
+	mostRequests = 100      // maximum number of requests from one page that get a response
+	mostBytes    = 64 << 20 // after this many bytes have been sent to one page, its requests are refused
+	fetchAtOnce  = 8        // maximum number of requests from one page that the caller handles at the same time
 )
 
 // A paused is a request that the browser has paused until this package decides how to handle it.

@@ -161,8 +161,8 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	return seed.special
 }
 
-// connectTimeout limits the time for the look-up of a name, for connecting, and for a TLS
-// handshake, each separately. A server that has not answered by then is unlikely to answer.
+// connectTimeout limits the time for a DNS lookup, for connecting, and for a TLS handshake, each
+// separately. A server that has not answered by then is unlikely to answer.
 const connectTimeout = 10 * time.Second
 
 func newDialer(opt Options) *dialer {

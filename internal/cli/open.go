@@ -127,7 +127,7 @@ func isFolder(name string) error {
 	case name == "":
 		return errNoFolder
 	case frontier.HasScheme(name):
-		return usagef("--store %s is a URL: name a folder or postgres://USER@HOST/DATABASE; give a URL to crawl without --store", brief(name))
+		return usagef("--store %s is a URL: name a folder or postgres://USER@HOST/DATABASE; name URLs to crawl as arguments, not with --store", brief(name))
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func openError(dir string, err error, toRead bool) error {
 	case errors.Is(err, fs.ErrPermission) && toRead:
 		return fmt.Errorf("%w: you need permission to read the folder and its files", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: you need permission to write to the folder and its files; or crawl into a copy", err)
+		return fmt.Errorf("%w: get write permission for the folder and its files, or crawl into a copy", err)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: the folder is read-only; crawl into a copy of it", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -135,8 +135,8 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	return true
 }
 
-// ledFrom returns the index in w.texts of a leading page's text. The result leads is false if the
-// page leads no other page.
+// ledFrom returns the index in w.texts of the text of the page with the id leader. The result leads
+// reports whether that page leads any other page.
 func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)

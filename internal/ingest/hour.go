@@ -86,11 +86,11 @@ type hours struct {
 	alone map[string]store.Alone // guarded by mu: stored reasons why hosts get no more requests
 }
 
-// An hour records the results of the latest visits to the known pages of one host. A sign is a hash
-// of a page's text; see signOf.
+// An hour records the results of the latest visits to the known pages of one host. A signature is a
+// hash of a page's text; see signatureOf.
 type hour struct {
-	last   []dedup.Hash                       // for each of the latest visits, oldest first: the sign (text hash) of the page if it may be an error page, or zero
-	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
+	last   []dedup.Hash                       // for each of the latest visits, oldest first: the text signature of the page if it may be an error page, or zero
+	alike  map[dedup.Hash]map[dedup.Hash]bool // for the text signature of each new text, the signatures of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has changed for good and has no outage
 	why    string                             // why the host gets no more requests; "" if it gets requests
@@ -109,27 +109,27 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// emptySign and softSign stand for the hash of a text: emptySign for pages that now have no text,
-// and softSign for soft 404s.
-var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
+// emptySignature and softSignature stand for the hash of a text: emptySignature for pages that now
+// have no text, and softSignature for soft 404s.
+var emptySignature, softSignature = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether pages with this sign (a hash of their text) count as error pages that
-// have replaced other pages. This is true for the signs of empty pages and of soft 404s, and for
-// the sign of a text that has replaced at least manyAlike different texts.
-func (o *hour) hasTurned(sign dedup.Hash) bool {
-	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
+// hasTurned reports whether pages with this signature count as error pages that have replaced other
+// pages. This is true for the signatures of empty pages and of soft 404s, and for the signature of
+// a text that has replaced at least manyAlike different texts.
+func (o *hour) hasTurned(signature dedup.Hash) bool {
+	return signature == emptySignature || signature == softSignature || len(o.alike[signature]) >= manyAlike
 }
 
-// visited records the sign (text hash) of a visited page, and sets o.why if the host must get no
+// visited records the text signature of a visited page, and sets o.why if the host must get no
 // more requests. It returns true if there were enough visits to decide, and most of them found no
 // error page.
-func (o *hour) visited(sign dedup.Hash) (well bool) {
-	if o.last = append(o.last, sign); len(o.last) > lastVisits {
+func (o *hour) visited(signature dedup.Hash) (well bool) {
+	if o.last = append(o.last, signature); len(o.last) > lastVisits {
 		o.last = o.last[1:]
 	}
 	turned := 0
-	for _, sign := range o.last {
-		if o.hasTurned(sign) {
+	for _, signature := range o.last {
+		if o.hasTurned(signature) {
 			turned++
 		}
 	}
@@ -170,19 +170,19 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	again, well := false, false
 	switch {
 	case t.stays:
-	case t.sign.IsZero():
+	case t.signature.IsZero():
 		delete(o.looked, r.ID)
-		well = o.visited(t.sign) || was.Turned == 0
+		well = o.visited(t.signature) || was.Turned == 0
 	case t.suspect:
 		again = o.suspect(r.ID, t)
-		if !again && !o.hasTurned(t.sign) {
+		if !again && !o.hasTurned(t.signature) {
 			t = turn{} // no other page has this text
 		}
 	default:
-		o.visited(t.sign)
+		o.visited(t.signature)
 	}
 	gone := missed >= h.goneAfter
-	if gone && !t.sign.IsZero() && !again {
+	if gone && !t.signature.IsZero() && !again {
 		o.real, o.why = true, left
 	}
 	why := o.why
@@ -204,7 +204,7 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 			}
 		}
 		return nil, crawler.ErrLookAgain
-	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // in the second case, the text has been the same for too many visits to be an outage
+	case t.signature.IsZero() || t.suspect && gone && before.Kind == store.Page: // in the second case, the text has been the same for too many visits to be an outage
 		return got, nil
 	}
 	return got.turn(t, missed, gone), nil
@@ -213,15 +213,15 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 // suspect records that a page is completely different from its last version. It returns true if the
 // page must be fetched again to decide whether there is an outage.
 func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
-	if o.alike[t.sign] == nil {
-		o.alike[t.sign] = map[dedup.Hash]bool{}
+	if o.alike[t.signature] == nil {
+		o.alike[t.signature] = map[dedup.Hash]bool{}
 	}
-	o.alike[t.sign][t.was] = true
+	o.alike[t.signature][t.was] = true
 	second := o.looked[page]
 	if !second {
-		o.visited(t.sign)
+		o.visited(t.signature)
 	}
-	if second || o.hasTurned(t.sign) || t.never || len(o.looked) >= mostHeld {
+	if second || o.hasTurned(t.signature) || t.never || len(o.looked) >= mostHeld {
 		delete(o.looked, page)
 		return false
 	}
@@ -251,12 +251,12 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 // A turn describes a page that an error page seems to have replaced. The zero value means that no
 // page was replaced.
 type turn struct {
-	sign    dedup.Hash
-	was     dedup.Hash // hash of the replaced text, or the page's id if that text is unknown
-	problem crawler.Problem
-	suspect bool // the page counts as an error page only if other pages have the same text
-	never   bool
-	stays   bool // the visit before this one had the same result
+	signature dedup.Hash
+	was       dedup.Hash // hash of the replaced text, or the page's id if that text is unknown
+	problem   crawler.Problem
+	suspect   bool // the page counts as an error page only if other pages have the same text
+	never     bool
+	stays     bool // the visit before this one had the same result
 }
 
 func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) (turn, error) {
@@ -266,19 +266,19 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 		return turn{}, nil
 	case isSoft(r):
 		if isNothing(before) {
-			return turn{sign: softSign, problem: crawler.ProblemSoft, stays: true}, nil
+			return turn{signature: softSignature, problem: crawler.ProblemSoft, stays: true}, nil
 		}
 		was, err := h.wasSorry(ctx, before)
-		return turn{sign: softSign, problem: crawler.ProblemSoft, stays: was}, err
+		return turn{signature: softSignature, problem: crawler.ProblemSoft, stays: was}, err
 	case empty && (before.Words > 0 || before.Problem == string(crawler.ProblemEmpty)):
-		return turn{sign: emptySign, problem: crawler.ProblemEmpty, stays: isNothing(before)}, nil
+		return turn{signature: emptySignature, problem: crawler.ProblemEmpty, stays: isNothing(before)}, nil
 	case empty, r.Kind == store.Redirect && before.Location == r.Location:
 		return turn{}, nil
 	}
 	t := turn{was: r.ID, problem: crawler.ProblemAlike, suspect: true, never: isNothing(before) && len(before.Earlier) == 0}
 	switch {
 	case r.Kind == store.Redirect:
-		t.sign = dedup.HashOf([]byte("\x00" + withoutQuery(r.Location)))
+		t.signature = dedup.HashOf([]byte("\x00" + withoutQuery(r.Location)))
 	case r.Kind != store.Page:
 		return turn{}, nil
 	default:
@@ -290,21 +290,21 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 		if err != nil {
 			return turn{}, err
 		}
-		t.sign = signOf(text, r.URL)
+		t.signature = signatureOf(text, r.URL)
 		if before.Kind == store.Page {
 			was, err := h.store.content(ctx, before.ID)
 			if err != nil {
 				return turn{}, err
 			}
 			if was != nil && was.Kept {
-				t.was = signOf(was.Text, r.URL)
+				t.was = signatureOf(was.Text, r.URL)
 			}
-			if t.was == t.sign {
+			if t.was == t.signature {
 				return turn{}, nil
 			}
 		}
 	}
-	if before.Problem == string(t.problem) && before.Hash == t.sign { // same result as at the last visit
+	if before.Problem == string(t.problem) && before.Hash == t.signature { // same result as at the last visit
 		return turn{}, nil
 	}
 	return t, nil
@@ -356,10 +356,10 @@ func (got *reading) leftOfVisit(v *store.Visit) float64 {
 	return dedup.Estimate(got.sketch, sketch)
 }
 
-// signOf returns a hash of the words of a text, except words that occur in the page's URL. It also
-// ignores words with digits if at most one word in fewFigures has digits, because error pages often
-// contain a time or a number.
-func signOf(text, rawURL string) dedup.Hash {
+// signatureOf returns a hash of the words of a text, except words that occur in the page's URL. It
+// also ignores words with digits if at most one word in fewFigures has digits, because error pages
+// often contain a time or a number.
+func signatureOf(text, rawURL string) dedup.Hash {
 	words := wordsBeside(rawURL, text)
 	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 	if rest := slices.DeleteFunc(slices.Clone(words), hasDigit); fewFigures*(len(words)-len(rest)) <= len(words) {
@@ -384,7 +384,7 @@ func (got *reading) turn(t turn, missed int, gone bool) *reading {
 			detail = "many pages of the host have the same new text"
 		}
 		failed = *got.failed(t.problem, detail)
-		failed.seen.Hash = t.sign
+		failed.seen.Hash = t.signature
 	}
 	if failed.turned, failed.missedBy = !t.stays, missed; !gone {
 		failed.links, failed.beyond = nil, nil
