@@ -243,8 +243,7 @@ func (b *Book) news() map[string]news {
 // text encodes an entry for the keeper, and marks it as clean. The caller holds mu.
 func (e *entry) text() []byte {
 	e.dirty = false
-	text, _ := json.Marshal(e.site) // never fails, because a Host has only numbers, strings, slices and maps
-	return text
+	return e.site.encode()
 }
 
 // write writes the new value of a host, unless another process changed the value after the last

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,4 +135,39 @@ func recordOf(t testing.TB, s *Store, n int) *store.Record {
 		return nil
 	}
 	return &pages[0].Record
+}
+
+// The largest named value is the evidence of package learn about a hostile host: random characters
+// of a URL, which zstd does not compress. A value that the store would lose is an error.
+func TestLargestMeta(t *testing.T) {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	r := rand.New(rand.NewPCG(1, 2))
+	value := make([]byte, 2*partSize)
+	for i := range value {
+		value[i] = letters[r.IntN(len(letters))]
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(dir, Options{Create: true, Reserve: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetMeta(t.Context(), "larger", value); err == nil {
+		t.Error("a value larger than badger's threshold is accepted")
+	}
+	value = value[:2*partSize-1000]
+	for range 3 {
+		if err := s.SetMeta(t.Context(), "large", value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got, err := s.Meta(t.Context(), "large"); err != nil || !bytes.Equal(got, value) {
+		t.Errorf("%d bytes, error %v; want the %d bytes that were set", len(got), err, len(value))
+	}
 }

@@ -195,7 +195,11 @@ func (b *batch) load(p *store.Part) error {
 		if err := b.room(2, 2*(len(p.Value.Name)+len(p.Value.Value))); err != nil {
 			return err
 		}
-		return b.setMeta(p.Value.Name, p.Value.Value)
+		packed, err := packMeta(p.Value.Name, p.Value.Value)
+		if err != nil {
+			return err
+		}
+		return b.setMeta(p.Value.Name, packed)
 	case p.Host != nil:
 		value, err := json.Marshal(keptOf(p.Host.Rest))
 		if err != nil {

@@ -1,0 +1,87 @@
+package learn
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// # The size of the evidence
+//
+// The number of patterns of a host is limited, but a hostile server can make each of them long.
+// Stores compress the evidence about a host, and a store in a folder keeps no value of more than 512
+// KiB. So before the evidence is written, its largest parts are halved until it is small enough.
+// What counts least is forgotten first: patterns and soft 404s with few URLs.
+
+// mostValue is the maximum size of a host's evidence, in bytes, compressed with DEFLATE. A store
+// may compress it by another method, whose result can be a third larger: random characters of a
+// URL, of six bits each, are not compressed by the fastest level of zstd. Honest hosts stay below
+// the limit: after 6,000 pages, the evidence about a host with Java documentation took 1.1 MB, and
+// about 60 KB compressed.
+const mostValue = 256 << 10
+
+// encode returns the evidence as JSON. If it is too large for a store, encode forgets some of it.
+func (h *Host) encode() []byte {
+	for {
+		text, _ := json.Marshal(h) // never fails, because a Host has only numbers, strings, slices and maps
+		if compressedSize(text) <= mostValue {
+			return text
+		}
+		h.forget()
+	}
+}
+
+// compressedSize returns an upper bound of the compressed size of a text.
+func compressedSize(text []byte) int {
+	if len(text) <= mostValue {
+		return len(text)
+	}
+	var out bytes.Buffer
+	w, _ := flate.NewWriter(&out, flate.BestSpeed) // never fails, because the level is valid
+	_, _ = w.Write(text)                           // a bytes.Buffer never fails
+	_ = w.Close()
+	return out.Len()
+}
+
+// forget halves the largest part of the evidence.
+func (h *Host) forget() {
+	patterns, values, softs, said := sizeOf(h.Patterns), sizeOf(h.Values), sizeOf(h.Softs), sizeOf(h.Said)
+	switch max(patterns, values, softs, said) {
+	case patterns:
+		for _, name := range leastOf(h.Patterns, func(p *Pattern) int64 { return p.fetched() }) {
+			if h.Patterns[name].Row >= leastRow {
+				h.Rows--
+			}
+			delete(h.Patterns, name)
+		}
+	case softs:
+		for _, name := range leastOf(h.Softs, func(s *Soft) int64 { return s.Pages }) {
+			delete(h.Softs, name)
+		}
+		h.Pending = slices.DeleteFunc(h.Pending, func(name string) bool { return h.Softs[name] == nil })
+	case values:
+		for _, name := range leastOf(h.Values, func(known []string) int64 { return int64(len(known)) }) {
+			delete(h.Values, name)
+		}
+	default:
+		h.Said = seen{}
+	}
+}
+
+func sizeOf(part any) int {
+	text, _ := json.Marshal(part)
+	return len(text)
+}
+
+// leastOf returns the keys of half of the entries of m, at least one: those with the lowest counts
+// and, among them, the longest keys.
+func leastOf[V any](m map[string]V, count func(V) int64) []string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count(m[a]), count(m[b])), cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
+	return keys[:(len(keys)+1)/2]
+}
