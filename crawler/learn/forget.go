@@ -15,7 +15,7 @@ import (
 // The number of patterns of a host is limited, but a hostile server can make each of them long.
 // Stores compress the evidence about a host, and a store in a folder keeps no value of more than 512
 // KiB. So before the evidence is written, its largest parts are halved until it is small enough.
-// What counts least is forgotten first: patterns and soft 404s with few URLs.
+// Patterns and soft 404s with few URLs are forgotten first.
 
 // mostValue is the maximum size of a host's evidence, in bytes, compressed with DEFLATE. A store
 // may compress it by another method, whose result can be a third larger: random characters of a
