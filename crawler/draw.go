@@ -169,8 +169,8 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
 }
 
-// drawing records that a rendering begins or has ended. While a page is being rendered, it does not
-// count among the pages that wait for a worker.
+// drawing records that a rendering has begun or ended. While a page is being rendered, it does not
+// count among the pages that are waiting for a worker.
 func (s *schedule) drawing(t *turn, begins bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

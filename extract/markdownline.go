@@ -45,8 +45,7 @@ func (m *markdown) inline(nodes []placed) string {
 	return m.writeSpans(spans)
 }
 
-// marksOf returns a span without text that has the link, code and emphasis of the elements around
-// n.
+// marksOf returns an empty span with the link, code and emphasis of the elements around n.
 func marksOf(n *html.Node) (sp span) {
 	inHeading := false
 	for a := n.Parent; a != nil; a = a.Parent {

@@ -207,7 +207,7 @@ type Tally struct {
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, for URLs that were given up after several attempts
 }
 
-// Records returns the number of all records.
+// Records returns the total number of records.
 func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }

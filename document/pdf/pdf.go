@@ -127,7 +127,7 @@ func (e *Engine) start(s *sandbox) (err error) {
 	return nil
 }
 
-// The sandbox must not be reading a file.
+// stop must not be called while the sandbox is reading a file.
 func (s *sandbox) stop() (err error) {
 	if s.pool != nil {
 		s.cancel()

@@ -38,7 +38,7 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 			return usagef("unexpected argument %q: name a store with --store", args[0])
 		}
 		if isShared(*dir) {
-			return usagef("%s is on a server, but skink check checks only stores in folders: use the tools of PostgreSQL to check the server", withoutPassword(*dir))
+			return usagef("%s is on a server, but skink check checks only stores in folders: use PostgreSQL's own tools to check the server", withoutPassword(*dir))
 		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {

@@ -275,8 +275,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. The result seeds is args
-// without a value of --retry.
+// settle checks the flags and returns the complete options of a run. The returned seeds are args,
+// except an argument that is the value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()

@@ -70,7 +70,7 @@ type Options struct {
 	NoLinks        bool                // do not store the links of pages, but follow them
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Anchors        bool                // keep the fragments of links, and the anchors that they lead to
-	Temporary      bool                // the store is deleted when the command ends, so compress texts fast rather than well, and do not detect a language that only the record would contain
+	Temporary      bool                // the store is deleted when the command ends, so compress texts fast rather than well, and skip language detection if only the record would use the result
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0 means [memory.Default]
 
 	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; if nil, such files have no text

@@ -96,7 +96,7 @@ func ReadHistory(ctx context.Context, s store.MetaReader) (h *History, err error
 		err = json.Unmarshal(text, &h.Kept)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the list of kept findings: %w: %v", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("read the list of saved findings: %w: %v", store.ErrCorrupt, err)
 	}
 	return h, nil
 }
@@ -348,7 +348,7 @@ func ReadPast(ctx context.Context, s store.MetaReader, c *Crawl) (*Past, error) 
 	return p, nil
 }
 
-var errKept = errors.New("the format of the kept findings is invalid")
+var errKept = errors.New("the format of the saved findings is invalid")
 
 func (p *Past) decode(value []byte) error {
 	b, err := store.Unpack(value)
