@@ -54,13 +54,13 @@ const problemDeadly = "ends the process"
 type flight struct {
 	store PipelineStore
 
-	mu      sync.Mutex
+	mu      sync.Mutex           // guards all fields below
 	deaths  map[string]int       // how often the process died while it read a page, by the URL of each page that was not read to the end; includes the entries of other workers
-	began   map[string]time.Time // guarded by mu: when the reading of each page began
+	began   map[string]time.Time // when the reading of each page began
 	marked  map[string]bool      // pages that are being read and are marked in the store
 	ended   map[string]bool      // pages that were read to the end but are still marked in the store
-	written map[string]int       // guarded by mu: marks that this worker wrote to the store
-	read    time.Time            // guarded by mu: when the marks of the other workers were last read
+	written map[string]int       // marks that this worker wrote to the store
+	read    time.Time            // when the marks of the other workers were last read
 }
 
 func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {

@@ -172,8 +172,8 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// hreflangCode matches the values of hreflang that search engines understand: a language (ISO
-// 639-1), an optional script (ISO 15924) and an optional region (ISO 3166-1).
+// hreflangCode matches valid values of hreflang: x-default, or a language (ISO 639), an optional
+// script (ISO 15924) and an optional region (ISO 3166-1 or UN M.49).
 var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
 
 func alternateFaults(r *store.Record) (names []string) {
