@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// MostMeta is the maximum size of a [Meta] value, in bytes.
+// MostMeta is the size in bytes of a [Meta] value that every store writes in one piece.
 const MostMeta = 256 << 10
 
 // A MetaReader reads named values.

@@ -12,19 +12,16 @@ import (
 
 // # The size of the evidence
 //
-// The number of patterns of a host is limited, but a hostile server can make each of them long.
-// Stores compress the evidence about a host, and a store in a folder keeps no value of more than 512
-// KiB. So before the evidence is written, its largest parts are halved until it is small enough.
-// Patterns and soft 404s with few URLs are forgotten first.
+// The number of patterns of a host is limited, but a hostile server can make each of them long. The
+// evidence is written again and again during a crawl. So before it is written, its largest parts are
+// halved until it is small enough. Patterns and soft 404s with few URLs are forgotten first.
 
-// mostValue is the maximum size of a host's evidence, in bytes, compressed with DEFLATE. A store
-// may compress it by another method, whose result can be a third larger: random characters of a
-// URL, of six bits each, are not compressed by the fastest level of zstd. Honest hosts stay below
-// the limit: after 6,000 pages, the evidence about a host with Java documentation took 1.1 MB, and
-// about 60 KB compressed.
+// mostValue is the maximum size of a host's evidence, in bytes, compressed with DEFLATE. Honest
+// hosts stay below the limit: after 6,000 pages, the evidence about a host with Java documentation
+// took 1.1 MB, and about 60 KB compressed.
 const mostValue = 256 << 10
 
-// encode returns the evidence as JSON. If it is too large for a store, encode forgets some of it.
+// encode returns the evidence as JSON. If it is too large, encode forgets some of it.
 func (h *Host) encode() []byte {
 	for {
 		text, _ := json.Marshal(h) // never fails, because a Host has only numbers, strings, slices and maps

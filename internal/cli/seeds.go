@@ -31,11 +31,13 @@ import (
 // parseSeeds returns the seeds in args: URLs, files of URLs, standard input, and folders of HTML
 // files.
 func parseSeeds(args []string, in io.Reader) (all session.Seeds, err error) {
+	var named session.Seeds // may contain a seed several times
 	for _, arg := range args {
-		if err := parseSeed(&all, arg, in); err != nil {
+		if err := parseSeed(&named, arg, in); err != nil {
 			return all, err
 		}
 	}
+	all.Add(named)
 	return all, nil
 }
 
@@ -60,7 +62,7 @@ func parseSeed(all *session.Seeds, arg string, in io.Reader) error {
 	case info.IsDir():
 		dir, err := filepath.Abs(arg)
 		if err == nil {
-			all.Add(session.Seeds{Folders: []string{dir}})
+			all.Folders = append(all.Folders, dir)
 		}
 		return err
 	}
@@ -82,7 +84,7 @@ func addSeed(all *session.Seeds, raw string) error {
 	if namesUser(raw) {
 		return usagef("a URL of %s contains a user name or password, which skink does not send: try %s", frontier.HostOf(u), u)
 	}
-	all.Add(session.Seeds{URLs: []string{u}})
+	all.URLs = append(all.URLs, u)
 	return nil
 }
 

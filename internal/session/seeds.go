@@ -63,25 +63,34 @@ func (all *Seeds) write(ctx context.Context, s store.Store) error {
 
 // Add appends the seeds in other that are not yet in all.
 func (all *Seeds) Add(other Seeds) {
-	for _, u := range other.URLs {
-		if !slices.Contains(all.URLs, u) {
-			all.URLs = append(all.URLs, u)
+	all.URLs = withNew(all.URLs, other.URLs)
+	all.Moved = withNew(all.Moved, other.Moved)
+	all.Folders = withNew(all.Folders, other.Folders)
+}
+
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, s := range list {
+		set[s] = true
+	}
+	return set
+}
+
+// withNew appends the elements of other that are not yet in list.
+func withNew(list, other []string) []string {
+	has := setOf(list)
+	for _, s := range other {
+		if !has[s] {
+			has[s] = true
+			list = append(list, s)
 		}
 	}
-	for _, u := range other.Moved {
-		if !slices.Contains(all.Moved, u) {
-			all.Moved = append(all.Moved, u)
-		}
-	}
-	for _, dir := range other.Folders {
-		if !slices.Contains(all.Folders, dir) {
-			all.Folders = append(all.Folders, dir)
-		}
-	}
+	return list
 }
 
 func (all *Seeds) sharesWith(other Seeds) bool {
-	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
+	urls, moved := setOf(all.URLs), setOf(all.Moved)
+	return slices.ContainsFunc(other.URLs, func(u string) bool { return urls[u] || moved[u] }) ||
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 

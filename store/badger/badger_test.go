@@ -137,37 +137,77 @@ func recordOf(t testing.TB, s *Store, n int) *store.Record {
 	return &pages[0].Record
 }
 
-// The largest named value is the evidence of package learn about a hostile host: random characters
-// of a URL, which zstd does not compress. A value that the store would lose is an error.
-func TestLargestMeta(t *testing.T) {
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+// A named value may be larger than a value that badger keeps in its tables. It survives a reopening
+// and a copy, a later value replaces it without leaving pieces, and a process that is killed while it
+// writes leaves the old value.
+func TestLargeMeta(t *testing.T) {
+	ctx := t.Context()
 	r := rand.New(rand.NewPCG(1, 2))
-	value := make([]byte, 2*partSize)
-	for i := range value {
-		value[i] = letters[r.IntN(len(letters))]
-	}
 	dir := filepath.Join(t.TempDir(), "store")
-	s, err := Open(dir, Options{Create: true, Reserve: -1})
+	s := openAt(t, dir, true)
+	var want []byte
+	for _, size := range []int{100, partSize - 100, 2 * partSize, 3 << 20, 1 << 20, 3 << 20, 0, 5 * partSize} {
+		want = randomBytes(r, size)
+		if err := s.SetMeta(ctx, "large", want); err != nil {
+			t.Fatalf("set %d bytes: %v", size, err)
+		}
+		pieces := 0
+		err := s.scan(ctx, []byte{keyMeta}, func(item *badgerdb.Item) error {
+			if isPiece(string(item.Key()[1:])) {
+				pieces++
+			}
+			return nil
+		})
+		if most := size/partSize + 1; err != nil || pieces > most {
+			t.Errorf("%d bytes: %d pieces, error %v; want at most %d", size, pieces, err, most)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = openAt(t, dir, false)
+		if got, err := s.Meta(ctx, "large"); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, error %v; want the %d bytes that were set", len(got), err, size)
+		}
+	}
+	names := 0
+	for p, err := range s.Dump(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Value != nil {
+			names++
+			if p.Value.Name != "large" || !bytes.Equal(p.Value.Value, want) {
+				t.Errorf("the dump has %q with %d bytes", p.Value.Name, len(p.Value.Value))
+			}
+		}
+	}
+	if names != 1 {
+		t.Errorf("%d names in the dump, want 1", names)
+	}
+
+	flushes := 0
+	s.beforeFlush = func() error {
+		if flushes++; flushes == 3 {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	if err := s.SetMeta(ctx, "large", randomBytes(r, 3<<20)); err == nil {
+		t.Error("the write was not stopped")
+	}
+	_ = s.Close()
+	s = openAt(t, dir, false)
+	defer s.Close()
+	if got, err := s.Meta(ctx, "large"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("after a kill: %d bytes, error %v; want the old value", len(got), err)
+	}
+}
+
+func openAt(t *testing.T, dir string, create bool) *Store {
+	t.Helper()
+	s, err := Open(dir, Options{Create: create, Reserve: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetMeta(t.Context(), "larger", value); err == nil {
-		t.Error("a value larger than badger's threshold is accepted")
-	}
-	value = value[:2*partSize-1000]
-	for range 3 {
-		if err := s.SetMeta(t.Context(), "large", value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = Open(dir, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if got, err := s.Meta(t.Context(), "large"); err != nil || !bytes.Equal(got, value) {
-		t.Errorf("%d bytes, error %v; want the %d bytes that were set", len(got), err, len(value))
-	}
+	return s
 }

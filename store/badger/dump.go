@@ -57,9 +57,13 @@ func (r reader) dump(ctx context.Context, letter byte, yield func(*store.Part) e
 }
 
 func (r reader) dumpNames(ctx context.Context, yield func(*store.Part) error) error {
-	return r.dump(ctx, keyMeta, yield, func(key, value []byte) (*store.Part, error) {
-		value, err := unpackMeta(value)
-		return &store.Part{Value: &store.NamedValue{Name: string(key[1:]), Value: value}}, err
+	return r.dump(ctx, keyMeta, yield, func(key, _ []byte) (*store.Part, error) {
+		name := string(key[1:])
+		if isPiece(name) {
+			return nil, nil
+		}
+		value, err := meta(r.txn, name)
+		return &store.Part{Value: &store.NamedValue{Name: name, Value: value}}, err
 	})
 }
 
@@ -195,11 +199,7 @@ func (b *batch) load(p *store.Part) error {
 		if err := b.room(2, 2*(len(p.Value.Name)+len(p.Value.Value))); err != nil {
 			return err
 		}
-		packed, err := packMeta(p.Value.Name, p.Value.Value)
-		if err != nil {
-			return err
-		}
-		return b.setMeta(p.Value.Name, packed)
+		return b.setMeta(p.Value.Name, p.Value.Value)
 	case p.Host != nil:
 		value, err := json.Marshal(keptOf(p.Host.Rest))
 		if err != nil {

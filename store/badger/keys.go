@@ -33,7 +33,8 @@ import (
 //	l HOST 00 DUE8 SEQ8        → a pending URL that must not be fetched before DUE,
 //	                             nanoseconds since 1970: its priority as in q (a byte),
 //	                             its depth (a varint), then the same value as in q
-//	m NAME                     → a named value, as [store.Pack] makes it
+//	m NAME                     → a named value, as [store.Pack] makes it, or a [metaHead]
+//	m NAME 00 SLOT1 PART2      → a piece of a large named value; see meta.go
 //	v NAME                     → a copy of m NAME, far from it, so that the loss of
 //	                             one block does not lose the settings
 //	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its

@@ -158,52 +158,12 @@ func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
 	return value, nil
 }
 
-func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
-	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
-		value, err = unpackMeta(b)
-		return err
-	})
-	return value, err
-}
-
 // SetMeta sets a named value.
 func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 	if err := s.space.Check(); err != nil {
 		return err
 	}
-	packed, err := packMeta(name, value)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, func(b *batch) error {
-		return b.setMeta(name, packed)
-	})
-}
-
-// packMeta compresses a named value. It returns an error for a value that badger would write to its
-// value log, because a store does not keep that log.
-func packMeta(name string, value []byte) ([]byte, error) {
-	packed := store.Pack(value)
-	if len(packed) >= 2*partSize {
-		return nil, fmt.Errorf("the value %q is too large for the store: %d bytes compressed", name, len(packed))
-	}
-	return packed, nil
-}
-
-// setMeta writes a named value under two keys that are far apart, so that one damaged block does
-// not destroy both; see mend.go.
-func (b *batch) setMeta(name string, packed []byte) error {
-	return errors.Join(b.set(key1(keyMeta, name), packed), b.set(key1(keyMetaCopy, name), packed))
-}
-
-// unpackMeta returns the named value in an m key. It never returns nil without an error, because nil
-// would mean that the value was never set.
-func unpackMeta(packed []byte) ([]byte, error) {
-	value, err := store.Unpack(packed)
-	if value == nil {
-		value = []byte{}
-	}
-	return value, err
+	return s.write(ctx, func(b *batch) error { return b.setMeta(name, value) })
 }
 
 // SwapMeta sets a named value if its current value equals old.
@@ -211,12 +171,8 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 	if err := s.space.Check(); err != nil {
 		return err
 	}
-	packed, err := packMeta(name, value)
-	if err != nil {
-		return err
-	}
 	changed := false
-	err = s.write(ctx, func(b *batch) error {
+	err := s.write(ctx, func(b *batch) error {
 		now, err := meta(b.txn, name)
 		if err != nil {
 			return err
@@ -224,7 +180,7 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 		if changed = !store.SameMeta(now, old); changed {
 			return nil
 		}
-		return b.setMeta(name, packed)
+		return b.setMeta(name, value)
 	})
 	if err == nil && changed {
 		err = store.ErrChanged

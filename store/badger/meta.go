@@ -1,0 +1,147 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/internal/field"
+	"skink/store"
+)
+
+// # Large named values
+//
+// A named value, such as the seeds of a crawl, may be larger than a value that badger keeps in its
+// tables. Such a value is cut into pieces of [partSize] bytes under keys of their own. The key of
+// the name then has a metaHead. The pieces of a new value are written under another slot than those
+// of the old one, and the head is written after them. So a process that is killed in between leaves
+// the old value.
+//
+// Each key is written twice, under letters that are far apart, so that one damaged block does not
+// destroy both copies; see mend.go.
+
+// A metaHead says where the pieces of a large named value are. The zero value means that the value
+// has no pieces.
+type metaHead struct {
+	slot   byte // 1 or 2
+	pieces int
+}
+
+const largeMeta = 1 // first byte of a metaHead; a value from store.Pack begins with another byte
+
+func (h metaHead) encode() []byte {
+	return binary.AppendUvarint([]byte{largeMeta, h.slot}, uint64(h.pieces))
+}
+
+// headOf decodes a metaHead. It returns the zero value for a named value without pieces.
+func headOf(value []byte) (h metaHead, err error) {
+	if len(value) == 0 || value[0] != largeMeta {
+		return h, nil
+	}
+	d := field.Reader{Rest: value[1:]}
+	h.slot, h.pieces = d.Byte(), int(d.Varint())
+	if d.Bad {
+		err = fmt.Errorf("%w: the head of a named value is too short", store.ErrCorrupt)
+	}
+	return h, err
+}
+
+func (h metaHead) key(letter byte, name string, piece int) []byte {
+	key := append(key1(letter, name), 0, h.slot)
+	return binary.BigEndian.AppendUint16(key, uint16(piece))
+}
+
+// isPiece reports whether the name in a key is that of a piece.
+func isPiece(name string) bool { return strings.Contains(name, "\x00") }
+
+func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
+	var h metaHead
+	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
+		if h, err = headOf(b); err == nil && h == (metaHead{}) {
+			value, err = unpackMeta(b)
+		}
+		return err
+	})
+	if err != nil || h == (metaHead{}) {
+		return value, err
+	}
+	var packed []byte
+	for i := range h.pieces {
+		found, err := get(txn, h.key(keyMeta, name, i), func(b []byte) error {
+			packed = append(packed, b...)
+			return nil
+		})
+		if err == nil && !found {
+			err = fmt.Errorf("%w: a piece of the value %q is missing", store.ErrCorrupt, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return unpackMeta(packed)
+}
+
+// unpackMeta decodes what [store.Pack] made of a named value. It never returns nil without an error,
+// because nil would mean that the value was never set.
+func unpackMeta(packed []byte) ([]byte, error) {
+	value, err := store.Unpack(packed)
+	if value == nil {
+		value = []byte{}
+	}
+	return value, err
+}
+
+func (b *batch) setMeta(name string, value []byte) error {
+	var old metaHead
+	_, err := b.get(key1(keyMeta, name), func(value []byte) (err error) {
+		old, err = headOf(value)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	packed := store.Pack(value)
+	if len(packed) > partSize {
+		h := metaHead{slot: 3 - max(old.slot, 1), pieces: (len(packed) + partSize - 1) / partSize}
+		if err := b.setPieces(h, name, packed); err != nil {
+			return err
+		}
+		packed = h.encode()
+	}
+	if err := b.room(2, 2*len(packed)); err != nil {
+		return err
+	}
+	return errors.Join(b.set(key1(keyMeta, name), packed), b.set(key1(keyMetaCopy, name), packed), b.deletePieces(old, name))
+}
+
+func (b *batch) setPieces(h metaHead, name string, packed []byte) error {
+	for i := range h.pieces {
+		piece := packed[i*partSize : min((i+1)*partSize, len(packed))]
+		for _, letter := range []byte{keyMeta, keyMetaCopy} {
+			if err := b.room(1, len(piece)); err != nil {
+				return err
+			}
+			if err := b.set(h.key(letter, name, i), piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *batch) deletePieces(h metaHead, name string) error {
+	for i := range h.pieces {
+		for _, letter := range []byte{keyMeta, keyMetaCopy} {
+			if err := b.room(1, 0); err != nil {
+				return err
+			}
+			if err := b.delete(h.key(letter, name, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
