@@ -15,8 +15,8 @@ type MetaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Meta stores small named values of at most [MostMeta] bytes, such as settings, seeds, and the
-// positions of feeds.
+// Meta stores named values, such as settings, seeds, and the positions of feeds. A value may have any
+// size, but most are small, and a store keeps each one as a whole.
 type Meta interface {
 	MetaReader
 	// SetMeta sets the value with the given name.

@@ -77,9 +77,9 @@ type Heading struct {
 //
 // A text is stored with its Markdown and headings in a single zstd frame. The Markdown and the ids
 // of headings repeat words of the text, and therefore take little space there. This frame follows a
-// skippable zstd frame (RFC 8878, section 3.1.2), which consists of the magic number, the length of
-// its content, which is 8, the length of the text, and that of the Markdown. Each of these has four
-// bytes, little-endian.
+// skippable zstd frame (RFC 8878, section 3.1.2). That frame has four numbers of four bytes each,
+// little-endian: the magic number, the length of its content (8), the length of the text and the
+// length of the Markdown.
 //
 // Each heading is stored as the number of lines after the previous heading, its level, the length
 // of its id, and the id. Numbers are unsigned varints as in encoding/binary.
