@@ -9,6 +9,10 @@ import (
 // MostMeta is the size in bytes of a [Meta] value that every store writes in one piece.
 const MostMeta = 256 << 10
 
+// Learned begins the names of values that a crawl learns again if they are lost. A store may protect
+// them less than other values.
+const Learned = "learned/"
+
 // A MetaReader reads named values.
 type MetaReader interface {
 	// Meta returns the value with the given name, or nil if it was never set.

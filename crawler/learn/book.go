@@ -54,9 +54,12 @@ type entry struct {
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// mostHosts limits the number of hosts in memory. If there are more, Sync removes those that have
-// not changed.
-const mostHosts = 4096
+// mostHeld limits the memory for evidence, in bytes. If it takes more, Sync removes the hosts that
+// have not changed since the last Sync. The evidence about a host takes up to half a megabyte, half
+// of it for the value in the keeper.
+const mostHeld = 64 << 20
+
+const entrySize = 1 << 10 // memory of an entry without the evidence, in bytes
 
 // NewBook returns a book that uses the given keeper.
 func NewBook(keeper Keeper) *Book {
@@ -223,17 +226,20 @@ type news struct {
 	value []byte
 }
 
-// news returns the values that must be written to the keeper, by host. If too many hosts are in
-// memory, it removes those that have not changed.
+// news returns the values that must be written to the keeper, by host. If the evidence takes too
+// much memory, news removes the hosts that have not changed.
 func (b *Book) news() map[string]news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := map[string]news{}
-	tooMany := len(b.hosts) > mostHosts
+	held := 0
+	for _, e := range b.hosts {
+		held += 2*len(e.kept) + entrySize
+	}
 	for name, e := range b.hosts {
 		if e.dirty {
 			all[name] = news{e, e.text()}
-		} else if tooMany {
+		} else if held > mostHeld {
 			delete(b.hosts, name)
 		}
 	}

@@ -12,14 +12,21 @@ import (
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 
-// scanRecords calls fn with the record of each visit whose number is at least from, in ascending
-// order.
+// scanRecords calls fn with the record of each visit that is not obsolete and whose number is at
+// least from, in ascending order.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
 	first := from / pagesInBlock
 	list := blocks(it, func(block uint64) bool { return block <= first })
-	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
+	obsolete, stop := skipping(r.txn)
+	defer stop()
+	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), func(item *badgerdb.Item) error {
+		if obsolete(lastNum(item.Key())) {
+			return nil
+		}
+		return fn(item)
+	})
 }
 
 // scanJournal calls fn with each journal entry whose number is at least from, in ascending order.

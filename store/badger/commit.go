@@ -3,6 +3,7 @@ package badger
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -81,7 +82,7 @@ func (s *Store) serve(calls []*commitCall) {
 				return err
 			}
 		}
-		return nil
+		return b.sweep()
 	})
 	for _, c := range calls {
 		c.served, c.err = true, err
@@ -274,23 +275,19 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	}
 	before := u
 	var value []byte
-	var earlier placed
 	if num != 0 {
 		if value, err = b.s.encodeRecord(e.Hash, r); err != nil {
 			return err
 		}
-		if earlier, err = b.dataAt(u.num); err != nil {
-			return err
-		}
-		u.num = num
 	}
-	if err := b.room(6+len(earlier.keys), len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
-		return err
-	}
-	if err := b.supersede(earlier); err != nil {
+	if err := b.room(9, len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
 		return err
 	}
 	if num != 0 {
+		if err := b.obsolete(u.num); err != nil {
+			return err
+		}
+		u.num = num
 		if err := b.record(num, e, value); err != nil {
 			return err
 		}
@@ -357,56 +354,30 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-type placed struct {
-	num    uint64 // 0 means that there is no visit
-	record *store.Record
-	keys   [][]byte // all badger keys that hold data of the visit
-}
-
-// dataAt returns the record of visit num and the keys of its data, or the zero value for num 0.
-func (b *batch) dataAt(num uint64) (v placed, err error) {
+// obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the
+// visit stay: look-ups ignore them from now on, and the next merge of their segment drops them. It
+// does nothing if num is 0 or has no record.
+func (b *batch) obsolete(num uint64) error {
 	if num == 0 {
-		return v, nil
-	}
-	v = placed{num: num, keys: [][]byte{pageKey(keyRecord, num), pageKey(keySketch, num)}}
-	if v.record, err = recordAt(b.txn, num); err != nil || v.record == nil {
-		return placed{}, err
-	}
-	if v.record.Follows() {
-		v.keys = append(v.keys, memberKey(v.record.Leader, v.record.Resemblance, num))
-	}
-	for _, letter := range []byte{keyText, keyOut} {
-		for part, more := 0, true; more; part++ {
-			key := partKey(letter, num, part)
-			if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
-				return placed{}, err
-			}
-			if more {
-				v.keys = append(v.keys, key)
-			}
-		}
-	}
-	return v, nil
-}
-
-// supersede deletes the data of an earlier visit v, which a new visit replaces. The postings of v
-// stay: look-ups ignore them from now on, and the next merge of their segment drops them.
-func (b *batch) supersede(v placed) error {
-	if v.num == 0 {
 		return nil
 	}
-	for _, key := range v.keys {
-		if err := b.delete(key); err != nil {
+	r, err := recordAt(b.txn, num)
+	if err != nil || r == nil {
+		return err
+	}
+	if r.Follows() {
+		if err := b.delete(memberOf(r, num)); err != nil {
 			return err
 		}
 	}
-	if err := b.set(numKey(keyGone, v.num), nil); err != nil {
+	if err := errors.Join(b.set(numKey(keyObsolete, num), nil), b.set(numKey(keyGone, num), nil)); err != nil {
 		return err
 	}
-	b.gone = append(b.gone, v.num)
+	b.gone = append(b.gone, num)
 	c := b.counters()
+	c.Obsolete++
 	c.Records--
-	c.Tally.Remove(v.record)
+	c.Tally.Remove(r)
 	return nil
 }
 

@@ -13,6 +13,8 @@ import (
 type counters struct {
 	Numbers uint64 `json:"numbers"` // number of the latest visit; visits are numbered from 1 in commit order
 	Records int64  `json:"records"`
+	// Obsolete is the number of visits with an e key; see keys.go.
+	Obsolete int64 `json:"obsolete"`
 	// URLs counts the URLs in each state. The numeric values of the states are part of the stored
 	// format and must not change.
 	URLs  frontier.PerState `json:"urls"`

@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 8
+// # The layout on disk, version 9
 //
 // The head of badger's MANIFEST contains a number for the application. Its high byte identifies
 // skink, and its low byte is the version of the layout. So the first eight bytes of that file show
@@ -24,6 +24,8 @@ import (
 //	c                          → JSON of [counters]
 //	d NUM8                     → empty; a later visit of the page replaced visit NUM,
 //	                             whose postings may be dropped
+//	e NUM8                     → empty; visit NUM is obsolete, and its data is not yet
+//	                             deleted; see obsolete.go
 //	f HOST                     → JSON of [keptRest]: when requests to HOST are allowed
 //	i                          → JSON of [postings.Manifest]: the files of the index
 //	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
@@ -36,7 +38,7 @@ import (
 //	m NAME                     → a named value, as [store.Pack] makes it, or a [metaHead]
 //	m NAME 00 SLOT1 PART2      → a piece of a large named value; see meta.go
 //	v NAME                     → a copy of m NAME, far from it, so that the loss of
-//	                             one block does not lose the settings
+//	                             one block does not lose the settings; see [copiesOf]
 //	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its
 //	                             priority plus 128. SEQ numbers the URLs in the order
 //	                             of arrival
@@ -61,7 +63,7 @@ import (
 //	                             of the text in a file, see [textFile]
 //
 // NUM is the number of a visit. Visits are numbered from 1 in the order of their commits. A page
-// that is visited again gets a new number, and the data under the old number is deleted. A page
+// that is visited again gets a new number, and the data under the old number becomes obsolete. A page
 // with noindex must not become the leader of a page that may be indexed. So the caller changes the
 // text hash and the index keys of such a page. The store does not know about this.
 //
@@ -91,11 +93,12 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 8
+	layoutVersion = 9
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
 	keyGone     byte = 'd'
+	keyObsolete byte = 'e'
 	keyHost     byte = 'f'
 	keyIndex    byte = 'i'
 	keyMember   byte = 'k'

@@ -34,15 +34,16 @@ type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // records to keep, by visit number
-	ids     map[dedup.Hash]uint64 // visit numbers of those records, by page id
-	gone    map[uint64]*mended    // records that are readable but deleted because other data of their pages is lost, by visit number
-	posted  map[uint64]bool       // visits that the journal has under sketch keys
-	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
-	queue   map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
-	items   map[dedup.Hash]frontier.Item
-	again   []frontier.Item // items whose URLs have to become pending
-	known   map[dedup.Hash]bool
+	records  map[uint64]*mended    // records to keep, by visit number
+	ids      map[dedup.Hash]uint64 // visit numbers of those records, by page id
+	gone     map[uint64]*mended    // records that are readable but deleted because other data of their pages is lost, by visit number
+	obsolete map[uint64]bool       // visits that later visits replaced
+	posted   map[uint64]bool       // visits that the journal has under sketch keys
+	hashes   map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
+	queue    map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
+	items    map[dedup.Hash]frontier.Item
+	again    []frontier.Item // items whose URLs have to become pending
+	known    map[dedup.Hash]bool
 
 	counters counters
 	seq      uint64 // highest seq of any queued URL
@@ -62,13 +63,13 @@ type mended struct {
 // mend repairs the store. Call it before anything is loaded into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
-		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
+		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, obsolete: map[uint64]bool{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
 		queue: map[dedup.Hash]place{}, items: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
 	had := m.oldCounters()
-	for _, step := range []func() error{m.mendNames, m.readJournal, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
+	for _, step := range []func() error{m.mendNames, m.readJournal, m.readObsolete, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) erro
 	})
 }
 
-// mendNames sets both copies of each named value to the newer one.
+// mendNames sets all copies of each named value to the newer one.
 func (m *mending) mendNames() error {
 	type value struct {
 		bytes   []byte
@@ -142,7 +143,7 @@ func (m *mending) mendNames() error {
 		}
 	}
 	for name, v := range newest {
-		for _, letter := range []byte{keyMeta, keyMetaCopy} {
+		for _, letter := range copiesOf(name) {
 			if err := m.out.Set(key1(letter, name), v.bytes); err != nil {
 				return err
 			}
@@ -182,10 +183,21 @@ func (m *mending) readJournal() error {
 	})
 }
 
+func (m *mending) readObsolete() error {
+	return m.scanAll(keyObsolete, func(key, _ []byte) error {
+		m.obsolete[lastNum(key)] = true
+		m.counters.Obsolete++
+		return nil
+	})
+}
+
 func (m *mending) readRecords() error {
 	return m.scanBlocks(keyRecord, func(key, value []byte) error {
 		num := lastNum(key)
 		m.counters.Numbers = max(m.counters.Numbers, num)
+		if m.obsolete[num] {
+			return m.out.Delete(key)
+		}
 		r, err := decodeRecord(value)
 		if err != nil {
 			return m.out.Delete(key)

@@ -2,7 +2,6 @@ package badger
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +20,8 @@ import (
 // the old value.
 //
 // Each key is written twice, under letters that are far apart, so that one damaged block does not
-// destroy both copies; see mend.go.
+// destroy both copies; see mend.go. Values that are learned again if they are lost are written once:
+// they are large, and change all the time.
 
 // A metaHead says where the pieces of a large named value are. The zero value means that the value
 // has no pieces.
@@ -47,6 +47,14 @@ func headOf(value []byte) (h metaHead, err error) {
 		err = fmt.Errorf("%w: the head of a named value is too short", store.ErrCorrupt)
 	}
 	return h, err
+}
+
+// copiesOf returns the letters of the keys under which a named value is written.
+func copiesOf(name string) []byte {
+	if strings.HasPrefix(name, store.Learned) {
+		return []byte{keyMeta}
+	}
+	return []byte{keyMeta, keyMetaCopy}
 }
 
 func (h metaHead) key(letter byte, name string, piece int) []byte {
@@ -114,13 +122,18 @@ func (b *batch) setMeta(name string, value []byte) error {
 	if err := b.room(2, 2*len(packed)); err != nil {
 		return err
 	}
-	return errors.Join(b.set(key1(keyMeta, name), packed), b.set(key1(keyMetaCopy, name), packed), b.deletePieces(old, name))
+	for _, letter := range copiesOf(name) {
+		if err := b.set(key1(letter, name), packed); err != nil {
+			return err
+		}
+	}
+	return b.deletePieces(old, name)
 }
 
 func (b *batch) setPieces(h metaHead, name string, packed []byte) error {
 	for i := range h.pieces {
 		piece := packed[i*partSize : min((i+1)*partSize, len(packed))]
-		for _, letter := range []byte{keyMeta, keyMetaCopy} {
+		for _, letter := range copiesOf(name) {
 			if err := b.room(1, len(piece)); err != nil {
 				return err
 			}
@@ -134,7 +147,7 @@ func (b *batch) setPieces(h metaHead, name string, packed []byte) error {
 
 func (b *batch) deletePieces(h metaHead, name string) error {
 	for i := range h.pieces {
-		for _, letter := range []byte{keyMeta, keyMetaCopy} {
+		for _, letter := range copiesOf(name) {
 			if err := b.room(1, 0); err != nil {
 				return err
 			}

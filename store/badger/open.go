@@ -85,6 +85,8 @@ type Store struct {
 	recent    recent
 	opened    uint64 // latest visit when the store was opened
 	lately    lately
+	sweeping  bool   // whether obsolete visits are being deleted
+	swept     uint64 // last visit that the current sweep deleted
 	workspace *workspace
 	broken    error // error of a failed write, which all later writes return; nil means that none has failed
 	closed    bool
@@ -96,6 +98,7 @@ type Store struct {
 	full    *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
+	sweepLeast  int64                // the constant of that name, except in a test
 	beforeFlush func() error         // called before each commit, so that a test can stop there; may be nil
 }
 
@@ -231,16 +234,17 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 
 func newStore(dir string, opt Options) *Store {
 	s := &Store{
-		dir:       dir,
-		name:      dir,
-		space:     &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
-		files:     filesOf(dir, opt),
-		queue:     newQueue(),
-		recent:    newRecent(),
-		lately:    newLately(),
-		workspace: newWorkspace(),
-		full:      newFullness(),
-		syncFile:  (*os.File).Sync,
+		dir:        dir,
+		name:       dir,
+		space:      &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
+		files:      filesOf(dir, opt),
+		queue:      newQueue(),
+		recent:     newRecent(),
+		lately:     newLately(),
+		workspace:  newWorkspace(),
+		full:       newFullness(),
+		syncFile:   (*os.File).Sync,
+		sweepLeast: sweepLeast,
 	}
 	s.index = postings.New(dir, s, opt.index)
 	return s

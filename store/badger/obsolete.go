@@ -1,0 +1,101 @@
+package badger
+
+import (
+	"context"
+	"slices"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+)
+
+// # Obsolete visits
+//
+// When a page is visited or judged again, the data of its earlier visit becomes obsolete. It is not
+// deleted at once. Badger moves a deletion down the levels like a key, in a table with neighbouring
+// keys. Deletions in a few old blocks make tables that begin at the newest block and end at an old
+// one, and badger merges such a table with all blocks between them. In a crawl in which one page in
+// a thousand was judged again, that rewrote all texts of the store every ten seconds.
+//
+// So the store only notes the number of an obsolete visit, under an e key (see keys.go), and
+// readers skip its record. When a share of all visits is obsolete, the store sweeps: it deletes
+// their data in the order of the blocks. Badger then rewrites the store about once. Each commit
+// sweeps a few visits, so that no call waits long. A process that ends in between leaves the rest
+// to the next sweep.
+
+const (
+	sweepShare = 8            // a sweep begins when one visit in sweepShare is obsolete
+	sweepLeast = pagesInBlock // but not before this many visits are obsolete
+	sweepStep  = 1000         // visits that one commit sweeps
+)
+
+// skipping returns a function that reports whether a visit is obsolete in txn, and a function that
+// must be called at the end. The visits must be asked for in ascending order.
+func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyObsolete}})
+	it.Rewind()
+	return func(num uint64) bool {
+		if it.Valid() && lastNum(it.Item().Key()) < num {
+			it.Seek(numKey(keyObsolete, num))
+		}
+		return it.Valid() && lastNum(it.Item().Key()) == num
+	}, it.Close
+}
+
+// sweep deletes the data of some obsolete visits if enough of all visits are obsolete. The next
+// call continues after the last of them.
+func (b *batch) sweep() error {
+	s := b.s
+	switch {
+	case s.sweeping:
+	case s.counters.Obsolete < max(s.sweepLeast, s.counters.Records/sweepShare):
+		return nil
+	default:
+		s.sweeping, s.swept = true, 0
+	}
+	var nums []uint64
+	err := s.view(context.Background(), func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyObsolete}})
+		defer it.Close()
+		for it.Seek(numKey(keyObsolete, s.swept+1)); it.Valid() && len(nums) < sweepStep; it.Next() {
+			nums = append(nums, lastNum(it.Item().Key()))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, num := range nums {
+		if err := b.purge(num); err != nil {
+			return err
+		}
+		s.swept = num
+	}
+	s.sweeping = len(nums) == sweepStep
+	return nil
+}
+
+// purge deletes all data of an obsolete visit.
+func (b *batch) purge(num uint64) error {
+	keys := [][]byte{pageKey(keyRecord, num), pageKey(keySketch, num)}
+	for _, letter := range []byte{keyText, keyOut} {
+		for part, more := 0, true; more; part++ {
+			key := partKey(letter, num, part)
+			var err error
+			if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
+				return err
+			}
+			if more {
+				keys = append(keys, key)
+			}
+		}
+	}
+	for _, key := range slices.Concat(keys, [][]byte{numKey(keyObsolete, num)}) { // the note is deleted last, so that a process that is killed in between does not forget the visit
+		if err := b.room(1, 0); err != nil {
+			return err
+		}
+		if err := b.delete(key); err != nil {
+			return err
+		}
+	}
+	b.counters().Obsolete--
+	return nil
+}
