@@ -49,7 +49,7 @@ func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok 
 			return false, false, false
 		}
 	}
-	if h.at == nil || h.at.hosts < 2 || h.at.hosts*s.opt.mostPerHost() <= s.opt.PerIP {
+	if h.at == nil || h.at.hosts < 2 || h.at.hosts*s.opt.maxPerHost() <= s.opt.PerIP {
 		return false, false, true
 	}
 	newly = !h.at.crowded

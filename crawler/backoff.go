@@ -35,7 +35,7 @@ import (
 // # Hosts that get no more requests
 //
 // A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
-// busy (429, 503, or a robots.txt with a status of 500 or above) mostBusy times in a row and has
+// busy (429, 503, or a robots.txt with a status of 500 or above) maxBusy times in a row and has
 // given no other response in this crawl. Requests that are in flight at the same time count as one,
 // and the back-offs between the requests add up to 31 seconds. So the crawl waits for a server that
 // restarts, and spends half a minute on a server that rejects crawlers. The host's URLs stay
@@ -62,8 +62,8 @@ const (
 	longestOff    = 5 * time.Minute
 	backOffDouble = 9    // number of doublings after which the back-off exceeds longestOff
 	jitterShare   = 0.25 // maximum fraction by which a back-off is made longer or shorter
-	longestRetry  = frontier.MostBlocked
-	mostBusy      = 6
+	longestRetry  = frontier.MaxBlocked
+	maxBusy       = 6
 	patience      = 10 * time.Minute // longer than a server takes to restart
 )
 
@@ -137,7 +137,7 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	if counted {
 		s.refused++
 	}
-	if s.refused < mostBusy && !s.hopeless {
+	if s.refused < maxBusy && !s.hopeless {
 		return ""
 	}
 	said := "robots.txt could not be fetched"

@@ -65,8 +65,8 @@ const (
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
 	shareSlack  = 8                     // a worker may exceed its share by 1/shareSlack of the share
-	mostHeld    = 1 << 13               // maximum number of hosts claimed at the same time; at one page per second each, more than a machine can process
-	mostClaimed = 1 << 10               // maximum number of hosts claimed in one call
+	maxHeld     = 1 << 13               // maximum number of hosts claimed at the same time; at one page per second each, more than a machine can process
+	maxClaimed  = 1 << 10               // maximum number of hosts claimed in one call
 	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while URLs can be fetched
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
@@ -99,9 +99,9 @@ type unheld struct {
 
 // vacant returns how many more hosts this schedule may claim.
 func (c *claims) vacant() int {
-	most := mostHeld
+	most := maxHeld
 	if c.share > 0 {
-		most = min(c.share, mostHeld)
+		most = min(c.share, maxHeld)
 	}
 	return max(most-len(c.held), 0)
 }
@@ -116,7 +116,7 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if c.asked.IsZero() {
 		return 0, true
 	}
-	n = min(c.vacant(), mostClaimed)
+	n = min(c.vacant(), maxClaimed)
 	least := pollOthers
 	switch {
 	case c.stale && n > 0 && busy:
@@ -141,9 +141,9 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 
 // othersDue reports whether an unclaimed host is due, according to the frontier's last report, and
 // may have to wait for this schedule. If there are other workers, they can claim the host, so the
-// result is false unless this schedule has claimed mostHeld hosts.
+// result is false unless this schedule has claimed maxHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
-	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= mostHeld)
+	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= maxHeld)
 }
 
 // surplus returns the hosts that this schedule has claimed beyond its share. It prefers hosts

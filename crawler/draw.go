@@ -294,12 +294,12 @@ func newPartCache(bytes int64) *partCache {
 	weigh := func(p part) int { return len(p.Body) + head }
 	return &partCache{
 		kept: lru.New[string](int(bytes), weigh),
-		keys: lru.New[string](mostPartKeys, func(string) int { return 1 }),
+		keys: lru.New[string](maxPartKeys, func(string) int { return 1 }),
 		open: map[string]chan struct{}{},
 	}
 }
 
-const mostPartKeys = 1 << 14
+const maxPartKeys = 1 << 14
 
 // latest returns the latest cached response for a URL, regardless of the request header.
 func (c *partCache) latest(url string) (render.Answer, bool) {

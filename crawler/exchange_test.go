@@ -279,8 +279,8 @@ func serveOnce(t testing.TB) *fakeServer {
 	})
 }
 
-// mostFlood is the number of bytes that a flooding server sends if the connection is not closed.
-const mostFlood = 64 << 20
+// maxFlood is the number of bytes that a flooding server sends if the connection is not closed.
+const maxFlood = 64 << 20
 
 // If a server sends many bytes with hardly any content, the crawl closes the connection after a few
 // megabytes, and does not wait for the timeout. The limit of the test includes bytes in the buffers
@@ -317,7 +317,7 @@ func TestFloods(t *testing.T) {
 				if tt.head && head(f, stream) != nil {
 					return errHangUp
 				}
-				for s.wire.Load() < mostFlood {
+				for s.wire.Load() < maxFlood {
 					if err := tt.write(f, stream); err != nil {
 						return err
 					}
@@ -380,7 +380,7 @@ func TestFloodWhileIdle(t *testing.T) {
 		if err := page2(f, stream, path); err != nil {
 			return err
 		}
-		for s.wire.Load() < mostFlood {
+		for s.wire.Load() < maxFlood {
 			if f.WritePing(true, [8]byte{}) != nil {
 				break
 			}

@@ -40,7 +40,7 @@ type fetcher struct {
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
 	exchange := wire.Options{
-		Timeout: opt.Timeout, Idle: opt.mostPerHost(), KeepRaw: opt.OnAnswer != nil,
+		Timeout: opt.Timeout, Idle: opt.maxPerHost(), KeepRaw: opt.OnAnswer != nil,
 		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
 		Resolver: opt.resolver, Roots: opt.Roots,
 	}

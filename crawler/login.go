@@ -38,7 +38,7 @@ import (
 const (
 	loginHops  = 10      // maximum number of requests to fetch the login page, including redirects; the same limit applies to submitting the form
 	loginLimit = 1 << 20 // maximum number of bytes read from a response
-	mostLosses = 3       // number of unsuccessful logins in a row after which the crawl does not log in again
+	maxLosses  = 3       // number of unsuccessful logins in a row after which the crawl does not log in again
 )
 
 // A LoginError means that a login failed. It does not contain the values of form fields.
@@ -120,7 +120,7 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 func (s *session) worthAnother() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.losses < mostLosses
+	return s.losses < maxLosses
 }
 
 // count records whether a page was refused again after another login.

@@ -147,7 +147,7 @@ func TestLogin(t *testing.T) {
 func TestLoginRefused(t *testing.T) {
 	s := &memberSite{}
 	statuses, _ := crawlMembers(t, s, nil, "/never")
-	if statuses[http.StatusForbidden] != 1 || statuses[http.StatusOK] != 5 || s.logins > 1+mostLosses {
+	if statuses[http.StatusForbidden] != 1 || statuses[http.StatusOK] != 5 || s.logins > 1+maxLosses {
 		t.Errorf("%v, %d logins", statuses, s.logins)
 	}
 }

@@ -329,12 +329,12 @@ func TestScheduleTakesLess(t *testing.T) {
 	w := newWorld()
 	w.discover(urls("a.test", takeBatch+1)...)
 	s := newSchedule(w.front, Options{PerHost: 1}, func() int64 { return 0 })
-	for i := range mostHeld - 1 {
+	for i := range maxHeld - 1 {
 		s.claims.held[&host{name: fmt.Sprint(i), turns: 1}] = true
 	}
 	turn, err := s.next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "URLs taken with the first", 1+len(turn.host.urls), takenMost/mostHeld)
+	same(t, "URLs taken with the first", 1+len(turn.host.urls), maxTaken/maxHeld)
 }

@@ -77,10 +77,10 @@ func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 // fetches the file instead. So no call fails because another one was cancelled, and no goroutine
 // leaks.
 type robotsCache struct {
-	fetch     robotsFetch
-	now       func() time.Time
-	mostHosts int
-	mostRules int
+	fetch    robotsFetch
+	now      func() time.Time
+	maxHosts int
+	maxRules int
 
 	mu     sync.Mutex               // guards the fields below and all entries
 	hosts  map[string]*list.Element // elements of recent, by origin
@@ -99,7 +99,7 @@ type robotsEntry struct {
 
 func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	return &robotsCache{
-		fetch: fetch, now: now, mostHosts: robotsMostHosts, mostRules: robotsMostRules,
+		fetch: fetch, now: now, maxHosts: robotsMostHosts, maxRules: robotsMostRules,
 		hosts: make(map[string]*list.Element), recent: list.New(),
 	}
 }
@@ -208,7 +208,7 @@ func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, 
 // entries whose files are being fetched.
 func (c *robotsCache) shrink() {
 	element := c.recent.Back()
-	for element != nil && (len(c.hosts) > c.mostHosts || c.rules > c.mostRules) {
+	for element != nil && (len(c.hosts) > c.maxHosts || c.rules > c.maxRules) {
 		entry, before := element.Value.(*robotsEntry), element.Prev()
 		if entry.pending == nil {
 			c.recent.Remove(element)

@@ -213,13 +213,13 @@ func TestRobotsCacheForgetsLeastRecentlyUsed(t *testing.T) {
 			}
 		}
 	}
-	cache.mostHosts = 3
+	cache.maxHosts = 3
 	ask("a", "b", "c", "a", "d", "a", "c", "b")
 	want := "http://a/robots.txt http://b/robots.txt http://c/robots.txt http://d/robots.txt http://b/robots.txt"
 	if got := strings.Join(site.asked, " "); got != want {
 		t.Errorf("by hosts: asked for %s, want %s", got, want)
 	}
-	cache.mostRules = 4
+	cache.maxRules = 4
 	ask("e")
 	if len(cache.hosts) != 2 || cache.recent.Len() != 2 || cache.rules != 4 {
 		t.Errorf("by rules: %d hosts, %d in order, %d rules, want 2, 2, 4", len(cache.hosts), cache.recent.Len(), cache.rules)

@@ -45,7 +45,7 @@ func (o *Options) HasHostBudgets() bool {
 	return false
 }
 
-func (o *Options) mostPerHost() int {
+func (o *Options) maxPerHost() int {
 	limit := o.PerHost
 	for _, h := range o.Hosts {
 		limit = max(limit, h.PerHost)

@@ -158,8 +158,8 @@ func TestHostRules(t *testing.T) {
 	if !opt.HasHostBudgets() || (&Options{}).HasHostBudgets() {
 		t.Error("HasHostBudgets")
 	}
-	if opt.mostPerHost() != 8 {
-		t.Errorf("mostPerHost is %d", opt.mostPerHost())
+	if opt.maxPerHost() != 8 {
+		t.Errorf("maxPerHost is %d", opt.maxPerHost())
 	}
 	scope := newScope(t, ScopeAny, nil, []string{"/private/"})
 	scope.Obey(opt.Hosts)

@@ -67,10 +67,10 @@ func TestFrontierScale(t *testing.T) {
 	}
 	// All URLs of a claimed host that are in memory are fetched before the schedule replaces the
 	// host with another.
-	if want := min(hosts, int(fetches)*mostHeld/takenMost); len(h.last) < want {
+	if want := min(hosts, int(fetches)*maxHeld/maxTaken); len(h.last) < want {
 		t.Errorf("%d hosts were asked, want %d: all are due at once", len(h.last), want)
 	}
-	if most := max(takenMost, hosts) + takeBatch*64; c.schedule.taken() > most {
+	if most := max(maxTaken, hosts) + takeBatch*64; c.schedule.taken() > most {
 		t.Errorf("%d URLs are taken, want %d at most", c.schedule.taken(), most)
 	}
 	counts, err := s.Counts(t.Context())

@@ -51,10 +51,10 @@ var (
 
 const (
 	takeBatch   = 32      // maximum number of URLs of one host that one call takes from the frontier
-	takenMost   = 1 << 16 // maximum number of URLs in memory for all hosts together, which take some 10 MB
+	maxTaken    = 1 << 16 // maximum number of URLs in memory for all hosts together, which take some 10 MB
 	takenAtOnce = 32      // maximum number of hosts whose URLs are taken at the same time; several, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
-	mostNamed   = 1000    // maximum number of hosts listed in the final report
+	maxNamed    = 1000    // maximum number of hosts listed in the final report
 )
 
 // A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
@@ -221,7 +221,7 @@ func (s *schedule) step() (*turn, action, error) {
 			s.offer(h)
 		case h.mustTake() && !s.claims.mustReturn(h, now):
 			h.supply, h.taking = dry, true // if URLs are found during the call, found sets supply again
-			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
+			takes = append(takes, taking{h, h.claim, min(max(maxTaken/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
 		case len(takes) > 0: // take URLs from the frontier before a fetch begins
 			return nil, s.take(takes), nil

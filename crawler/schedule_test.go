@@ -412,7 +412,7 @@ func TestScheduleBackOff(t *testing.T) {
 		{"of a dead host one URL is given up, the others are left", 5, always(refused), false, []float64{0, 1, 3}, 1, 4},
 		{"503, then 200", 1, first(1, status(503)), true, []float64{0, 1}, 0, 0},
 		{"always 503", 1, always(status(503)), true, []float64{0, 1, 3}, 1, 0},
-		{"503 for all: after mostBusy the host is left alone, and nothing is given up", 8, always(status(503)), true, []float64{0, 1, 3, 7, 15, 31}, 0, 8},
+		{"503 for all: after maxBusy the host is left alone, and nothing is given up", 8, always(status(503)), true, []float64{0, 1, 3, 7, 15, 31}, 0, 8},
 		{"429 for all, as often", 8, always(status(429)), true, []float64{0, 1, 3, 7, 15, 31}, 0, 8},
 		{"503 for all at first: it is waited for", 2, first(1, status(503)), true, []float64{0, 1, 3, 3}, 0, 0},
 		{"a time limit is tried again", 1, first(2, &Page{Problem: ProblemTimeout}), true, []float64{0, 1, 3}, 0, 0},

@@ -109,7 +109,7 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-const mostHosts = 10_000
+const maxHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because
 // finding the domain costs more than the rest of the work for a link, and most links lead to the
@@ -124,7 +124,7 @@ func (s *Scope) onDomain(host string) bool {
 	in = s.roots[frontier.Domain(host)]
 	s.hostsMu.Lock()
 	defer s.hostsMu.Unlock()
-	if len(s.hosts) >= mostHosts {
+	if len(s.hosts) >= maxHosts {
 		clear(s.hosts)
 	}
 	s.hosts[strings.Clone(host)] = in

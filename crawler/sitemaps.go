@@ -29,7 +29,7 @@ import (
 // An index file lists sitemaps, which may be index files again, up to maxSitemapDepth.
 const (
 	maxSitemapDepth = 3    // maximum depth of nested index files
-	mostSitemaps    = 1000 // maximum number of sitemaps of one host that are read in one run; enough for 50 million pages
+	maxSitemaps     = 1000 // maximum number of sitemaps of one host that are read in one run; enough for 50 million pages
 	listedAtOnce    = 1000 // maximum number of URLs that are queued in one call to the frontier
 	guessed         = "/sitemap.xml"
 )
@@ -106,11 +106,11 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	}
 }
 
-// roomForSitemap counts a sitemap of a host. It returns false if the host already has mostSitemaps.
+// roomForSitemap counts a sitemap of a host. It returns false if the host already has maxSitemaps.
 func (c *Crawl) roomForSitemap(host string) bool {
 	c.sitemapsMu.Lock()
 	defer c.sitemapsMu.Unlock()
-	if c.sitemaps[host] >= mostSitemaps {
+	if c.sitemaps[host] >= maxSitemaps {
 		return false
 	}
 	c.sitemaps[host]++
@@ -208,7 +208,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		l.Cut = fmt.Errorf("sitemap index files are nested more than %d levels deep: deeper ones were not read", maxSitemapDepth)
 		return frontier.Item{}, false
 	case !c.roomForSitemap(frontier.HostOf(from.URL)):
-		l.Cut = fmt.Errorf("the host lists more than %d sitemaps: the others were not read", mostSitemaps)
+		l.Cut = fmt.Errorf("the host lists more than %d sitemaps: the others were not read", maxSitemaps)
 		return frontier.Item{}, false
 	}
 	l.Sitemaps++

@@ -20,12 +20,12 @@ import (
 // that request is delayed on its way and the next one is not, the server sees them closer together
 // than they were sent. On a busy network or machine, the difference is tens of milliseconds. A
 // request has arrived when its response begins. But a server may take long to answer, and this must
-// not slow the crawl down. So a request counts as arrived after mostOnTheWay, or after
+// not slow the crawl down. So a request counts as arrived after maxOnTheWay, or after
 // 1/restOnTheWay of the rest if that is shorter, even if its response has not begun.
 const (
 	restPerAnswer = 2
 	smoothing     = 4 // the latest response contributes a quarter of the smoothed time
-	mostOnTheWay  = 25 * time.Millisecond
+	maxOnTheWay   = 25 * time.Millisecond
 	restOnTheWay  = 8
 )
 
@@ -119,7 +119,7 @@ func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 // sent records that the request with the given number was sent, and estimates when it arrives at
 // the host.
 func (s *standing) sent(number int) {
-	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, mostOnTheWay)), number
+	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, maxOnTheWay)), number
 }
 
 // heard records that the response to the request with the given number has begun, which shows that

@@ -78,7 +78,7 @@ func (s *schedule) admit(t *turn, p permission) bool {
 	defer s.mu.Unlock()
 	h := t.host
 	if p.origin != "" {
-		if h.told(p.origin, p.delay) && len(s.demanding) < mostNamed {
+		if h.told(p.origin, p.delay) && len(s.demanding) < maxNamed {
 			s.demanding[h.name] = p.delay
 		}
 		s.offer(h)

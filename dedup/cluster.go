@@ -40,9 +40,9 @@ type Take struct {
 	Resemblance  float64
 }
 
-// MostSimilarities is the maximum number of similarities that [Clusters] accepts in one call,
+// MaxSimilarities is the maximum number of similarities that [Clusters] accepts in one call,
 // because it keeps one bit for each in a 64-bit word.
-const MostSimilarities = 64
+const MaxSimilarities = 64
 
 // Nowhere is above every resemblance. [Clusters] sets from[i] to Nowhere if text i is in another
 // text's cluster at every similarity. Then no resemblance of text i matters any more.
@@ -87,8 +87,8 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 }
 
 func checkSimilarities(similarities []float64) error {
-	if len(similarities) == 0 || len(similarities) > MostSimilarities || !slices.IsSorted(similarities) {
-		return fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, MostSimilarities)
+	if len(similarities) == 0 || len(similarities) > MaxSimilarities || !slices.IsSorted(similarities) {
+		return fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, MaxSimilarities)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func TestClustersError(t *testing.T) {
 	if err != gone || asked != 1 {
 		t.Errorf("error %v after %d questions", err, asked)
 	}
-	for _, similarities := range [][]float64{nil, {.8, .3}, make([]float64, MostSimilarities+1)} {
+	for _, similarities := range [][]float64{nil, {.8, .3}, make([]float64, MaxSimilarities+1)} {
 		if _, err := Clusters(3, similarities, alikeIn(nil)); err == nil {
 			t.Errorf("clusters at %v", similarities)
 		}

@@ -32,13 +32,13 @@ import (
 //
 // Known weaknesses: at a low [Rule.Contained], an excerpt in which every sixth word is changed may
 // share no run of six words with its source. A text of more than some 65,000 words has only
-// [mostSamples] samples, so short excerpts from it are found less often. If more than [MaxPosting]
+// [maxSamples] samples, so short excerpts from it are found less often. If more than [MaxPosting]
 // leaders have the same sample, the latest of them are not read; see [Met].
 const (
 	sampledRun   = 2 * containedRun
 	unsampled    = 0.005   // probability that the shortest page shares no sample with its source
 	askedSamples = 32      // number of looked-up samples that a source is expected to have
-	mostSamples  = 1 << 13 // maximum number of samples under which a text is stored
+	maxSamples   = 1 << 13 // maximum number of samples under which a text is stored
 )
 
 // Keys appends to dst the keys under which an index stores the text of a leader. sketch is the
@@ -57,7 +57,7 @@ func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 		samples = slices.DeleteFunc(samples, func(x uint64) bool { return x >= limit })
 	}
 	samples = NewSet(samples)
-	for _, x := range samples[:min(len(samples), mostSamples)] {
+	for _, x := range samples[:min(len(samples), maxSamples)] {
 		dst = append(dst, mix(x)) // spread the keys over all 64-bit numbers, as an index expects
 	}
 	return dst

@@ -80,17 +80,17 @@ type Occurrences struct {
 // records whether a shingle occurs again takes one or two bytes for each shingle, and at most 512
 // MiB. With half a billion different shingles, it wrongly reports one in five as occurring again.
 const (
-	countersLeast = 10 // at least 2^10 counters
-	countersMost  = 26 // at most 2^26 counters of two bytes
-	metMost       = 31 // at most 2^31 entries of two bits in met
+	minCounterBits = 10 // at least 2^10 counters
+	maxCounterBits = 26 // at most 2^26 counters of two bytes
+	maxMetBits     = 31 // at most 2^31 entries of two bits in met
 )
 
 // NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets. It
 // determines the size of the table.
 func NewOccurrences(shingles int) *Occurrences {
-	size := max(bits.Len(uint(shingles)), countersLeast)
-	met := min(size+2, metMost)
-	size = min(size, countersMost)
+	size := max(bits.Len(uint(shingles)), minCounterBits)
+	met := min(size+2, maxMetBits)
+	size = min(size, maxCounterBits)
 	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 

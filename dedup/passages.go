@@ -12,9 +12,9 @@ type Passage struct {
 	Tokens int `json:"tokens"`
 }
 
-// mostPlaces is the maximum number of positions of one shingle in B that Passages tries. Without
+// maxPlaces is the maximum number of positions of one shingle in B that Passages tries. Without
 // this limit, the work for a text that repeats one word would grow with the square of its length.
-const mostPlaces = 64
+const maxPlaces = 64
 
 // Passages returns the passages of at least k words that texts a and b have in common, the longest
 // first. It reads a from the beginning. At each shingle that b also has, it adds the longest
@@ -27,7 +27,7 @@ func Passages(a, b *Text, k int) []Passage {
 	k = min(k, a.Len())
 	places := map[uint64][]int{}
 	for j, s := range y {
-		if len(places[s]) < mostPlaces {
+		if len(places[s]) < maxPlaces {
 			places[s] = append(places[s], j)
 		}
 	}

@@ -34,20 +34,20 @@ import (
 // ("Parameters") is left out like a footer, on both sides of a comparison.
 
 // On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up. It
-// must be on at least recurringLeast pages, and need not be on more than RecurringAlways.
+// must be on at least minRecurring pages, and need not be on more than RecurringAlways.
 const (
 	RecurringHost   = 20 // on a host with fewer pages no block recurs, because a series of articles could look like a template
-	recurringLeast  = 10 // a block on fewer pages than this never recurs
+	minRecurring    = 10 // a block on fewer pages than this never recurs
 	recurringShare  = 10 // a block recurs if it is on one in recurringShare pages of its host, within the other bounds
 	RecurringAlways = 50 // a block on at least this many pages recurs, however many pages its host has
 )
 
 // The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
-// bucketsMost, which is 16 MiB. For example, with a million pages of fifty blocks each, about three
+// maxBuckets, which is 16 MiB. For example, with a million pages of fifty blocks each, about three
 // blocks share a bucket.
 const (
 	bucketsPerPage = 256
-	bucketsMost    = 1 << 24
+	maxBuckets     = 1 << 24
 )
 
 // Recurring finds the blocks that recur on many pages of a host. Call Read once for every page,
@@ -62,9 +62,9 @@ type Recurring struct {
 // determines on how many pages a block must be to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
-	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))
+	r.least = uint8(min(max(minRecurring, (pages+recurringShare-1)/recurringShare), RecurringAlways))
 	if pages >= RecurringHost {
-		r.table = make([]uint8, min(bucketsPerPage*pages, bucketsMost))
+		r.table = make([]uint8, min(bucketsPerPage*pages, maxBuckets))
 	}
 	return r
 }

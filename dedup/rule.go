@@ -59,9 +59,9 @@ func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 // without tokens is always too short, because any two empty texts have resemblance 1. With
 // [Rule.Contained], so is a text of fewer than six words, because such a text occurs in many
 // others.
-func (r Rule) Short(tokens int) bool { return tokens < r.leastWords() }
+func (r Rule) Short(tokens int) bool { return tokens < r.minWords() }
 
-func (r Rule) leastWords() int {
+func (r Rule) minWords() int {
 	if r.Contained > 0 {
 		return max(r.MinWords, sampledRun)
 	}

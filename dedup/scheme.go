@@ -31,20 +31,20 @@ const found = 0.98
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
 // bands. They are as long as they can be if two pages of resemblance t must share a band with a
 // probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
-// BandsFor fails if t is above 1 or below [LeastSimilarity]. At a lower similarity, even bands of
+// BandsFor fails if t is above 1 or below [MinSimilarity]. At a lower similarity, even bands of
 // one minimum would be too long.
 func BandsFor(t float64) (Scheme, error) {
-	for rows := Minima / 3; rows >= 1 && t >= LeastSimilarity() && t <= 1; rows-- {
+	for rows := Minima / 3; rows >= 1 && t >= MinSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
 		if Minima%rows == 0 && s.Probability(t) >= found {
 			return s, nil
 		}
 	}
-	return Scheme{}, fmt.Errorf("similarity %v is not supported: with sketches of %d values, it must be from %.2f to 1", t, Minima, LeastSimilarity())
+	return Scheme{}, fmt.Errorf("similarity %v is not supported: with sketches of %d values, it must be from %.2f to 1", t, Minima, MinSimilarity())
 }
 
-// LeastSimilarity returns the lowest similarity that BandsFor accepts, rounded up to hundredths.
-func LeastSimilarity() float64 {
+// MinSimilarity returns the lowest similarity that BandsFor accepts, rounded up to hundredths.
+func MinSimilarity() float64 {
 	t := 1 - math.Pow(1-found, 1.0/Minima)
 	return math.Ceil(t*100) / 100
 }

@@ -46,10 +46,10 @@ func (r Rule) Explain(k VerdictKind) string {
 		}
 		return fmt.Sprintf("at least %s the same as another page", Percent(r.Similarity))
 	case Thin:
-		if r.leastWords() == 1 {
+		if r.minWords() == 1 {
 			return "no words to compare"
 		}
-		return fmt.Sprintf("fewer than %d words, too few to compare", r.leastWords())
+		return fmt.Sprintf("fewer than %d words, too few to compare", r.minWords())
 	}
 	return ""
 }

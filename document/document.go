@@ -14,8 +14,8 @@
 //
 // # Limits
 //
-// A document may be hostile. Its text has at most [MostText] bytes. At most mostUnpacked bytes of a
-// ZIP file are decompressed, whatever sizes it declares. XML elements are nested at most mostDepth
+// A document may be hostile. Its text has at most [MaxText] bytes. At most maxUnpacked bytes of a
+// ZIP file are decompressed, whatever sizes it declares. XML elements are nested at most maxDepth
 // deep, and entities are not expanded. Reading a PDF has a limit on memory and time. A document
 // that exceeds a limit is an [Error] without any text, because half a text could be mistaken for a
 // different text.
@@ -113,9 +113,9 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MostText returns the maximum number of bytes of text for a document whose file has the given size
+// MaxText returns the maximum number of bytes of text for a document whose file has the given size
 // in bytes.
-func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
+func MaxText(size int) int { return min(8<<20, 8*size+64<<10) }
 
 // Options limit the resources that a [Reader] uses. The zero value selects the defaults.
 type Options struct {
@@ -126,9 +126,9 @@ type Options struct {
 
 // These are memory sizes of one instance of the PDF engine, in bytes.
 const (
-	leastInstance  = 32 << 20  // enough for small files
+	minInstance    = 32 << 20  // enough for small files
 	enoughInstance = 128 << 20 // enough for nearly all files
-	mostInstance   = 512 << 20
+	maxInstance    = 512 << 20
 )
 
 // A Reader reads documents. Its methods are safe for concurrent use, except Close. A nil Reader
@@ -188,7 +188,7 @@ func (r *Reader) AtOnce() int {
 
 func (r *Reader) instances() (n, memory int64) {
 	n = min(max(1, r.opt.Memory/enoughInstance), int64(runtime.GOMAXPROCS(0)))
-	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
+	return n, max(minInstance, min(r.opt.Memory/n, maxInstance))
 }
 
 // Parse extracts the text of a page or a document. contentType is the Content-Type header as the
@@ -240,7 +240,7 @@ func (r *Reader) readPDF(ctx context.Context, body []byte) (*extract.Document, e
 	if r.err != nil {
 		return nil, r.err
 	}
-	file, err := r.engine.Read(ctx, body, MostText(len(body)))
+	file, err := r.engine.Read(ctx, body, MaxText(len(body)))
 	if err != nil {
 		return nil, err
 	}

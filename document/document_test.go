@@ -139,8 +139,8 @@ func TestBad(t *testing.T) {
 			`<encryption><CipherReference URI="a/one.html"/></encryption>`, "a/one.html", "<p>x"), ErrEncrypted, ""},
 		{"empty DOCX", pack1(t, wordMain, "<document/>"), ErrNoText, ""},
 		{"DOCX that is not XML", pack1(t, wordMain, "<p><t>one</p>"), ErrDamaged, ""},
-		{"zip bomb", pack1(t, wordMain, "<d><p><t>"+strings.Repeat(" ", mostUnpacked)+"</t></p></d>"), ErrTooLarge, ""},
-		{"zip bomb of markup", pack1(t, wordMain, "<d>"+strings.Repeat("<p/>", mostUnpacked/4)+"</d>"), ErrTooLarge, "more than 32 MB when decompressed"},
+		{"zip bomb", pack1(t, wordMain, "<d><p><t>"+strings.Repeat(" ", maxUnpacked)+"</t></p></d>"), ErrTooLarge, ""},
+		{"zip bomb of markup", pack1(t, wordMain, "<d>"+strings.Repeat("<p/>", maxUnpacked/4)+"</d>"), ErrTooLarge, "more than 32 MB when decompressed"},
 		{"text much larger than its file", pack1(t, wordMain, "<d><p><t>"+strings.Repeat("a word ", 1<<18)+"</t></p></d>"), ErrTooLarge, "at most 8"},
 		{"deep XML", pack1(t, wordMain, strings.Repeat("<p>", 1000)), ErrTooLarge, "nested more than 256 deep"},
 		{"XML with entities", pack1(t, wordMain, `<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><d><p><t>&b;</t></p></d>`), ErrDamaged, ""},
@@ -249,7 +249,7 @@ func ole() []byte {
 // If the time limit ends, the engine must stop in the middle of a PDF and free the memory. It must
 // then read the next file normally.
 func TestTimeLimit(t *testing.T) {
-	r := NewReader(Options{Timeout: 50 * time.Millisecond, Memory: mostInstance})
+	r := NewReader(Options{Timeout: 50 * time.Millisecond, Memory: maxInstance})
 	defer r.Close()
 	for range 5 {
 		began := time.Now()

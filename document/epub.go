@@ -19,7 +19,7 @@ import (
 
 const (
 	chapterTree = 16 << 20 // maximum size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
-	mostSpine   = 10_000   // maximum number of chapters that are read
+	maxSpine    = 10_000   // maximum number of chapters that are read
 )
 
 // epubMain is the part that refers to the description of the book.
@@ -134,7 +134,7 @@ func (b *epubBook) end(name string) {
 }
 
 func (b *epubBook) err() error {
-	if len(b.items) > mostParts || len(b.spine) > mostSpine {
+	if len(b.items) > maxParts || len(b.spine) > maxSpine {
 		return ErrTooLarge
 	}
 	return nil
@@ -162,7 +162,7 @@ type epubLocks struct{ parts []string }
 
 func (l *epubLocks) begin(name string, attrs []xml.Attr) {
 	if name == "CipherReference" {
-		if uri, err := url.PathUnescape(attr(attrs, "URI")); err == nil && len(l.parts) < mostParts {
+		if uri, err := url.PathUnescape(attr(attrs, "URI")); err == nil && len(l.parts) < maxParts {
 			l.parts = append(l.parts, path.Clean(strings.TrimPrefix(uri, "/")))
 		}
 	}

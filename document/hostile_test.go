@@ -188,7 +188,7 @@ func FuzzOffice(f *testing.F) {
 			t.Error("a document without text is no error")
 		case !utf8.ValidString(doc.Text):
 			t.Errorf("the text is not UTF-8: %q", doc.Text)
-		case len(doc.Text) > 2*MostText(len(body)): // an invalid byte becomes a character of three bytes
+		case len(doc.Text) > 2*MaxText(len(body)): // an invalid byte becomes a character of three bytes
 			t.Errorf("%d bytes of text from %d bytes", len(doc.Text), len(body))
 		case strings.Contains(doc.Text, "\n\n"):
 			t.Error("an empty block")

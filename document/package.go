@@ -20,9 +20,9 @@ import (
 // with text are decompressed, each once.
 
 const (
-	mostUnpacked = 32 << 20 // maximum number of decompressed bytes of a document; a book of a thousand pages needs a third of that
-	mostDepth    = 256      // maximum depth of nested XML elements; LibreOffice has the same limit
-	mostParts    = 10_000
+	maxUnpacked = 32 << 20 // maximum number of decompressed bytes of a document; a book of a thousand pages needs a third of that
+	maxDepth    = 256      // maximum depth of nested XML elements; LibreOffice has the same limit
+	maxParts    = 10_000
 )
 
 type pack struct {
@@ -65,10 +65,10 @@ func openPackage(body []byte) (*pack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}
-	if len(z.File) > mostParts {
+	if len(z.File) > maxParts {
 		return nil, fmt.Errorf("%w: the ZIP file has %d entries", ErrTooLarge, len(z.File))
 	}
-	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, maxText: MostText(len(body))}
+	p := &pack{parts: map[string]*zip.File{}, left: maxUnpacked, maxText: MaxText(len(body))}
 	for _, f := range z.File {
 		p.parts[f.Name] = f
 	}
@@ -106,7 +106,7 @@ type unpacking struct {
 
 func (u *unpacking) Read(b []byte) (int, error) {
 	if *u.left <= 0 {
-		return 0, fmt.Errorf("%w: more than %d MB when decompressed", ErrTooLarge, mostUnpacked>>20)
+		return 0, fmt.Errorf("%w: more than %d MB when decompressed", ErrTooLarge, maxUnpacked>>20)
 	}
 	n, err := u.from.Read(b[:min(int64(len(b)), *u.left)])
 	*u.left -= int64(n)
@@ -158,8 +158,8 @@ func (p *pack) walk(name string, v visitor) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			if depth++; depth > mostDepth {
-				return fmt.Errorf("%w: elements of %s are nested more than %d deep", ErrTooLarge, name, mostDepth)
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("%w: elements of %s are nested more than %d deep", ErrTooLarge, name, maxDepth)
 			}
 			v.begin(t.Name.Local, t.Attr)
 		case xml.EndElement:

@@ -15,9 +15,9 @@ import (
 	"skink/dedup"
 )
 
-// leastWords is the least share of the words found by pdftotext that PDFium must find too. In the
+// minWords is the least share of the words found by pdftotext that PDFium must find too. In the
 // files of the test it is 0.99 or more.
-const leastWords = 0.98
+const minWords = 0.98
 
 // TestWords compares the words of PDF files with those that pdftotext finds. The files are those of
 // Debian packages that were unpacked into the folder SKINK_DOCS. Dropped lines, such as page
@@ -60,7 +60,7 @@ func compareWords(t *testing.T, name string) {
 	}
 	reader.once.Do(reader.start)
 	began := time.Now()
-	file, err := reader.engine.Read(t.Context(), body, MostText(len(body)))
+	file, err := reader.engine.Read(t.Context(), body, MaxText(len(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func compareWords(t *testing.T, name string) {
 	want := wordsOf(string(out))
 	raw, kept := wordsOf(strings.Join(file.Pages, "\n")), wordsOf(pdfDocument(file).Text)
 	t.Logf("%d pages, %v a page: of %d words PDFium finds %.3f; %.3f are in the text", len(file.Pages), took/time.Duration(len(file.Pages)), total(want), share(want, raw), share(want, kept))
-	if got := share(want, raw); got < leastWords {
-		t.Errorf("PDFium finds %.3f of the words, want %.2f", got, leastWords)
+	if got := share(want, raw); got < minWords {
+		t.Errorf("PDFium finds %.3f of the words, want %.2f", got, minWords)
 	}
 	if got := share(want, kept); got < 0.9 {
 		t.Errorf("the text has %.3f of the words, want 0.9", got)

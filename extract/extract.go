@@ -273,7 +273,7 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 // tree parses a page as XML if it was sent as XHTML and is well-formed, and otherwise as HTML. If
 // it cannot build a tree, root is nil and bound is a Bound constant.
 func (o Options) tree(text []byte, media string) (root *html.Node, bound string) {
-	limit := mostTree(len(text), o.Tree)
+	limit := maxTree(len(text), o.Tree)
 	if media == "application/xhtml+xml" {
 		if root := xmlTree(text, limit); root != nil {
 			return root, ""

@@ -40,7 +40,7 @@ func (s *survey) headings() (all []Heading) {
 }
 
 const (
-	mostFragment = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
+	maxFragment  = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
 	sectionAbove = 2   // maximum number of elements between a heading and the section that it names
 	idsInHeading = 16  // maximum number of nodes inside a heading that are searched for an id
 )
@@ -75,7 +75,7 @@ func idOf(n *html.Node) string {
 	if id == "" && n.DataAtom == atom.A {
 		id = node.Attr(n, "name")
 	}
-	if len(id) > mostFragment || strings.ContainsAny(id, " \t\r\n\f") {
+	if len(id) > maxFragment || strings.ContainsAny(id, " \t\r\n\f") {
 		return ""
 	}
 	return strings.ToValidUTF8(id, "")

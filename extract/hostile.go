@@ -60,9 +60,9 @@ const (
 	newAttr    = 160  // size of a new attribute, with the spare capacity of the slice
 	ownNodes   = 4    // maximum number of nodes that a token adds: itself, and an implied tbody, tr and td
 	adoptions  = 32   // maximum number of nodes that the adoption agency algorithm copies for a tag
-	activeMost = 1024 // maximum number of active formatting elements
+	maxActive  = 1024 // maximum number of active formatting elements
 	pieceBytes = 1 << 10
-	pieceLeast = 64             // a piece of at most this size is not halved any more
+	minPiece   = 64             // a piece of at most this size is not halved any more
 	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
 	copies     = 64             // maximum number of times that the page's bytes may be moved by the tokenizer while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
@@ -90,9 +90,9 @@ type growth struct {
 	watch func(size int64) // receives the largest possible size of the tree, in tests; may be nil
 }
 
-// mostTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
+// maxTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
 // limit is an upper bound; 0 means MaxTree.
-func mostTree(size int, limit int64) int64 {
+func maxTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
 	}
@@ -138,7 +138,7 @@ func (g *growth) Read(p []byte) (int, error) {
 	// grow with the token.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
 	n, bound := g.nextPiece(pending, n)
-	for bound > g.limit/8 && n > pieceLeast {
+	for bound > g.limit/8 && n > minPiece {
 		n, bound = g.nextPiece(pending, n/2)
 	}
 	if g.since+bound > g.limit-g.weighed {
@@ -147,7 +147,7 @@ func (g *growth) Read(p []byte) (int, error) {
 			return 0, errTangled
 		}
 	}
-	if g.since += bound; g.since > g.limit-g.weighed || len(*g.active) > activeMost {
+	if g.since += bound; g.since > g.limit-g.weighed || len(*g.active) > maxActive {
 		return 0, errOutgrown
 	}
 	if g.watch != nil {

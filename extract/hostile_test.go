@@ -71,7 +71,7 @@ func TestBombs(t *testing.T) {
 			if bomb.name == "XHTML" {
 				kind = "application/xhtml+xml"
 			}
-			limit := mostTree(len(bomb.page), 16<<20)
+			limit := maxTree(len(bomb.page), 16<<20)
 			root, bound := Options{Tree: limit}.tree([]byte(bomb.page), kind)
 			if bound != bomb.bound {
 				t.Errorf("its bound is %q, want %q", bound, bomb.bound)
@@ -89,7 +89,7 @@ func TestBombs(t *testing.T) {
 func TestWeighingIsBounded(t *testing.T) {
 	const size = 10 << 20
 	for _, unit := range []string{"<li><a><i>", "<p><a><b>", "<table><a><i>", "<a><li><i>x"} {
-		g := &growth{text: []byte(strings.Repeat(unit, size/len(unit))), limit: mostTree(size, 0), since: beginning}
+		g := &growth{text: []byte(strings.Repeat(unit, size/len(unit))), limit: maxTree(size, 0), since: beginning}
 		_, err := g.parse()
 		if most := int64(size) * 16 / 10; g.nodes > most {
 			t.Errorf("%s: %d nodes were weighed (%v), want at most %d", unit, g.nodes, err, most)

@@ -157,7 +157,7 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	return row
 }
 
-const mostColumns = 100 // maximum number of columns in a row that has a colspan
+const maxColumns = 100 // maximum number of columns in a row that has a colspan
 
 // table writes rows of data as a Markdown table. A table with one column was used for layout, so
 // its rows become paragraphs.
@@ -242,7 +242,7 @@ func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 			filled = column
 		}
 		span, _ := strconv.Atoi(node.Attr(c, "colspan"))
-		for ; span > 1 && column < mostColumns; span-- {
+		for ; span > 1 && column < maxColumns; span-- {
 			cells = append(cells, "")
 			column++
 		}

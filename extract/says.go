@@ -68,14 +68,14 @@ type line struct {
 	full  bool
 }
 
-// mostInLine is the maximum number of nodes from which the text of a line is read. A single <a> may
+// maxInLine is the maximum number of nodes from which the text of a line is read. A single <a> may
 // contain a whole page.
-const mostInLine = 200
+const maxInLine = 200
 
 // read adds the text inside an element, and returns the first alt text of a picture in it.
 func (l *line) read(root *html.Node) (alt string) {
 	n := root
-	for range mostInLine {
+	for range maxInLine {
 		if l.full {
 			break
 		}

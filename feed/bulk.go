@@ -59,12 +59,12 @@ type BulkOptions struct {
 }
 
 const (
-	bulkBytes  = 5 << 20
-	leastBytes = 64 << 10 // lower bound in bytes for the limit on the size of bulks, so that one large document does not cause all others to be sent alone
-	bulkWait   = 500 * time.Millisecond
-	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take about two minutes
-	bulkDocs   = 1000     // maximum number of documents in a bulk, however small they are
-	mostReply  = 64 << 20 // maximum number of bytes read from a response
+	bulkBytes = 5 << 20
+	minBytes  = 64 << 10 // lower bound in bytes for the limit on the size of bulks, so that one large document does not cause all others to be sent alone
+	bulkWait  = 500 * time.Millisecond
+	bulkTries = 9        // number of attempts for a bulk; with the pauses between them, they take about two minutes
+	bulkDocs  = 1000     // maximum number of documents in a bulk, however small they are
+	maxReply  = 64 << 20 // maximum number of bytes read from a response
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
@@ -215,7 +215,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		switch {
 		case errors.Is(err, errTooLarge) && len(items) > 1:
 			half := len(items) / 2
-			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // the server would refuse the next bulk of this size too
+			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, minBytes)) // the server would refuse the next bulk of this size too
 			if err := b.send(ctx, items[:half]); err != nil {
 				return err
 			}
@@ -298,7 +298,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		return items, 0, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostReply))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	if err != nil {
 		return items, 0, err
 	}

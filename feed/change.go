@@ -62,7 +62,7 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 			return c.was(v)
 		}
 	}
-	return len(r.Earlier) == store.MostVisits // the record keeps no older states, so assume that the feed contained the page
+	return len(r.Earlier) == store.MaxVisits // the record keeps no older states, so assume that the feed contained the page
 }
 
 // documentOfChange returns the document for a change of a page, or nil if kind is "".

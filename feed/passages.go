@@ -19,8 +19,8 @@ import (
 
 // Limits on the number of words in a passage.
 const (
-	PassageWords      = passage.DefaultMost // maximum number of words in a passage, unless the user chooses another limit
-	LeastPassageWords = passage.LeastMost   // smallest limit that the user can choose
+	PassageWords    = passage.DefaultWords // maximum number of words in a passage, unless the user chooses another limit
+	MinPassageWords = passage.MinWords     // smallest limit that the user can choose
 )
 
 // A Passage is a part of a page's main text, as an index of passages receives it. SCHEMA.md describes

@@ -109,16 +109,16 @@ type Host struct {
 type Rest struct {
 	Next    time.Time     // the host must not get a request, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // the host asked for no requests before this time; see MostBlocked
+	Blocked time.Time     // the host asked for no requests before this time; see MaxBlocked
 	Delay   time.Duration // minimum time between two requests that the host asked for; 0 if it asked for none
 	Took    time.Duration // moving average of the host's response time; 0 means unknown
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
 
-// MostBlocked is the longest pause that a host can ask for. If it asks for more, its clock is
+// MaxBlocked is the longest pause that a host can ask for. If it asks for more, its clock is
 // probably wrong, and the crawl must not wait that long.
-const MostBlocked = time.Hour
+const MaxBlocked = time.Hour
 
 // Due returns the time before which the host must not get a request.
 func (r Rest) Due() time.Time { return later(r.Next, r.Blocked) }
@@ -130,9 +130,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Bounded returns r with Blocked at most [MostBlocked] after now.
+// Bounded returns r with Blocked at most [MaxBlocked] after now.
 func (r Rest) Bounded(now time.Time) Rest {
-	if most := now.Add(MostBlocked); r.Blocked.After(most) {
+	if most := now.Add(MaxBlocked); r.Blocked.After(most) {
 		r.Blocked = most
 	}
 	return r

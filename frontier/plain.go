@@ -105,8 +105,8 @@ func hostLen(s string) int {
 
 // plainHost reports whether a host is plain, so that the full parser would return it unchanged.
 func plainHost(host string) bool {
-	const mostDNS = 253
-	if len(host) > mostDNS {
+	const maxDNS = 253
+	if len(host) > maxDNS {
 		return false
 	}
 	last := byte('.') // the previous byte; a dot stands for the start of the host

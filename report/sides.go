@@ -83,22 +83,22 @@ func (s Sides) Parts() (parts []Part) {
 	return parts
 }
 
-// mostBeside is the maximum number of bytes of each text that Beside compares. A browser would take
+// maxBeside is the maximum number of bytes of each text that Beside compares. A browser would take
 // too long to display more.
-const mostBeside = 256 << 10
+const maxBeside = 256 << 10
 
 // Beside aligns two texts word by word. Words are compared in canonical form, so differences in
 // case and punctuation are ignored.
 func Beside(a, b string) Sides {
-	s := Sides{Rest: max(len(a), len(b)) - mostBeside}
+	s := Sides{Rest: max(len(a), len(b)) - maxBeside}
 	s.Rows, s.Words = align.Texts(sideOf(a), sideOf(b))
 	s.Rest = max(s.Rest, 0)
 	return s
 }
 
 func sideOf(text string) align.Side {
-	if len(text) > mostBeside {
-		end := mostBeside
+	if len(text) > maxBeside {
+		end := maxBeside
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}

@@ -91,8 +91,8 @@ func CheckCopied(ctx context.Context, s Reader) error {
 
 // These constants limit the data that Copy passes to one call to Load.
 const (
-	mostLoaded      = 256
-	mostLoadedBytes = 4 << 20
+	maxLoaded      = 256
+	maxLoadedBytes = 4 << 20
 )
 
 // Copy copies the contents of one store to another, which must be empty. Until the copy is
@@ -170,7 +170,7 @@ func (c *copying) add(ctx context.Context, p *Part) error {
 	case p.Item != nil:
 		c.counts[frontier.Pending]++
 	}
-	if c.parts = append(c.parts, p); len(c.parts) < mostLoaded && c.bytes < mostLoadedBytes {
+	if c.parts = append(c.parts, p); len(c.parts) < maxLoaded && c.bytes < maxLoadedBytes {
 		return nil
 	}
 	return c.flush(ctx)

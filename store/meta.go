@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// MostMeta is the size in bytes of a [Meta] value that every store writes in one piece.
-const MostMeta = 256 << 10
+// MaxMeta is the size in bytes of a [Meta] value that every store writes in one piece.
+const MaxMeta = 256 << 10
 
 // Learned begins the names of values that a crawl learns again if they are lost. A store may protect
 // them less than other values.

@@ -48,11 +48,11 @@ type Record struct {
 	Sitemap   bool `json:"sitemap,omitempty"`   // whether the URL was fetched as a sitemap, because robots.txt or an index file names it
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // absolute URL of rel=canonical
-	Canonicals   []string    `json:"canonicals,omitempty"`    // absolute URLs of all rel=canonical if there are several; at most [MostCanonicals]
-	Alternates   []Alternate `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MostAlternates]
+	Canonicals   []string    `json:"canonicals,omitempty"`    // absolute URLs of all rel=canonical if there are several; at most [MaxCanonicals]
+	Alternates   []Alternate `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MaxAlternates]
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
-	H1           []string    `json:"h1,omitempty"`         // texts of the <h1> headings, in order; at most [MostHeadings]
+	H1           []string    `json:"h1,omitempty"`         // texts of the <h1> headings, in order; at most [MaxHeadings]
 	TitleFrom    string      `json:"title_from,omitempty"` // source of Title if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
 	SharedOnly   bool        `json:"shared_only,omitempty"` // whether Description comes from og:description, because the page has no other
@@ -109,7 +109,7 @@ type Record struct {
 
 	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
 
-	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first; at most [MostVisits]
+	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first; at most [MaxVisits]
 }
 
 // ItemKind returns the kind of frontier item with which to fetch the URL again.
@@ -134,9 +134,9 @@ type Alternate struct {
 // These constants limit lists in a [Record] that come from a page. Records are read often, so they
 // must stay small.
 const (
-	MostHeadings   = 8   // of Record.H1
-	MostCanonicals = 8   // of Record.Canonicals
-	MostAlternates = 128 // of Record.Alternates; the largest sites have slightly fewer languages
+	MaxHeadings   = 8   // of Record.H1
+	MaxCanonicals = 8   // of Record.Canonicals
+	MaxAlternates = 128 // of Record.Alternates; the largest sites have slightly fewer languages
 )
 
 // An Archived is the location of a record in a web archive.

@@ -69,8 +69,8 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is the maximum number of earlier visits that a record keeps.
-const MostVisits = 16
+// MaxVisits is the maximum number of earlier visits that a record keeps.
+const MaxVisits = 16
 
 // Visited returns the time of the last visit to the page.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
@@ -145,7 +145,7 @@ func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance floa
 	if sketch != nil && before.Hash != r.Hash {
 		v.Sketch = sketch.Append(make([]byte, 0, dedup.SketchSize))
 	}
-	r.Earlier = append([]Visit{v}, before.Earlier[:min(len(before.Earlier), MostVisits-1)]...)
+	r.Earlier = append([]Visit{v}, before.Earlier[:min(len(before.Earlier), MaxVisits-1)]...)
 	r.First = before.FirstFetched()
 	r.Since = since(r.Hash, r.Earlier)
 }

@@ -100,15 +100,15 @@ type auditFilter struct {
 	Changes  []audit.Change // empty if the audit has no comparison with an earlier crawl
 }
 
-// mostOptions is the maximum number of hosts, and of sections, in the form: those with the most
+// maxOptions is the maximum number of hosts, and of sections, in the form: those with the most
 // URLs.
-const mostOptions = 200
+const maxOptions = 200
 
 func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 	q := r.URL.Query()
 	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
 	f.Hosts, f.Sections = a.Hosts(), a.Sections(f.Host)
-	f.Hosts, f.Sections = f.Hosts[:min(len(f.Hosts), mostOptions)], f.Sections[:min(len(f.Sections), mostOptions)]
+	f.Hosts, f.Sections = f.Hosts[:min(len(f.Hosts), maxOptions)], f.Sections[:min(len(f.Sections), maxOptions)]
 	if a.Since() != nil {
 		f.Changes = audit.Changes
 	}

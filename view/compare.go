@@ -59,10 +59,10 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	return s, nil
 }
 
-// mostCompared is the maximum number of bytes of each text that a request compares.
-const mostCompared = 1 << 20
+// maxCompared is the maximum number of bytes of each text that a request compares.
+const maxCompared = 1 << 20
 
 // read sets t to the words of a page's text, in the form in which the crawl's rule compares words.
 func (v *View) read(t *dedup.Text, c *store.Content) {
-	v.opt.Rule.Read(t, c.Text[:min(len(c.Text), mostCompared)], c.Record.Lang)
+	v.opt.Rule.Read(t, c.Text[:min(len(c.Text), maxCompared)], c.Record.Lang)
 }

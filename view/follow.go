@@ -133,7 +133,7 @@ func (x *index) list(q query) (s selection, later func()) {
 type progress struct {
 	Read, All int64
 	Reading   bool   // whether the first read of the whole store is still running
-	Unread    int64  // number of records without a row, because the store has more than mostRows records
+	Unread    int64  // number of records without a row, because the store has more than maxRows records
 	Failed    string // error of the last read; "" if it succeeded
 }
 

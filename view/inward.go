@@ -25,11 +25,11 @@ import (
 // writes to the store, only the form starts the computation, because viewing a page must not slow
 // down a crawl.
 
-// These limit how many links are recorded: mostInward linking pages for one URL, and mostNoted for
+// These limit how many links are recorded: maxInward linking pages for one URL, and maxNoted for
 // all URLs, which take 256 MB. Further links are only counted.
 const (
-	mostInward = 100
-	mostNoted  = 1 << 26
+	maxInward = 100
+	maxNoted  = 1 << 26
 )
 
 // An inward contains the incoming links of all pages. It is immutable. It identifies a page by the
@@ -70,7 +70,7 @@ func (m *inwardMaker) add(from uint32, linked []uint32) {
 			m.count = append(m.count, make([]uint32, int(page)+1-len(m.count))...)
 		}
 		m.count[page]++
-		if m.count[page] > mostInward || m.all == mostNoted {
+		if m.count[page] > maxInward || m.all == maxNoted {
 			continue
 		}
 		if m.all%notedAtOnce == 0 {

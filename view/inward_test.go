@@ -96,12 +96,12 @@ func TestInward(t *testing.T) {
 func TestInwardIsBounded(t *testing.T) {
 	s := store.NewMemory()
 	commit(t, s, linkedPage(t, 0))
-	for i := range mostInward + 50 {
+	for i := range maxInward + 50 {
 		commit(t, s, linkedPage(t, i+1, 0, 0))
 	}
 	v := counted(t, s)
 	from, all := v.fromOf(0)
-	if len(from) != mostInward || all != mostInward+50 || from[0] != numbered(1) {
+	if len(from) != maxInward || all != maxInward+50 || from[0] != numbered(1) {
 		t.Errorf("%d of %d are noted, from %s on", len(from), all, from[0])
 	}
 }

@@ -15,16 +15,16 @@ import (
 // removed. Then the page needs only the view's own style, which colours the highlighted text.
 const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
-// mostMarked is the maximum size in bytes of a page that is shown with highlighted text.
-const mostMarked = 1000 << 10
+// maxMarked is the maximum size in bytes of a page that is shown with highlighted text.
+const maxMarked = 1000 << 10
 
 var errFull = errors.New("the page is too large to show completely")
 
-// A bounded is a buffer for at most mostMarked bytes. A Write beyond that returns errFull.
+// A bounded is a buffer for at most maxMarked bytes. A Write beyond that returns errFull.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := mostMarked - b.Len(); len(p) > room {
+	if room := maxMarked - b.Len(); len(p) > room {
 		b.Buffer.Write(p[:room])
 		return room, errFull
 	}

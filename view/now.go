@@ -40,10 +40,10 @@ type Moment struct {
 	Hosts    []HostNow   // hosts that the crawl has in memory
 	Saved    []Saving    // number of URLs not fetched, for each reason
 
-	Memory, MostMemory int64         // memory of the process and its limit, in bytes
-	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0 means unknown
-	Left               time.Duration // estimated time until all known URLs are fetched; 0 means unknown
-	Paused, Stopping   bool
+	Memory, MaxMemory int64         // memory of the process and its limit, in bytes
+	Disk, Free        int64         // size of the store and free space on its disk, in bytes; 0 means unknown
+	Left              time.Duration // estimated time until all known URLs are fetched; 0 means unknown
+	Paused, Stopping  bool
 }
 
 // An End is the number of URLs in one state.
@@ -80,7 +80,7 @@ const (
 )
 
 // A pulse records the number of pages of a crawl over time, for a graph. It keeps at most
-// mostSamples samples. When it is full, it drops every other sample and doubles the interval.
+// maxSamples samples. When it is full, it drops every other sample and doubles the interval.
 type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
@@ -94,7 +94,7 @@ type sample struct {
 }
 
 const (
-	mostSamples   = 240
+	maxSamples    = 240
 	recentSamples = 10
 )
 
@@ -107,11 +107,11 @@ func (p *pulse) beat(at time.Time, pages int64) {
 	if n := len(p.samples); n > 0 && at.Sub(p.samples[n-1].at) < p.every-p.every/10 {
 		return
 	}
-	if len(p.samples) == mostSamples {
-		for i := range mostSamples / 2 {
+	if len(p.samples) == maxSamples {
+		for i := range maxSamples / 2 {
 			p.samples[i] = p.samples[2*i]
 		}
-		p.samples = p.samples[:mostSamples/2]
+		p.samples = p.samples[:maxSamples/2]
 		p.every *= 2
 	}
 	p.samples = append(p.samples, s)
@@ -358,7 +358,7 @@ func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
 }
 
-const mostStreams = 8
+const maxStreams = 8
 
 // events sends the browser each changed section of the page "Now", about once a second, as
 // server-sent events. To limit the load, it waits after each round for at least fifty times the

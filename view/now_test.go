@@ -197,7 +197,7 @@ func TestPulse(t *testing.T) {
 	for i := range 100_000 {
 		p.beat(start.Add(time.Duration(i)*time.Second), int64(20*i))
 	}
-	if n := len(p.samples); n < mostSamples/2 || n > mostSamples {
+	if n := len(p.samples); n < maxSamples/2 || n > maxSamples {
 		t.Errorf("%d samples", n)
 	}
 	l := p.line()

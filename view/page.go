@@ -123,7 +123,7 @@ func blocksOf(text string) (blocks []string, rest int) {
 const (
 	nearBySketch = 64
 	nearByText   = 12
-	leastNear    = 0.1
+	minNear      = 0.1
 )
 
 // nearest returns the pages outside c's cluster that are most similar to c, including pages that
@@ -146,7 +146,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 		if p == nil || p.Sketch == nil {
 			continue
 		}
-		if alike := dedup.Estimate(c.Sketch, p.Sketch); alike >= leastNear {
+		if alike := dedup.Estimate(c.Sketch, p.Sketch); alike >= minNear {
 			all = append(all, neighbour{&p.Record, alike, false})
 		}
 	}

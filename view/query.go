@@ -38,14 +38,14 @@ type selection struct {
 
 // wordsOf splits a search text into at most eight words, in lower case.
 func wordsOf(text string) []string {
-	const mostWords = 8
+	const maxWords = 8
 	words := strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return unicode.ToLower(r)
 	}, text))
-	return words[:min(len(words), mostWords)]
+	return words[:min(len(words), maxWords)]
 }
 
 // list returns the part of a list that q selects. If later is not nil, the caller must call it in

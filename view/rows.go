@@ -33,9 +33,9 @@ const (
 	titleKept = 100
 )
 
-// mostRows limits the memory for the rows to about a gigabyte. Lists of a larger store say that
+// maxRows limits the memory for the rows to about a gigabyte. Lists of a larger store say that
 // they are incomplete.
-const mostRows = 4 << 20
+const maxRows = 4 << 20
 
 type row struct {
 	id          dedup.Hash
@@ -143,12 +143,12 @@ type rows struct {
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
 	between  map[shared]int64
-	unread   int64 // number of records beyond mostRows, which have no row
+	unread   int64 // number of records beyond maxRows, which have no row
 }
 
-// mostShapes is the maximum number of URL patterns that get a number. All other patterns have the
+// maxShapes is the maximum number of URL patterns that get a number. All other patterns have the
 // number 0.
-const mostShapes = 1 << 16
+const maxShapes = 1 << 16
 
 func newRows() *rows {
 	return &rows{
@@ -181,7 +181,7 @@ func (t *rows) add(c *store.Content) {
 		first = t.at(old).first
 		t.kill(old)
 	}
-	if t.n >= mostRows {
+	if t.n >= maxRows {
 		t.unread++
 		return
 	}
@@ -270,7 +270,7 @@ func (t *rows) hostOf(name string) uint32 {
 // there is room for it. If there is no room, it returns 0.
 func (t *rows) shapeOf(shape string) uint32 {
 	at, ok := t.shapeAt[shape]
-	if !ok && len(t.shapes) < mostShapes {
+	if !ok && len(t.shapes) < maxShapes {
 		at = uint32(len(t.shapes))
 		t.shapes, t.shapeAt[shape] = append(t.shapes, shape), at
 	}

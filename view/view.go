@@ -90,7 +90,7 @@ var files embed.FS
 
 // New returns a view. The caller must close it after the last request.
 func New(opt Options) (*View, error) {
-	v := &View{opt: opt, form: rand.Text(), index: newIndex(opt.Store), streams: make(chan struct{}, mostStreams)}
+	v := &View{opt: opt, form: rand.Text(), index: newIndex(opt.Store), streams: make(chan struct{}, maxStreams)}
 	v.life, v.end = context.WithCancel(context.Background())
 	var err error
 	if v.pages, err = audit.Templates(report.Templates()); err != nil {

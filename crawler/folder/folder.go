@@ -326,7 +326,7 @@ func etagOf(f *os.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if info.Size() > mostHashed {
+	if info.Size() > maxHashed {
 		return fmt.Sprintf(`"%x-%x"`, info.Size(), info.ModTime().UnixNano()), nil
 	}
 	h := sha256.New()
@@ -337,7 +337,7 @@ func etagOf(f *os.File) (string, error) {
 	return hashTag(h.Sum(nil)), err
 }
 
-const mostHashed = 32 << 20
+const maxHashed = 32 << 20
 
 func hashTag(sum []byte) string { return fmt.Sprintf(`"%x"`, sum[:16]) }
 

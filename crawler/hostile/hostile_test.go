@@ -58,7 +58,7 @@ type hostile struct {
 
 	hangs   bool   // the site never answers, so the crawl uses impatience as its timeout
 	maxSize int64  // limit for bodies in bytes; 0 means hostileMaxSize
-	alloc   uint64 // number of bytes that may be allocated; 0 means mostAlloc
+	alloc   uint64 // number of bytes that may be allocated; 0 means maxAlloc
 }
 
 const (
@@ -66,9 +66,9 @@ const (
 	hostileTimeout = 20 * time.Second // generous, because only sites that never answer take so long
 	impatience     = time.Second      // enough for the head of an answer, even on a busy machine
 
-	mostTime  = 5 * time.Minute // limit for busy machines; on an idle one, each case takes less than two seconds
-	mostAlloc = 64 << 20        // largest number of bytes that a crawl may allocate
-	mostWire  = 16 << 20        // bytes; enough for the limits of bodies and for the buffers of two sockets
+	maxTime  = 5 * time.Minute // limit for busy machines; on an idle one, each case takes less than two seconds
+	maxAlloc = 64 << 20        // largest number of bytes that a crawl may allocate
+	maxWire  = 16 << 20        // bytes; enough for the limits of bodies and for the buffers of two sockets
 )
 
 // hostiles returns all cases, in the order of the table.
@@ -276,11 +276,11 @@ func TestHostile(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			alloc, wire := after.TotalAlloc-before.TotalAlloc, server.wire.Load()
 			t.Logf("%v, %.1f MB allocated, %.1f MB off the wire", got.took.Round(time.Millisecond), float64(alloc)/(1<<20), float64(wire)/(1<<20))
-			if most := cmp.Or(c.alloc, mostAlloc); alloc > most {
+			if most := cmp.Or(c.alloc, maxAlloc); alloc > most {
 				t.Errorf("%d MB were allocated, want at most %d", alloc>>20, most>>20)
 			}
-			if got.took > mostTime || wire > mostWire {
-				t.Errorf("took %v and %d MB off the wire, want at most %v and %d", got.took, wire>>20, mostTime, mostWire>>20)
+			if got.took > maxTime || wire > maxWire {
+				t.Errorf("took %v and %d MB off the wire, want at most %v and %d", got.took, wire>>20, maxTime, maxWire>>20)
 			}
 			got.checkCase(t, c)
 			server.stop()
@@ -452,7 +452,7 @@ func (h hostile) bounds() string {
 	if h.hangs {
 		timeout = impatience
 	}
-	return fmt.Sprintf("page %d MB, response %v, transferred %d MB, allocated %d MB", cmp.Or(h.maxSize, hostileMaxSize)>>20, timeout, mostWire>>20, cmp.Or(h.alloc, mostAlloc)>>20)
+	return fmt.Sprintf("page %d MB, response %v, transferred %d MB, allocated %d MB", cmp.Or(h.maxSize, hostileMaxSize)>>20, timeout, maxWire>>20, cmp.Or(h.alloc, maxAlloc)>>20)
 }
 
 const hostileHead = `# Hostile servers

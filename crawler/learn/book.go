@@ -54,10 +54,10 @@ type entry struct {
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// mostHeld limits the memory for evidence, in bytes. If it takes more, Sync removes the hosts that
+// maxHeld limits the memory for evidence, in bytes. If it takes more, Sync removes the hosts that
 // have not changed since the last Sync. The evidence about a host takes up to half a megabyte, half
 // of it for the value in the keeper.
-const mostHeld = 64 << 20
+const maxHeld = 64 << 20
 
 const entrySize = 1 << 10 // memory of an entry without the evidence, in bytes
 
@@ -239,7 +239,7 @@ func (b *Book) news() map[string]news {
 	for name, e := range b.hosts {
 		if e.dirty {
 			all[name] = news{e, e.text()}
-		} else if held > mostHeld {
+		} else if held > maxHeld {
 			delete(b.hosts, name)
 		}
 	}

@@ -113,7 +113,7 @@ func TestOneTextIsNoEvidence(t *testing.T) {
 			fetched += len(got)
 		}
 	}
-	if most := fewValues + 6*leastRow; fetched > most {
+	if most := fewValues + 6*minRow; fetched > most {
 		t.Errorf("%d URLs of %d files were fetched, want at most %d", fetched, fewValues, most)
 	}
 }
@@ -123,7 +123,7 @@ func TestSamplesGetRarer(t *testing.T) {
 	h := NewHost()
 	h.fetch(urls(200, "/page/%d.html;sid=1"), own)
 	got, _ := h.fetch(urls(4000, "/page/1.html;sid=7%d"), same)
-	if least, most := 100, 100+9*leastRow; len(got) < least || len(got) > most {
+	if least, most := 100, 100+9*minRow; len(got) < least || len(got) > most {
 		t.Errorf("%d of 4000 copies were fetched, want %d to %d", len(got), least, most)
 	}
 }
@@ -191,7 +191,7 @@ func TestTeachesOnce(t *testing.T) {
 	}
 }
 
-// Near duplicates with some text of their own count as new texts, but only the first mostNear of a
+// Near duplicates with some text of their own count as new texts, but only the first maxNear of a
 // pattern.
 func TestNear(t *testing.T) {
 	h := NewHost()
@@ -202,7 +202,7 @@ func TestNear(t *testing.T) {
 			h.Judged(url, Verdict{Text: textOf(own(i)), Leader: site + "/", At: now})
 		}
 	}
-	if n < mostNear || n > 4*mostNear {
+	if n < maxNear || n > 4*maxNear {
 		t.Errorf("%d of 20,000 near duplicates were fetched", n)
 	}
 }

@@ -4,29 +4,29 @@ package learn
 //
 // A server that answers for any name below its domain can lead a crawl from host to host without
 // end. Each host costs a request for robots.txt, and the delay between requests does not slow such
-// a crawl down, because each host has its own. So only the first mostOfDomain hosts of a
+// a crawl down, because each host has its own. So only the first maxOfDomain hosts of a
 // registrable domain are crawled normally, and all URLs of its other hosts are postponed. Domains
 // under which anyone can register a host, such as github.io, are public suffixes, and each host
 // there is a domain of its own. The counts are neither stored nor shared: each run and each worker
 // starts at zero.
 const (
-	mostOfDomain = 256
-	mostDomains  = 4096 // number of domains after which all counts start again at zero
+	maxOfDomain = 256
+	maxDomains  = 4096 // number of domains after which all counts start again at zero
 )
 
 type farms map[string]map[string]bool
 
-// among reports whether the domain of a host already has mostOfDomain other hosts. If not, it
+// among reports whether the domain of a host already has maxOfDomain other hosts. If not, it
 // counts the host, and always returns false for it from then on.
 func (f *farms) among(domain, host string) bool {
-	if *f == nil || len(*f) > mostDomains {
+	if *f == nil || len(*f) > maxDomains {
 		*f = farms{}
 	}
 	hosts := (*f)[domain]
 	switch {
 	case hosts[host]:
 		return false
-	case len(hosts) >= mostOfDomain:
+	case len(hosts) >= maxOfDomain:
 		return true
 	case hosts == nil:
 		hosts = map[string]bool{}

@@ -16,16 +16,16 @@ import (
 // evidence is written again and again during a crawl. So before it is written, its largest parts are
 // halved until it is small enough. Patterns and soft 404s with few URLs are forgotten first.
 
-// mostValue is the maximum size of a host's evidence, in bytes, compressed with DEFLATE. Honest
+// maxValue is the maximum size of a host's evidence, in bytes, compressed with DEFLATE. Honest
 // hosts stay below the limit: after 6,000 pages, the evidence about a host with Java documentation
 // took 1.1 MB, and about 60 KB compressed.
-const mostValue = 256 << 10
+const maxValue = 256 << 10
 
 // encode returns the evidence as JSON. If it is too large, encode forgets some of it.
 func (h *Host) encode() []byte {
 	for {
 		text, _ := json.Marshal(h) // never fails, because a Host has only numbers, strings, slices and maps
-		if compressedSize(text) <= mostValue {
+		if compressedSize(text) <= maxValue {
 			return text
 		}
 		h.forget()
@@ -34,7 +34,7 @@ func (h *Host) encode() []byte {
 
 // compressedSize returns an upper bound of the compressed size of a text.
 func compressedSize(text []byte) int {
-	if len(text) <= mostValue {
+	if len(text) <= maxValue {
 		return len(text)
 	}
 	var out bytes.Buffer
@@ -50,7 +50,7 @@ func (h *Host) forget() {
 	switch max(patterns, values, softs, said) {
 	case patterns:
 		for _, name := range leastOf(h.Patterns, func(p *Pattern) int64 { return p.fetched() }) {
-			if h.Patterns[name].Row >= leastRow {
+			if h.Patterns[name].Row >= minRow {
 				h.Rows--
 			}
 			delete(h.Patterns, name)

@@ -21,9 +21,9 @@ func TestForget(t *testing.T) {
 	large := func() *Host {
 		h := NewHost()
 		h.Patterns, h.Values, h.Softs = map[string]*Pattern{}, map[string][]string{}, map[string]*Soft{}
-		for i := range mostPatterns {
-			p := &Pattern{New: 1, Row: int64(i % (2 * leastRow))}
-			if p.Row >= leastRow {
+		for i := range maxPatterns {
+			p := &Pattern{New: 1, Row: int64(i % (2 * minRow))}
+			if p.Row >= minRow {
 				h.Rows++
 			}
 			h.Patterns["/"+random(1990)] = p
@@ -32,11 +32,11 @@ func TestForget(t *testing.T) {
 				h.Values[key] = append(h.Values[key], random(longestValue))
 			}
 		}
-		for i := range mostSofts {
+		for i := range maxSofts {
 			name := "/" + random(1000)
 			h.Softs[name] = &Soft{Pages: int64(i)}
-			if i < mostProbes {
-				h.Softs[name].Text = random(mostAnswer)
+			if i < maxProbes {
+				h.Softs[name].Text = random(maxAnswer)
 				h.Pending = append(h.Pending, name)
 			}
 		}
@@ -46,8 +46,8 @@ func TestForget(t *testing.T) {
 	}
 	h := large()
 	text := h.encode()
-	if size := compressedSize(text); size > mostValue || size < mostValue/4 || len(text) > 2*mostValue {
-		t.Errorf("%d bytes, %d compressed, want about %d", len(text), size, mostValue)
+	if size := compressedSize(text); size > maxValue || size < maxValue/4 || len(text) > 2*maxValue {
+		t.Errorf("%d bytes, %d compressed, want about %d", len(text), size, maxValue)
 	}
 	got := NewHost()
 	if err := json.Unmarshal(text, got); err != nil {
@@ -55,7 +55,7 @@ func TestForget(t *testing.T) {
 	}
 	rows := 0
 	for _, p := range got.Patterns {
-		if p.Row >= leastRow {
+		if p.Row >= minRow {
 			rows++
 		}
 	}

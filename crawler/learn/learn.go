@@ -120,7 +120,7 @@ type Host struct {
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
 	// While these counts are 0, as on most hosts, the patterns of a URL need not be checked.
-	Rows    int `json:"rows,omitempty"`    // number of patterns whose last leastRow pages were copies
+	Rows    int `json:"rows,omitempty"`    // number of patterns whose last minRow pages were copies
 	Answers int `json:"answers,omitempty"` // number of patterns whose probe was answered with a page
 
 	name, key []byte // buffers that patterns and valuesOf reuse
@@ -159,7 +159,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	if name := viewOf(a.path, a.query); name != "" {
 		rate := viewRate
 		if p := h.Patterns[name]; p != nil {
-			rate = thinner(viewRate, p.fetched(), leastRow)
+			rate = thinner(viewRate, p.fetched(), minRow)
 		}
 		return Advice{View, name}, rate
 	}

@@ -31,7 +31,7 @@ func TestFarm(t *testing.T) {
 	ctx, b := t.Context(), NewBook(memory{})
 	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }
 	last := map[string]int{}
-	for i := range 2 * mostOfDomain {
+	for i := range 2 * maxOfDomain {
 		for _, domain := range []string{"farm.example", fmt.Sprintf("d%d.example", i)} {
 			for range 2 { // the second answer about a host is the same
 				a, err := b.Look(ctx, fmt.Sprintf("http://h%d.%s/", i, domain), now)
@@ -44,7 +44,7 @@ func TestFarm(t *testing.T) {
 			}
 		}
 	}
-	if last["link farm: *.farm.example"] != 2*mostOfDomain || len(last) != 1 {
+	if last["link farm: *.farm.example"] != 2*maxOfDomain || len(last) != 1 {
 		t.Errorf("postponed: %v", last)
 	}
 }

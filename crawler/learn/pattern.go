@@ -8,20 +8,20 @@ import (
 
 // # When URLs are postponed
 //
-// A pattern loses its budget if many fetches in a row give only copies: at least leastRow, and at
+// A pattern loses its budget if many fetches in a row give only copies: at least minRow, and at
 // least half as many as the earlier fetches that gave a new text. From then on, the URLs of the
 // pattern are postponed, except for samples. The samples are a quarter of the URLs at first. Their
-// share is halved after each leastRow samples that were copies, down to one in 1,024. After a fetch
+// share is halved after each minRow samples that were copies, down to one in 1,024. After a fetch
 // that gives a new text, the pattern gets its budget back.
 //
 // The hash of a URL decides whether it is a sample. So the decision about a URL depends only on the
 // URL and on the evidence.
 const (
-	leastRow  = 8
-	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than leastRow
+	minRow    = 8
+	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than minRow
 	firstRate = 2    // at first, one in 1<<2 URLs is a sample
-	leastRate = 10   // in the end, one in 1<<10 URLs is a sample
-	mostNear  = 1000 // maximum number of near duplicates within a pattern that count as new texts
+	minRate   = 10   // in the end, one in 1<<10 URLs is a sample
+	maxNear   = 1000 // maximum number of near duplicates within a pattern that count as new texts
 )
 
 // A Pattern counts the fetched URLs of one pattern.
@@ -29,7 +29,7 @@ type Pattern struct {
 	New    int64 `json:"new,omitempty"`    // number of URLs that gave new texts
 	Copies int64 `json:"copies,omitempty"` // number of URLs that gave known texts
 	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
-	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first mostNear are also counted in New, the others in Copies
+	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first maxNear are also counted in New, the others in Copies
 
 	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued; see sweep.go
 	Chunk int   `json:"chunk,omitempty"` // number of chunks that were queued
@@ -48,9 +48,9 @@ func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
 func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
 
-// thinner raises a rate by one for each leastRow by which n exceeds least, up to leastRate.
+// thinner raises a rate by one for each minRow by which n exceeds least, up to minRate.
 func thinner(rate int, n, least int64) int {
-	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
+	return int(min(int64(rate)+max(n-least, 0)/minRow, minRate))
 }
 
 // sampled reports whether a URL is a sample if one in 1<<rate URLs is. If so, it is also a sample
@@ -74,7 +74,7 @@ const (
 
 func (p *Pattern) take(o outcome) {
 	if o == nearText {
-		if p.Near++; p.Near > mostNear {
+		if p.Near++; p.Near > maxNear {
 			o = copied
 		}
 	}
@@ -93,19 +93,19 @@ func (h *Host) take(name []byte, o outcome) {
 	if p == nil {
 		return
 	}
-	if p.Row >= leastRow {
+	if p.Row >= minRow {
 		h.Rows--
 	}
-	if p.take(o); p.Row >= leastRow {
+	if p.take(o); p.Row >= minRow {
 		h.Rows++
 	}
 }
 
 // pattern returns the named pattern, and creates it if necessary. It returns nil if the host
-// already has mostPatterns other patterns.
+// already has maxPatterns other patterns.
 func (h *Host) pattern(name []byte) *Pattern {
 	p := h.Patterns[string(name)]
-	if p != nil || len(h.Patterns) >= mostPatterns {
+	if p != nil || len(h.Patterns) >= maxPatterns {
 		return p
 	}
 	if h.Patterns == nil {
@@ -129,12 +129,12 @@ func (h *Host) spent(a *address) (pattern string, rate int) {
 	for name := range h.patterns(a) {
 		switch p := h.Patterns[string(name)]; {
 		case p == nil:
-		case pattern == "" && p.spent(leastRow):
-			pattern, rate, texts = string(name), p.rate(leastRow), p.New
+		case pattern == "" && p.spent(minRow):
+			pattern, rate, texts = string(name), p.rate(minRow), p.New
 		case pattern == "" && p.New > 1:
 			return "", 0
-		case p.spent(leastRow) && p.New <= texts:
-			pattern, rate = string(name), p.rate(leastRow)
+		case p.spent(minRow) && p.New <= texts:
+			pattern, rate = string(name), p.rate(minRow)
 		}
 	}
 	return pattern, rate

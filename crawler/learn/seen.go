@@ -20,17 +20,17 @@ import (
 // coding with allowable errors", Bloom 1970). All bits of a hash are in one block of 64 ("Cache-,
 // hash- and space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a
 // filter is one read. When a filter is full, the next has four times its size ("Scalable Bloom
-// Filters", Almeida et al. 2007), up to largestFilter. If there are more than mostFilters, the
+// Filters", Almeida et al. 2007), up to largestFilter. If there are more than maxFilters, the
 // oldest is dropped. On a large host, about 2 % of the new lines are wrongly taken as known.
 // Isolated errors do no harm, because a pattern loses its budget only after many copies in a row.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
 	growth        = 4         // size of a filter, relative to the previous one
-	mostFilters   = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
+	maxFilters    = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
 	bitsALine     = 16        // number of bits of a filter for each hash
 	bitsSet       = 5         // maximum number of bits that a hash sets
-	mostLines     = 1000      // maximum number of lines or links of one page that are hashed
+	maxLines      = 1000      // maximum number of lines or links of one page that are hashed
 	seedOfURL     = 0x9e3779b // makes the hash of a URL differ from that of a line
 	seedOfLink    = 0x5851f42 // makes the hash of a link differ from those of URLs and lines
 )
@@ -45,9 +45,9 @@ func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil
 	}
-	t = make(Text, 0, min(len(text)/32, mostLines)+2)
+	t = make(Text, 0, min(len(text)/32, maxLines)+2)
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && len(t) < mostLines {
+		if line = strings.TrimSpace(line); line != "" && len(t) < maxLines {
 			t = append(t, uint32(xxh3.HashString(line)))
 		}
 	}
@@ -69,7 +69,7 @@ func LinksOf(url string, to iter.Seq[string]) (t Text) {
 		if path, text, _ := strings.Cut(pathOf(link), "?"); path == own || viewOf(path, query(text)) != "" {
 			continue
 		}
-		if t = append(t, hashOf(link)); len(t) == mostLines {
+		if t = append(t, hashOf(link)); len(t) == maxLines {
 			break
 		}
 	}
@@ -137,7 +137,7 @@ func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
 
 // grow adds a filter of size bytes, and drops the oldest if there are too many.
 func (s *seen) grow(size int) {
-	if len(s.Filters) == mostFilters {
+	if len(s.Filters) == maxFilters {
 		s.Filters = s.Filters[1:]
 	}
 	s.Filters, s.Last = append(s.Filters, make([]byte, size)), 0

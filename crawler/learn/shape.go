@@ -27,7 +27,7 @@ import (
 const (
 	fewValues    = 16
 	longestValue = 24 // maximum length in bytes of a value in a pattern
-	mostPatterns = 4096
+	maxPatterns  = 4096
 )
 
 // An address is a canonical URL split into parts.
@@ -200,7 +200,7 @@ func (h *Host) fewValues(path, name, value string) bool {
 	known, ok := h.Values[string(h.valuesOf(path, name))]
 	switch {
 	case !ok:
-		return len(h.Values) < mostPatterns
+		return len(h.Values) < maxPatterns
 	case slices.Contains(known, value):
 		return true
 	}
@@ -225,7 +225,7 @@ func (h *Host) meetValue(path, name, value string) {
 	of := h.valuesOf(path, name)
 	known, ok := h.Values[string(of)]
 	switch {
-	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= mostPatterns:
+	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= maxPatterns:
 	case len(known) == fewValues:
 		h.Values[string(of)] = make([]string, fewValues+1) // a list of this length means that there are too many values
 	default:
@@ -271,7 +271,7 @@ func general(name string) string {
 
 // appendGeneral appends a segment of a path with placeholders for its variable parts.
 func appendGeneral(shape []byte, segment string, last bool) []byte {
-	const leastHash = 8
+	const shortestHash = 8
 	stem, ext := segment, ""
 	if dot := strings.LastIndexByte(segment, '.'); last && dot > 0 && len(segment)-dot <= 6 {
 		stem, ext = segment[:dot], segment[dot:]
@@ -281,7 +281,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 		return append(shape, segment...)
 	case digits && !letters: // the segment is a number or a date
 		return append(append(shape, "{n}"...), ext...)
-	case digits && hex && len(stem) >= leastHash:
+	case digits && hex && len(stem) >= shortestHash:
 		return append(append(shape, "{hash}"...), ext...)
 	case last:
 		return append(append(shape, "{word}"...), ext...)

@@ -38,13 +38,13 @@ const (
 	several  = 4 // number of pages with the same text, leader or title that counts as evidence
 	manyThin = 8 // number of pages too short to be compared that counts as evidence
 
-	mostSofts  = 128      // maximum number of patterns of a host that have evidence
-	mostProbes = 32       // maximum number of probes of a host
-	mostAlike  = 16       // maximum number of leaders in the evidence of a pattern
-	mostTitles = 24       // maximum number of titles in the evidence of a pattern
-	mostURLs   = 8        // maximum number of URLs in each list of the evidence
-	mostOthers = 6        // maximum number of pages with other titles that are compared with the response
-	mostAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
+	maxSofts  = 128      // maximum number of patterns of a host that have evidence
+	maxProbes = 32       // maximum number of probes of a host
+	maxAlike  = 16       // maximum number of leaders in the evidence of a pattern
+	maxTitles = 24       // maximum number of titles in the evidence of a pattern
+	maxURLs   = 8        // maximum number of URLs in each list of the evidence
+	maxOthers = 6        // maximum number of pages with other titles that are compared with the response
+	maxAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
 )
 
 // SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must
@@ -109,10 +109,10 @@ func (h *Host) answer(url string) *Soft {
 }
 
 // softOf returns the evidence about a pattern, and creates it if there is none. It returns nil if
-// the host already has mostSofts patterns with evidence.
+// the host already has maxSofts patterns with evidence.
 func (h *Host) softOf(pattern string) *Soft {
 	s := h.Softs[pattern]
-	if s == nil && len(h.Softs) < mostSofts {
+	if s == nil && len(h.Softs) < maxSofts {
 		if h.Softs == nil {
 			h.Softs = map[string]*Soft{}
 		}
@@ -127,7 +127,7 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	if s == nil || s.errs() {
 		return
 	}
-	if s.Says() && v.Leader == "" && v.title() != s.Words && len(s.Others) < mostOthers && !slices.Contains(s.Others, url) {
+	if s.Says() && v.Leader == "" && v.title() != s.Words && len(s.Others) < maxOthers && !slices.Contains(s.Others, url) {
 		s.Others = append(s.Others, url)
 	}
 	if v.Changed && (v.Copy() || v.Thin) {
@@ -152,7 +152,7 @@ func (s *Soft) turned(url string) {
 // contains the URLs of the pages that are the reason for the probe. If it is empty, suspect does
 // nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
-	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
+	if s.Probe != "" || len(suspects) == 0 || h.Probes >= maxProbes {
 		return
 	}
 	if s.Probe = ProbeOf(suspects, s.except(suspects)); s.Probe != "" {
@@ -171,7 +171,7 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 		}
 		i := slices.IndexFunc(s.Alike, func(a alike) bool { return a.Leader == v.Leader })
 		a := alike{Leader: v.Leader}
-		s.Alike, a = toFront(s.Alike, i, a, mostAlike)
+		s.Alike, a = toFront(s.Alike, i, a, maxAlike)
 		a.URLs = addURL(a.URLs, url)
 		s.Alike[0] = a
 		if len(a.URLs) >= several {
@@ -181,7 +181,7 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 		title := v.title()
 		i := slices.IndexFunc(s.Titles, func(t sameName) bool { return t.Words == title })
 		t := sameName{Words: title}
-		s.Titles, t = toFront(s.Titles, i, t, mostTitles)
+		s.Titles, t = toFront(s.Titles, i, t, maxTitles)
 		t.URLs = addURL(t.URLs, url)
 		s.Titles[0] = t
 		if v.Thin {
@@ -217,12 +217,12 @@ func toFront[T any](list []T, i int, added T, limit int) ([]T, T) {
 	return list, added
 }
 
-// addURL adds a URL to a list of at most mostURLs. If the list is full, the URL replaces the last
+// addURL adds a URL to a list of at most maxURLs. If the list is full, the URL replaces the last
 // element.
 func addURL(urls []string, url string) []string {
 	switch {
 	case slices.Contains(urls, url):
-	case len(urls) < mostURLs:
+	case len(urls) < maxURLs:
 		urls = append(urls, url)
 	default:
 		urls[len(urls)-1] = url
@@ -232,7 +232,7 @@ func addURL(urls []string, url string) []string {
 
 // titled returns the pages whose title hashes satisfy wanted. One page of each title comes first.
 func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
-	for i := range mostURLs {
+	for i := range maxURLs {
 		for _, t := range s.Titles {
 			if i < len(t.URLs) && wanted(t.Words) {
 				urls = append(urls, t.URLs[i])
@@ -307,7 +307,7 @@ func (h *Host) answered(answer Soft) *Soft {
 		return nil
 	}
 	h.Pending = slices.DeleteFunc(h.Pending, func(pattern string) bool { return h.Softs[pattern] == s })
-	if len(answer.Text) > mostAnswer {
+	if len(answer.Text) > maxAnswer {
 		answer.Text = ""
 	}
 	if s.Status = answer.Status; !answer.Says() {
@@ -317,7 +317,7 @@ func (h *Host) answered(answer Soft) *Soft {
 	h.Answers++
 	s.Title, s.Words, s.Text, s.Real = answer.Title, answer.Words, answer.Text, answer.Real
 	others := s.titled(func(words uint64) bool { return words != s.Words })
-	s.Others = others[:min(len(others), mostOthers)]
+	s.Others = others[:min(len(others), maxOthers)]
 	return s
 }
 

@@ -108,14 +108,14 @@ func TestDoubt(t *testing.T) {
 		{"a page that became a copy", func(h *Host) { h.Judged(site+"/p/1", turned) }, 1},
 		{"a page that changed", func(h *Host) { h.Judged(site+"/p/1", Verdict{Changed: true}) }, 0},
 		{"very many patterns", func(h *Host) {
-			for i := range 2 * mostSofts {
+			for i := range 2 * maxSofts {
 				tell(h, several, fmt.Sprintf("/%s/p%%d", strings.Repeat("a", i+1)), sorry)
 			}
-		}, mostProbes},
+		}, maxProbes},
 	} {
 		h := NewHost()
 		c.told(h)
-		if h.Probes != c.probes || len(h.Pending) != c.probes || len(h.Softs) > mostSofts {
+		if h.Probes != c.probes || len(h.Pending) != c.probes || len(h.Softs) > maxSofts {
 			t.Errorf("%s: %d probes, pending %q, want %d", c.name, h.Probes, h.Pending, c.probes)
 		}
 	}
@@ -141,7 +141,7 @@ func TestBookProbes(t *testing.T) {
 		{"a page", Soft{Status: 200, Text: "We are sorry."}, copies, true, true, false},
 		{"a page that few pages say", Soft{Status: 200, Text: "We are sorry."}, copies[1:], true, false, false},
 		{"an error", Soft{Status: 404}, copies, false, false, false},
-		{"a book", Soft{Status: 200, Text: strings.Repeat("sorry ", mostAnswer)}, copies, false, false, false},
+		{"a book", Soft{Status: 200, Text: strings.Repeat("sorry ", maxAnswer)}, copies, false, false, false},
 		{"nothing", Soft{}, copies, false, false, true},
 	} {
 		keeper := memory{}

@@ -15,9 +15,9 @@ import "time"
 // fetched; these are called last samples. Their number is 1/lastShare of the number of new texts of
 // the host, and its patterns share them equally. All other URLs stay postponed.
 const (
-	leastChunk  = 16
+	minChunk    = 16
 	chunkATexts = 4
-	mostDoubled = 10 // maximum number of times that the size of the chunks is doubled
+	maxDoubled  = 10 // maximum number of times that the size of the chunks is doubled
 	lastShare   = 5  // number of new texts of the host for each last sample
 	viewShare   = 2  // number of new texts of the host for each view or trap that is fetched
 )
@@ -51,7 +51,7 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	switch p := s.site.Patterns[a.Pattern]; {
 	case p == nil:
 	case p.givesTexts():
-		chunk = int(max(leastChunk, chunkATexts*p.fetched()/p.New)) << min(p.Chunk, mostDoubled)
+		chunk = int(max(minChunk, chunkATexts*p.fetched()/p.New)) << min(p.Chunk, maxDoubled)
 		if a.Rule != Copies {
 			chunk = int(min(int64(chunk), s.room))
 			s.room -= int64(chunk)

@@ -15,12 +15,12 @@ import (
 // too. If at least trapFree traps and views (views.go) of a host were fetched, and no fewer than
 // its other new texts, all its traps are postponed except for samples, even if their pages are new.
 const (
-	trapRow     = 4
-	trapFree    = 100
-	mostRepeats = 3    // a path that repeats the same segments this many times in a row is a trap; Heritrix drops URLs with three (PathologicalPathDecideRule)
-	mostLength  = 2000 // maximum length in bytes of a URL that is not a trap; few servers and browsers accept much more
-	yearsAhead  = 2    // dates more than this many years ahead are far in the future
-	firstYear   = 1400 // dates before this year are far in the past; few archives begin earlier
+	trapRow    = 4
+	trapFree   = 100
+	maxRepeats = 3    // a path that repeats the same segments this many times in a row is a trap; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	maxLength  = 2000 // maximum length in bytes of a URL that is not a trap; few servers and browsers accept much more
+	yearsAhead = 2    // dates more than this many years ahead are far in the future
+	firstYear  = 1400 // dates before this year are far in the past; few archives begin earlier
 )
 
 type trap struct {
@@ -32,7 +32,7 @@ type trap struct {
 // trap reports whether a URL matches a pattern that can produce endless URLs, such as those of a
 // calendar, and describes the pattern.
 func (a *address) trap(now time.Time) (t trap, is bool) {
-	if len(a.url) > mostLength || repeats(a.path) {
+	if len(a.url) > maxLength || repeats(a.path) {
 		return trap{Growing, "paths that repeat the same folders", true}, true
 	}
 	year, is := dateOf(a.path, string(a.query))
@@ -47,7 +47,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	return t, true
 }
 
-// repeats reports whether the same segments occur mostRepeats times in a row in a path.
+// repeats reports whether the same segments occur maxRepeats times in a row in a path.
 func repeats(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	next := func(from int) int {
@@ -59,7 +59,7 @@ func repeats(path string) bool {
 	for from := 0; from < len(path); from = next(from) {
 		for to := next(from); ; to = next(to) {
 			n := to - from
-			end := from + mostRepeats*n
+			end := from + maxRepeats*n
 			if end > len(path) {
 				break
 			}

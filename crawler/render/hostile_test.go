@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 			switch {
 			case took > most+closeWithin:
 				t.Errorf("took %v", took)
-			case asked.Load() > mostRequests:
+			case asked.Load() > maxRequests:
 				t.Errorf("%d requests", asked.Load())
 			case test.alive:
 			case err != nil || d.Cut != test.cut || !strings.Contains(string(d.HTML), "shown"):

@@ -24,7 +24,7 @@ import (
 // session, in order, in the goroutine that reads the pipe. So a handler must not block.
 
 const (
-	mostMessage = 256 << 20        // maximum size of a message in bytes; the browser is stopped after a longer one
+	maxMessage  = 256 << 20        // maximum size of a message in bytes; the browser is stopped after a longer one
 	writeWithin = 20 * time.Second // maximum time for writing one message
 )
 
@@ -104,7 +104,7 @@ func readMessage(r *bufio.Reader) ([]byte, error) {
 		part, err := r.ReadSlice(0)
 		b.Write(part)
 		switch {
-		case b.Len() > mostMessage:
+		case b.Len() > maxMessage:
 			return nil, errors.New("a message from the browser is too long")
 		case err == nil:
 			return b.Bytes()[:b.Len()-1], nil

@@ -148,11 +148,11 @@ func TestBrowserKilled(t *testing.T) {
 }
 
 // TestReplaced checks that a browser is replaced, and leaves no process behind, when it uses more
-// memory than its bound, and when it has rendered mostDrawn pages.
+// memory than its bound, and when it has rendered maxDrawn pages.
 func TestReplaced(t *testing.T) {
 	for name, spoil := range map[string]func(*Browser){
 		"memory": func(b *Browser) { b.opt.Tabs = -1 }, // the bound is 0 bytes
-		"pages":  func(b *Browser) { b.now.drawn = mostDrawn },
+		"pages":  func(b *Browser) { b.now.drawn = maxDrawn },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBrowser(t, Options{Memory: 1 << 30})

@@ -30,10 +30,10 @@
 //
 // # Bounds
 //
-// A page gets responses to at most mostRequests requests, with about mostBytes in total. If a
+// A page gets responses to at most maxRequests requests, with about maxBytes in total. If a
 // process of the browser needs more memory than Options.Memory, the system ends it, and its page
 // fails. Each page has a browser context of its own, so the next page does not see its cookies,
-// storage or cache. The browser is replaced when it has rendered mostDrawn pages, needs too much
+// storage or cache. The browser is replaced when it has rendered maxDrawn pages, needs too much
 // memory, or stops responding. If it ends while rendering pages, the next browser renders them
 // again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
 // kills it. The next browser removes the profile, which is in the folder for temporary files.
@@ -174,9 +174,9 @@ type instance struct {
 	drawn   int // guarded by Browser.mu: number of pages that were rendered
 }
 
-// mostDrawn is the number of pages that one browser process renders before it is replaced, because
+// maxDrawn is the number of pages that one browser process renders before it is replaced, because
 // a browser uses more and more memory over time.
-const mostDrawn = 500
+const maxDrawn = 500
 
 // enter returns a running browser for one more page, and starts one if necessary.
 func (b *Browser) enter() (*instance, error) {
@@ -185,7 +185,7 @@ func (b *Browser) enter() (*instance, error) {
 	if b.closed {
 		return nil, errGone
 	}
-	if b.now != nil && (b.now.isGone() || b.now.drawn >= mostDrawn || b.now.drawn > 0 && b.now.process.resident() > b.bound()) {
+	if b.now != nil && (b.now.isGone() || b.now.drawn >= maxDrawn || b.now.drawn > 0 && b.now.process.resident() > b.bound()) {
 		b.retire()
 	}
 	if b.now == nil {

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	mostRequests = 100      // maximum number of requests from one page that get a response
-	mostBytes    = 64 << 20 // after this many bytes have been sent to one page, its requests are refused
-	fetchAtOnce  = 8        // maximum number of requests from one page that the caller handles at the same time
+	maxRequests = 100      // maximum number of requests from one page that get a response
+	maxBytes    = 64 << 20 // after this many bytes have been sent to one page, its requests are refused
+	fetchAtOnce = 8        // maximum number of requests from one page that the caller handles at the same time
 )
 
 // A paused is a request that the browser has paused until this package decides how to handle it.
@@ -112,7 +112,7 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 		return leave, u
 	case p.ResourceType == "Stylesheet":
 		return blank, u
-	case !isLoaded[p.ResourceType], p.isAside(), isTracker(u.Hostname()), t.asked >= mostRequests, t.bytes >= mostBytes:
+	case !isLoaded[p.ResourceType], p.isAside(), isTracker(u.Hostname()), t.asked >= maxRequests, t.bytes >= maxBytes:
 		return refuse, u
 	}
 	t.asked++

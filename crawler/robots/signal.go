@@ -21,7 +21,7 @@ import (
 // A signal is not a rule: it never forbids a fetch.
 
 const (
-	mostSignals   = 16 // maximum number of signals in a group; further signals are ignored
+	maxSignals    = 16 // maximum number of signals in a group; further signals are ignored
 	longestSignal = 32 // maximum length of a signal's name in bytes
 )
 
@@ -40,7 +40,7 @@ func (s *signals) add(value string) {
 		}
 		if before, known := (*s)[name]; known {
 			(*s)[name] = before && allowed
-		} else if len(*s) < mostSignals {
+		} else if len(*s) < maxSignals {
 			(*s)[strings.Clone(name)] = allowed
 		}
 	}

@@ -20,15 +20,15 @@ type hostile struct {
 	file       func() io.Reader
 	entries    int
 	end        error // the last error; nil if the file is read to its end
-	whole      bool  // the limit is MaxBytes instead of mostRead
+	whole      bool  // the limit is MaxBytes instead of maxRead
 }
 
-// mostLive is the number of bytes of memory that may be in use while a file is read.
-const mostLive = 256 << 10
+// maxLive is the number of bytes of memory that may be in use while a file is read.
+const maxLive = 256 << 10
 
-// mostRead is the limit for the bytes of a file in most cases, in place of [MaxBytes]. It makes the
+// maxRead is the limit for the bytes of a file in most cases, in place of [MaxBytes]. It makes the
 // test faster. The memory in use does not depend on the number of bytes that are skipped.
-const mostRead = 8 << 20
+const maxRead = 8 << 20
 
 const entry = "<url><loc>http://a.example/a/page/with/a/name</loc><lastmod>2020-01-01</lastmod></url>"
 
@@ -63,11 +63,11 @@ func hostiles() []hostile {
 	}
 }
 
-// TestHostile checks that no file needs more than mostLive bytes at once, and that reading ends.
+// TestHostile checks that no file needs more than maxLive bytes at once, and that reading ends.
 func TestHostile(t *testing.T) {
 	for _, h := range hostiles() {
 		t.Run(h.name, func(t *testing.T) {
-			bound := int64(mostRead)
+			bound := int64(maxRead)
 			if h.whole {
 				bound = MaxBytes
 			}
@@ -88,8 +88,8 @@ func TestHostile(t *testing.T) {
 			if n != h.entries || !errors.Is(end, h.end) {
 				t.Errorf("%d entries, ended with %v; want %d, %v", n, end, h.entries, h.end)
 			}
-			if m.peak > mostLive {
-				t.Errorf("held %d KB, want %d at most", m.peak>>10, mostLive>>10)
+			if m.peak > maxLive {
+				t.Errorf("held %d KB, want %d at most", m.peak>>10, maxLive>>10)
 			}
 			if m.read > bound+1<<16 {
 				t.Errorf("read %d bytes", m.read)
@@ -176,13 +176,13 @@ are read, compressed or decompressed. Two tests use this limit, and the others u
 
 | file | content of the file | entries read | end of reading | limit of memory | test |
 |---|---|---|---|---|---|
-`, mostLive>>10, MaxBytes>>20)
+`, maxLive>>10, MaxBytes>>20)
 	for _, h := range hostiles() {
 		end := "the whole file was read"
 		if h.end != nil {
 			end = h.end.Error()
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %d KB | `TestHostile/%s` |\n", h.name, h.does, h.entries, end, mostLive>>10, h.name)
+		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %d KB | `TestHostile/%s` |\n", h.name, h.does, h.entries, end, maxLive>>10, h.name)
 	}
 	name := filepath.Join("testdata", "hostile.md")
 	if *update {

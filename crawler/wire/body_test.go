@@ -147,7 +147,7 @@ func TestReadBodyLimit(t *testing.T) {
 // TestReadBodyBomb reads bodies that are small on the wire and huge when they are decoded, and
 // bodies that have no content however long they are.
 func TestReadBodyBomb(t *testing.T) {
-	const limit, mostMemory = 1 << 18, 32 << 20
+	const limit, maxMemory = 1 << 18, 32 << 20
 	mega := make([]byte, 1<<20)
 	gzipBomb := bytes.Repeat(wiretest.Encode(t, "gzip", mega), 200)
 	zstdBomb := bytes.Repeat(wiretest.Encode(t, "zstd", mega), 200)
@@ -180,7 +180,7 @@ func TestReadBodyBomb(t *testing.T) {
 			if err == nil || len(got) > limit {
 				t.Errorf("got %d bytes, %v, want that it stops", len(got), err)
 			}
-			if n := after.TotalAlloc - before.TotalAlloc; n > mostMemory {
+			if n := after.TotalAlloc - before.TotalAlloc; n > maxMemory {
 				t.Errorf("took %d MB of memory", n>>20)
 			}
 			if wire.n > encodedBound(limit)+1 {

@@ -242,17 +242,17 @@ func hasSession(href string) bool {
 	return false
 }
 
-// mostRead is the maximum number of nodes visited to collect the text of an element.
-const mostRead = 100
+// maxRead is the maximum number of nodes visited to collect the text of an element.
+const maxRead = 100
 
 func textOf(root *html.Node) string {
 	if c := root.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
-		return oneLine(c.Data, mostExample)
+		return oneLine(c.Data, maxExample)
 	}
 	var b strings.Builder
 	n := root.FirstChild
-	for range mostRead {
-		if n == nil || b.Len() > mostExample {
+	for range maxRead {
+		if n == nil || b.Len() > maxExample {
 			break
 		}
 		switch {
@@ -275,7 +275,7 @@ func textOf(root *html.Node) string {
 		}
 		n = n.NextSibling
 	}
-	return oneLine(b.String(), mostExample)
+	return oneLine(b.String(), maxExample)
 }
 
 // hasPicture reports whether an element contains something other than text that may have a name: a

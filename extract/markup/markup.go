@@ -85,8 +85,8 @@ func (s *Set) Remove(all ...Fault) {
 
 // These constants limit the examples that are stored with a page.
 const (
-	mostExamples = 2  // maximum number of examples of one kind of fault
-	mostExample  = 70 // maximum size of an example in bytes
+	maxExamples = 2  // maximum number of examples of one kind of fault
+	maxExample  = 70 // maximum size of an example in bytes
 )
 
 // Facts contains the faults of one page.
@@ -131,10 +131,10 @@ func (f *Facts) Drop(all ...Fault) {
 // found records a fault. The example may be "".
 func (r *reader) found(f Fault, example string) {
 	r.facts.Faults.Add(f)
-	if r.shown[f] == mostExamples {
+	if r.shown[f] == maxExamples {
 		return
 	}
-	if example = oneLine(example, mostExample); example == "" {
+	if example = oneLine(example, maxExample); example == "" {
 		return
 	}
 	s := strconv.Itoa(int(f)) + " " + example

@@ -91,11 +91,11 @@ func TestAnchors(t *testing.T) {
 func TestExamples(t *testing.T) {
 	facts := read(t, strings.Repeat("<img src=same.png>", 9)+`<img src="data:image/png;base64,`+strings.Repeat("é", 100_000)+`"><img src=b.png><img src=c.png><img src=d.png>`)
 	all := facts.Examples(ImageAlt)
-	if len(all) != mostExamples || all[0] != "same.png" || len(all[1]) > mostExample || !strings.HasSuffix(all[1], "é…") {
+	if len(all) != maxExamples || all[0] != "same.png" || len(all[1]) > maxExample || !strings.HasSuffix(all[1], "é…") {
 		t.Errorf("got %q", all)
 	}
 	facts.Drop(ImageAlt)
-	if facts.Faults.Has(ImageAlt) || facts.Examples(ImageAlt) != nil || !facts.Faults.Has(ImageSize) || len(facts.Examples(ImageSize)) != mostExamples {
+	if facts.Faults.Has(ImageAlt) || facts.Examples(ImageAlt) != nil || !facts.Faults.Has(ImageSize) || len(facts.Examples(ImageSize)) != maxExamples {
 		t.Errorf("after Drop: %+v", facts)
 	}
 }

@@ -2,7 +2,7 @@
 // A passage has a bounded number of words, follows the headings of the text, and keeps its id as
 // long as its words stay the same. The package is pure.
 //
-//	for _, p := range passage.Split(blocks, passage.DefaultMost) {
+//	for _, p := range passage.Split(blocks, passage.DefaultWords) {
 //		fmt.Println(p.ID, p.Path, p.Text)
 //	}
 //
@@ -64,21 +64,21 @@ type Passage struct {
 }
 
 const (
-	// DefaultMost is the maximum number of words of a passage, unless the user sets another limit.
+	// DefaultWords is the maximum number of words of a passage, unless the user sets another limit.
 	// Many embedding models read at most 512 tokens, which is some 350 words of English.
-	DefaultMost = 250
-	// LeastMost is the lowest limit; Split raises lower limits to it.
-	LeastMost = 20
+	DefaultWords = 250
+	// MinWords is the lowest limit; Split raises lower limits to it.
+	MinWords = 20
 
-	share       = 4   // a cut must leave at least 1/share of the limit on both sides
-	mostHeading = 200 // maximum number of bytes of a heading in Passage.Path
-	deepest     = 6   // maximum number of headings in Passage.Path
+	share      = 4   // a cut must leave at least 1/share of the limit on both sides
+	maxHeading = 200 // maximum number of bytes of a heading in Passage.Path
+	deepest    = 6   // maximum number of headings in Passage.Path
 )
 
-// Split divides a text into passages of at most limit words, in order. A limit below [LeastMost] is
-// raised to LeastMost. Blocks without words are left out.
+// Split divides a text into passages of at most limit words, in order. A limit below [MinWords] is
+// raised to MinWords. Blocks without words are left out.
 func Split(blocks []Block, limit int) (all []Passage) {
-	limit = max(limit, LeastMost)
+	limit = max(limit, MinWords)
 	var path []Block
 	for i := 0; i < len(blocks); {
 		j := i
@@ -110,8 +110,8 @@ func under(path []Block, h Block) []Block {
 func names(path []Block) (all []string) {
 	for _, h := range path {
 		text := strings.Join(strings.Fields(h.Text), " ")
-		if len(text) > mostHeading {
-			text = strings.ToValidUTF8(text[:mostHeading], "")
+		if len(text) > maxHeading {
+			text = strings.ToValidUTF8(text[:maxHeading], "")
 		}
 		if text != "" {
 			all = append(all, text)

@@ -44,7 +44,7 @@ func TestSplitAtHeadings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range Split(blocksOf(tt.text), DefaultMost) {
+			for _, p := range Split(blocksOf(tt.text), DefaultWords) {
 				got = append(got, show(p))
 			}
 			if !slices.Equal(got, tt.want) {
@@ -177,10 +177,10 @@ func TestEditChangesOnePassage(t *testing.T) {
 	for n := range edits {
 		blocks := article(r)
 		changed, i := edit(r, blocks)
-		before, after := Split(blocks, DefaultMost), Split(changed, DefaultMost)
+		before, after := Split(blocks, DefaultWords), Split(changed, DefaultWords)
 		ids := idsOf(after)
 		at := holding(before, blocks, i)
-		short := sectionWords(blocks, i) <= DefaultMost-4
+		short := sectionWords(blocks, i) <= DefaultWords-4
 		for k, p := range before {
 			kept := slices.Contains(ids, p.ID)
 			switch {
@@ -237,8 +237,8 @@ func TestInsertionKeepsLaterPassages(t *testing.T) {
 		for range 100 {
 			blocks = append(blocks, Block{Text: sentence(r, 10+r.IntN(70))})
 		}
-		before := Split(blocks, DefaultMost)
-		after := idsOf(Split(slices.Insert(slices.Clone(blocks), 1, Block{Text: sentence(r, 60)}), DefaultMost))
+		before := Split(blocks, DefaultWords)
+		after := idsOf(Split(slices.Insert(slices.Clone(blocks), 1, Block{Text: sentence(r, 60)}), DefaultWords))
 		lost := 0
 		for _, p := range before {
 			if !slices.Contains(after, p.ID) {
@@ -257,7 +257,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add(strings.Repeat("a b c d. ", 100), 30)
 	f.Add(strings.Repeat("x", 5000)+"\n\xff\u0300\u200b", 0)
 	f.Fuzz(func(t *testing.T, text string, most int) {
-		most = LeastMost + max(most, 0)%1000
+		most = MinWords + max(most, 0)%1000
 		blocks := blocksOf(text)
 		var want, got []string
 		for _, b := range blocks {
@@ -292,7 +292,7 @@ func BenchmarkSplit(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		Split(blocks, DefaultMost)
+		Split(blocks, DefaultWords)
 	}
 }
 
@@ -314,7 +314,7 @@ func BenchmarkSplitHostile(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Split(blocks, LeastMost)
+				Split(blocks, MinWords)
 			}
 		})
 	}

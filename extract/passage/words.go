@@ -12,11 +12,11 @@ import (
 
 // A word is a run of characters without white space between them. In scripts that do not separate
 // words, such as Chinese, each character is a word, together with the punctuation beside it. A run
-// of more than mostWord bytes counts as several words, so that a limit on words also limits the
+// of more than maxWord bytes counts as several words, so that a limit on words also limits the
 // bytes.
 type word struct{ block, start, end int }
 
-const mostWord = 100 // maximum length of a word in bytes
+const maxWord = 100 // maximum length of a word in bytes
 
 // Words returns the words of a text.
 func Words(text string) (all []string) {
@@ -38,7 +38,7 @@ func appendWords(words []word, block int, text string) []word {
 		single := language.StandsAlone(r)
 		letter := single || unicode.IsLetter(r) || unicode.IsDigit(r)
 		switch {
-		case !open, letters && letter && (single || alone), i+n-words[len(words)-1].start > mostWord:
+		case !open, letters && letter && (single || alone), i+n-words[len(words)-1].start > maxWord:
 			words = append(words, word{block: block, start: i})
 			open, alone, letters = true, single, letter
 		default:

@@ -66,16 +66,16 @@ type Row struct {
 // moved words of the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// leastRun is the minimum length in words of a run that is looked up in the whole other text.
-const leastRun = 5
+// minRun is the minimum length in words of a run that is looked up in the whole other text.
+const minRun = 5
 
-// These constants limit the work: mostRuns is the maximum number of runs considered for the chain,
-// mostGap is the maximum number of pairs of words compared between two runs of the chain, and
-// mostPairs is the maximum in total.
+// These constants limit the work: maxRuns is the maximum number of runs considered for the chain,
+// maxGap is the maximum number of pairs of words compared between two runs of the chain, and
+// maxPairs is the maximum in total.
 const (
-	mostRuns  = 2000
-	mostGap   = 1 << 20
-	mostPairs = 16 << 20
+	maxRuns  = 2000
+	maxGap   = 1 << 20
+	maxPairs = 16 << 20
 )
 
 // Texts aligns two texts, and counts their words by relation.
@@ -116,12 +116,12 @@ type place struct {
 type matching struct {
 	a, b  []place
 	x, y  []uint64
-	runs  []dedup.Passage // runs of at least leastRun tokens that are in both texts, longest first
+	runs  []dedup.Passage // runs of at least minRun tokens that are in both texts, longest first
 	pairs int             // number of pairs of tokens that may still be compared
 }
 
 func match(a, b Side) *matching {
-	m := &matching{x: a.Tokens.Shingles(nil, 1), y: b.Tokens.Shingles(nil, 1), pairs: mostPairs}
+	m := &matching{x: a.Tokens.Shingles(nil, 1), y: b.Tokens.Shingles(nil, 1), pairs: maxPairs}
 	m.a, m.b = make([]place, a.Tokens.Len()), make([]place, b.Tokens.Len())
 	for i := range m.a {
 		m.a[i].kind = Removed
@@ -129,8 +129,8 @@ func match(a, b Side) *matching {
 	for j := range m.b {
 		m.b[j].kind = Added
 	}
-	m.runs = dedup.Passages(a.Tokens, b.Tokens, leastRun)
-	m.runs = m.runs[:min(len(m.runs), mostRuns)]
+	m.runs = dedup.Passages(a.Tokens, b.Tokens, minRun)
+	m.runs = m.runs[:min(len(m.runs), maxRuns)]
 	i, j := 0, 0
 	for _, r := range chain(m.runs) {
 		m.between(i, r.A, j, r.B)
@@ -175,10 +175,10 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// leastShared is the minimum share of the shorter side of a gap that must be in both texts.
+// minShared is the minimum share of the shorter side of a gap that must be in both texts.
 // Otherwise no words of the gap are marked as equal, because any two sentences share words such as
 // "the".
-const leastShared = 0.35
+const minShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the
 // second, one by one. It trims equal tokens at both ends, and finds a longest common subsequence of
@@ -193,7 +193,7 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 		iEnd, jEnd = iEnd-1, jEnd-1
 	}
 	rows, cols := iEnd-i, jEnd-j
-	if rows == 0 || cols == 0 || rows*cols > min(mostGap, m.pairs) {
+	if rows == 0 || cols == 0 || rows*cols > min(maxGap, m.pairs) {
 		return
 	}
 	m.pairs -= rows * cols
@@ -208,7 +208,7 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 			}
 		}
 	}
-	if float64(*at(0, 0)) < leastShared*float64(min(rows, cols)) {
+	if float64(*at(0, 0)) < minShared*float64(min(rows, cols)) {
 		return
 	}
 	for r, c := 0, 0; r < rows && c < cols; {
@@ -261,7 +261,7 @@ func (m *matching) moved() {
 			for k+n < r.Tokens && m.a[r.A+k+n].kind == Removed && m.b[r.B+k+n].kind == Added {
 				n++
 			}
-			if n >= leastRun {
+			if n >= minRun {
 				move++
 				for t := range n {
 					m.a[r.A+k+t] = place{Moved, r.B + k + t, move}

@@ -52,9 +52,9 @@ func (b *blocks) lineOf() []int {
 	return of
 }
 
-// leastLinked is the minimum share of the shorter block's words that both blocks must contain to be
+// minLinked is the minimum share of the shorter block's words that both blocks must contain to be
 // put into one row.
-const leastLinked = 0.25
+const minLinked = 0.25
 
 func (m *matching) rows(x, y *blocks) (rows []Row) {
 	groups := m.group(x, y)
@@ -103,7 +103,7 @@ type groups struct {
 	linkedA, linkedB []bool
 }
 
-// group links the blocks of the two texts that share at least leastLinked of their words. Groups
+// group links the blocks of the two texts that share at least minLinked of their words. Groups
 // are numbered in text order.
 func (m *matching) group(x, y *blocks) groups {
 	g := groups{make([]int, len(x.lines)), make([]int, len(y.lines)), make([]bool, len(x.lines)), make([]bool, len(y.lines))}
@@ -120,7 +120,7 @@ func (m *matching) group(x, y *blocks) groups {
 	for i := range x.lines {
 		for j := range y.lines {
 			n := shared[[2]int{i, j}]
-			if n == 0 || float64(n) < leastLinked*float64(min(x.size(i), y.size(j))) {
+			if n == 0 || float64(n) < minLinked*float64(min(x.size(i), y.size(j))) {
 				continue
 			}
 			switch {

@@ -39,9 +39,9 @@ type Options struct {
 // use about this size.
 const DefaultSize = 1 << 30
 
-// mostEntries is the maximum number of responses in one file. The index of the open file is in
+// maxEntries is the maximum number of responses in one file. The index of the open file is in
 // memory, and takes about 60 MB for that many.
-const mostEntries = 250_000
+const maxEntries = 250_000
 
 type RecordStore interface {
 	Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error)
@@ -195,7 +195,7 @@ func (a *Archive) next(ctx context.Context) error {
 	return a.following(ctx)
 }
 
-func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mostEntries }
+func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= maxEntries }
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 

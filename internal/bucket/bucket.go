@@ -56,7 +56,7 @@ func Environment() Options {
 
 const (
 	partSize  = 16 << 20         // size of a part in bytes; some servers require all parts but the last to have the same size
-	mostParts = 10_000           // maximum number of parts of an object in S3
+	maxParts  = 10_000           // maximum number of parts of an object in S3
 	cleanTime = 30 * time.Second // time limit for removing the parts of a failed upload
 )
 
@@ -141,8 +141,8 @@ func (u *upload) send() (err error) {
 			return err
 		}
 	}
-	if len(u.parts) == mostParts {
-		return fmt.Errorf("the file is larger than %d GB, the size limit of an object: choose a name that ends in .zst, so that the file is compressed", partSize*mostParts>>30)
+	if len(u.parts) == maxParts {
+		return fmt.Errorf("the file is larger than %d GB, the size limit of an object: choose a name that ends in .zst, so that the file is compressed", partSize*maxParts>>30)
 	}
 	number := len(u.parts) + 1
 	part, err := u.client.PutObjectPart(u.ctx, u.bucket, u.key, u.id, number, bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), minio.PutObjectPartOptions{Sha256Hex: u.sum(), DisableContentSha256: true})

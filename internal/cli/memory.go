@@ -11,20 +11,20 @@ import (
 	"skink/internal/memory"
 )
 
-// leastMemory is the minimum value of --memory in bytes, enough for the program, the store and one
+// minMemory is the minimum value of --memory in bytes, enough for the program, the store and one
 // page.
-const leastMemory = 64 << 20
+const minMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	m := int64(memory.Default)
-	flags.Var(size(&m, leastMemory, "64MB or more"), "memory", "use about this much memory; when it is used up, wait before reading more pages")
+	flags.Var(size(&m, minMemory, "64MB or more"), "memory", "use about this much memory; when it is used up, wait before reading more pages")
 	return &m
 }
 
 // Limits on the growth of the heap during a crawl and a complete comparison.
 const (
-	mostPercent  = 200 // maximum growth of the heap between two collections, as a percentage of the live data
-	leastPercent = 50  // minimum growth; with less, garbage collection would take much of the processor time
+	maxPercent = 200 // maximum growth of the heap between two collections, as a percentage of the live data
+	minPercent = 50  // minimum growth; with less, garbage collection would take much of the processor time
 )
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
@@ -55,7 +55,7 @@ func paceCollector(budget int64) {
 // has about goal bytes at the next collection. The result is a multiple of 10.
 func growth(live, goal int64) int {
 	live = max(live, 1)
-	return int(min(max((goal-live)*10/live*10, leastPercent), mostPercent))
+	return int(min(max((goal-live)*10/live*10, minPercent), maxPercent))
 }
 
 // limitMemory passes the limit of --memory, in bytes, to the garbage collector, so that it collects

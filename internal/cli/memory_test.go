@@ -8,12 +8,12 @@ func TestGrowth(t *testing.T) {
 		live, goal int64
 		want       int
 	}{
-		{0, 256 * mb, mostPercent},
-		{60 * mb, 256 * mb, mostPercent}, // the usual size of a crawl: far below the goal
+		{0, 256 * mb, maxPercent},
+		{60 * mb, 256 * mb, maxPercent}, // the usual size of a crawl: far below the goal
 		{128 * mb, 256 * mb, 100},
 		{160 * mb, 256 * mb, 60},
-		{256 * mb, 256 * mb, leastPercent}, // at the goal
-		{800 * mb, 256 * mb, leastPercent},
+		{256 * mb, 256 * mb, minPercent}, // at the goal
+		{800 * mb, 256 * mb, minPercent},
 	} {
 		if got := growth(tt.live, tt.goal); got != tt.want {
 			t.Errorf("growth(%d MB, %d MB) = %d %%, want %d %%", tt.live/mb, tt.goal/mb, got, tt.want)

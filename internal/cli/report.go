@@ -186,10 +186,10 @@ const (
 
 // nearly returns the pairs of pages whose similarity is slightly below the threshold of the rule.
 func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
-	if rule.Similarity <= complete.LeastAlike {
+	if rule.Similarity <= complete.MinAlike {
 		return &audit.Nearly{From: rule.Similarity}, nil
 	}
-	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true}, complete.LeastAlike, rule.Similarity)
+	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true}, complete.MinAlike, rule.Similarity)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	set := &r.set
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
-		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.LeastSimilarity()))
+		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.MinSimilarity()))
 	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "treat a page as a duplicate if an earlier page resembles it (resemblance) or contains nearly all of it (containment)")
 	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, wanting[float64]("a number above 0 and at most 1")), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
 	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")

@@ -144,8 +144,8 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// mostCursor is the maximum size of a cursor file in bytes.
-const mostCursor = 1 << 10
+// maxCursor is the maximum size of a cursor file in bytes.
+const maxCursor = 1 << 10
 
 // read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
 // error for a device or a pipe, because write would replace it with a file.
@@ -156,7 +156,7 @@ func (f *sinceFlags) read() (string, error) {
 		return "", nil
 	case err != nil:
 		return "", plainError(f.cursor, err)
-	case !info.Mode().IsRegular(), info.Size() > mostCursor:
+	case !info.Mode().IsRegular(), info.Size() > maxCursor:
 		return "", fmt.Errorf("--cursor %s: not a cursor file: choose another file", f.cursor)
 	}
 	b, err := os.ReadFile(f.cursor)

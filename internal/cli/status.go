@@ -131,7 +131,7 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 	}
 	fmt.Fprintf(out, "%s with pending URLs\n", report.Counted(len(st.Hosts), "host"))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, h := range st.Hosts[:min(len(st.Hosts), session.MostHosts)] {
+	for _, h := range st.Hosts[:min(len(st.Hosts), session.MaxHosts)] {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", harmless.Line(h.Host), report.Grouped(h.Pending), h.note())
 	}
 	return w.Flush()

@@ -33,8 +33,8 @@ type labelledPair struct {
 }
 
 const (
-	leastPairs  = 10       // with fewer pairs, the confidence intervals would be too wide to be useful
-	leastLabels = 2        // minimum number of pairs with each label, because cross-validation leaves out each pair in turn
+	minPairs    = 10       // with fewer pairs, the confidence intervals would be too wide to be useful
+	minLabels   = 2        // minimum number of pairs with each label, because cross-validation leaves out each pair in turn
 	maxPairLine = 64 << 20 // in bytes
 )
 
@@ -96,14 +96,14 @@ func enough(name string, pairs []labelledPair) error {
 	switch {
 	case len(pairs) == 0:
 		return fmt.Errorf("%s has no labelled pairs: write one per line, such as %s", name, examplePair)
-	case len(pairs) < leastPairs:
-		return fmt.Errorf("%s has only %s: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labelled pair"), leastPairs)
+	case len(pairs) < minPairs:
+		return fmt.Errorf("%s has only %s: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labelled pair"), minPairs)
 	case others == 0:
 		return fmt.Errorf("%s: all %s are labelled as duplicates, so every low threshold looks right: add pairs with \"duplicate\":false", name, report.Counted(len(pairs), "pair"))
 	case duplicates == 0:
 		return fmt.Errorf("%s: none of %s is labelled as a duplicate, so every high threshold looks right: add pairs with \"duplicate\":true", name, report.Counted(len(pairs), "pair"))
-	case min(duplicates, others) < leastLabels:
-		return fmt.Errorf("%s: only 1 of %s is labelled \"duplicate\":%t: label at least %d such pairs, preferably hundreds", name, report.Counted(len(pairs), "pair"), duplicates == 1, leastLabels)
+	case min(duplicates, others) < minLabels:
+		return fmt.Errorf("%s: only 1 of %s is labelled \"duplicate\":%t: label at least %d such pairs, preferably hundreds", name, report.Counted(len(pairs), "pair"), duplicates == 1, minLabels)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func ratio(to *float64, least float64, outside func(float64) string) *number[flo
 // similarity returns the value of a flag that accepts a resemblance, up to 1. Some users write a
 // percentage, so the error for 90 suggests 0.9.
 func similarity(to *float64) *number[float64] {
-	least := dedup.LeastSimilarity()
+	least := dedup.MinSimilarity()
 	return ratio(to, least, func(v float64) string {
 		better := dedup.DefaultSimilarity
 		if share := v / 100; v > 1 && share >= least && share <= 1 {

@@ -38,14 +38,14 @@ import (
 // Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
 // resemblances take all values between two similarities, and the pages are compared pair by pair.
 
-// LeastAlike is the lowest resemblance at which pairs are found, unless the crawl's similarity is
+// MinAlike is the lowest resemblance at which pairs are found, unless the crawl's similarity is
 // lower. Pages that share a template and differ only in a few names have about this resemblance.
-const LeastAlike = 0.3
+const MinAlike = 0.3
 
-// EachTwentieth returns the multiples of 0.05 from the lesser of [LeastAlike] and least up to 1.
+// EachTwentieth returns the multiples of 0.05 from the lesser of [MinAlike] and least up to 1.
 func EachTwentieth(least float64) (all []float64) {
 	for n := 1; n <= 20; n++ {
-		if similarity := float64(n) / 20; similarity >= min(least, LeastAlike) {
+		if similarity := float64(n) / 20; similarity >= min(least, MinAlike) {
 			all = append(all, similarity)
 		}
 	}

@@ -101,7 +101,7 @@ func TestAlikeFindsDoorways(t *testing.T) {
 	}
 	a := alike(t, Options{Rule: rule}, pages...)
 	first := a.Curve()[0]
-	if first != (Step{Similarity: LeastAlike, Clusters: 1, Pages: 8}) {
+	if first != (Step{Similarity: MinAlike, Clusters: 1, Pages: 8}) {
 		t.Fatalf("at the least there are %+v", first)
 	}
 	groups := a.Below(rule.Similarity)
@@ -166,7 +166,7 @@ func TestBelow(t *testing.T) {
 	}
 	same(t, "leader", groups[0].Leader.String(), dedup.HashOf([]byte("http://a.test/1")).String())
 	for i, m := range groups[0].Members {
-		if m.Resemblance < LeastAlike || m.Resemblance >= rule.Similarity || i > 0 && m.Resemblance > groups[0].Members[i-1].Resemblance {
+		if m.Resemblance < MinAlike || m.Resemblance >= rule.Similarity || i > 0 && m.Resemblance > groups[0].Members[i-1].Resemblance {
 			t.Errorf("member %d resembles the leader by %v", i, m.Resemblance)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"skink/store"
 )
 
-// BenchmarkFindAlike finds the clusters of a store at each twentieth from LeastAlike to 1. There
+// BenchmarkFindAlike finds the clusters of a store at each twentieth from MinAlike to 1. There
 // are two kinds of stores:
 //
 //   - mixed: each host has a hundred pages with a common menu. A page has 40 to 700 words out of a

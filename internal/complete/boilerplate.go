@@ -96,7 +96,7 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 					return nil, err
 				}
 				numbers = slices.Collect(maps.Keys(blocks))
-				if weight += len(numbers); weight <= mostHeld {
+				if weight += len(numbers); weight <= maxHeld {
 					held[i] = numbers
 				}
 			}
@@ -107,9 +107,9 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is the maximum number of block hashes that learnHost keeps in memory. A hash has 8
+// maxHeld is the maximum number of block hashes that learnHost keeps in memory. A hash has 8
 // bytes, so the limit is 16 MiB.
-const mostHeld = 2 << 20
+const maxHeld = 2 << 20
 
 // blocksOf returns the texts of a page's blocks by their hashes.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {

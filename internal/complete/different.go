@@ -33,8 +33,8 @@ import (
 // are mistaken for a template.
 
 const (
-	ownWords     = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
-	mostOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
+	ownWords    = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
+	maxOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
 )
 
 // A kind is the key of a set of pages that may be copies of each other: pages of the same host with
@@ -58,7 +58,7 @@ func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	pages := map[string][]*ranked{}
 	for k, p := range w.kinds() {
 		before := counted[k]
-		if len(before) > 0 && telling[k.titled] || len(before) == mostOneTitle {
+		if len(before) > 0 && telling[k.titled] || len(before) == maxOneTitle {
 			continue
 		}
 		another, err := w.another(ctx, vocabulary, p, before)

@@ -102,7 +102,7 @@ func TestComparedOnce(t *testing.T) {
 			return func() string { return shown(t, w) }
 		}},
 		{"nearly", func(s store.Reader, opt Options) func() string {
-			a, err := FindAlike(ctx, s, opt, LeastAlike, rule.Similarity)
+			a, err := FindAlike(ctx, s, opt, MinAlike, rule.Similarity)
 			return func() string { return fmt.Sprint(a.Below(rule.Similarity), a.Curve(), err) }
 		}},
 		{"curve", func(s store.Reader, opt Options) func() string {

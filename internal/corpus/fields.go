@@ -177,7 +177,7 @@ func orList(names []string) string {
 	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }
 
-const mostListed = 8
+const maxListed = 8
 
 // itHas returns a text that lists the fields of a record, so that users see which ones they can
 // select.
@@ -187,8 +187,8 @@ func itHas(fields iter.Seq[string]) string {
 		return "the record has no fields"
 	}
 	more := ""
-	if n := len(names) - mostListed; n > 0 {
-		names, more = names[:mostListed], fmt.Sprintf(" and %d more", n)
+	if n := len(names) - maxListed; n > 0 {
+		names, more = names[:maxListed], fmt.Sprintf(" and %d more", n)
 	}
 	for i, name := range names {
 		names[i] = strconv.Quote(brief(name))

@@ -5,5 +5,5 @@ package disk
 // FileLimit returns 0, because the limit is unknown on this system.
 func FileLimit() int64 { return 0 }
 
-// MostFiles returns no limit.
-func MostFiles() Limit { return Limit{} }
+// MaxFiles returns no limit.
+func MaxFiles() Limit { return Limit{} }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MostFiles returns the lower of two limits: the number of files that this process may have open,
+// MaxFiles returns the lower of two limits: the number of files that this process may have open,
 // and, on Linux, the number of its memory maps.
-func MostFiles() Limit {
+func MaxFiles() Limit {
 	limit := Limit{FileLimit(), "open files", "ulimit -n "}
 	b, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	if err != nil {

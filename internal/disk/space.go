@@ -19,9 +19,9 @@ const (
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
-	// LeastReserve is the smallest default, in bytes: enough to write two memtables and compact
+	// MinReserve is the smallest default, in bytes: enough to write two memtables and compact
 	// their tables. With 16 MiB, the process has been seen to crash on a full disk.
-	LeastReserve = 64 << 20
+	MinReserve = 64 << 20
 	// askInterval is how long a measurement of free space stays valid. In that time, a program that
 	// writes 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
@@ -64,7 +64,7 @@ func (s *Space) HasRoom(bytes int64) bool {
 
 func (s *Space) kept(total int64) int64 {
 	if s.Reserve == 0 {
-		return min(defaultReserve, max(LeastReserve, total/reserveShare))
+		return min(defaultReserve, max(MinReserve, total/reserveShare))
 	}
 	return s.Reserve
 }

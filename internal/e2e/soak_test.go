@@ -262,11 +262,11 @@ func (w *webgen) checkAsked(t *testing.T) {
 // These are the bounds of TestSoak. If the server has to wait for a processor, all allowed
 // connections are in use.
 const (
-	inUse, idle    = 1024, 256              // numbers of connections
-	mostGoroutines = 3*inUse + 2*idle + 200 // two goroutines for each connection, a third for each connection in use, and 200 for workers and badger
-	mostFiles      = inUse + idle + 300     // connections and badger's tables
-	mostGrowth     = 1.25                   // bound for the minimum of live memory in the last quarter, relative to the second quarter
-	growthFloor    = (64 + 16) << 20        // growth that is ignored: the leaders' shingles, and a compaction that lasts for a whole short period
+	inUse, idle   = 1024, 256              // numbers of connections
+	maxGoroutines = 3*inUse + 2*idle + 200 // two goroutines for each connection, a third for each connection in use, and 200 for workers and badger
+	maxFiles      = inUse + idle + 300     // connections and badger's tables
+	maxGrowth     = 1.25                   // bound for the minimum of live memory in the last quarter, relative to the second quarter
+	growthFloor   = (64 + 16) << 20        // growth that is ignored: the leaders' shingles, and a compaction that lasts for a whole short period
 )
 
 type sample struct {
@@ -346,17 +346,17 @@ func checkFlat(t *testing.T, records []*store.Record, samples []sample) {
 		}
 		most := highest(in)
 		t.Logf("up to %6d records: %5.0f a second, live memory %3d to %3d MB, at most %3d MB resident, %3d goroutines, %3d files",
-			(i+1)*len(times)/parts, float64(len(times))/parts/to.Sub(from).Seconds(), leastLive(in)>>20, most.live>>20, most.resident>>20, most.goroutines, most.files)
+			(i+1)*len(times)/parts, float64(len(times))/parts/to.Sub(from).Seconds(), minLive(in)>>20, most.live>>20, most.resident>>20, most.goroutines, most.files)
 	}
 	most := highest(samples)
-	if most.goroutines > mostGoroutines || most.files > mostFiles {
-		t.Errorf("%d goroutines and %d files, want no more than %d and %d", most.goroutines, most.files, mostGoroutines, mostFiles)
+	if most.goroutines > maxGoroutines || most.files > maxFiles {
+		t.Errorf("%d goroutines and %d files, want no more than %d and %d", most.goroutines, most.files, maxGoroutines, maxFiles)
 	}
 	warm, end := between(at(0.25), at(0.5)), between(at(0.75), at(1))
 	if len(warm) == 0 || len(end) == 0 {
 		return // the crawl was too short for a comparison
 	}
-	if m, n := leastLive(warm), leastLive(end); float64(n) > mostGrowth*float64(m)+growthFloor {
+	if m, n := minLive(warm), minLive(end); float64(n) > maxGrowth*float64(m)+growthFloor {
 		t.Errorf("the memory always held grew from %d MB in the second quarter to %d MB in the last", m>>20, n>>20)
 	}
 }
@@ -369,6 +369,6 @@ func highest(samples []sample) (most sample) {
 	return most
 }
 
-func leastLive(samples []sample) uint64 {
+func minLive(samples []sample) uint64 {
 	return slices.MinFunc(samples, func(a, b sample) int { return cmp.Compare(a.live, b.live) }).live
 }

@@ -77,7 +77,7 @@ func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) +
 
 // The memory that a document needs depends little on the size of its file.
 func documentCost(documents *document.Reader, body []byte) int64 {
-	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
+	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MaxText(len(body)))
 }
 
 var errOutgrown = errors.New("the HTML tree of the page is larger than expected")

@@ -7,14 +7,14 @@ import (
 // These constants limit how much of a change a record keeps. That is enough to show what the change
 // is about.
 const (
-	mostShown  = 400 // maximum number of bytes of the added text, and of the removed text
-	mostBefore = 3   // number of unchanged words shown on each side
+	maxShown  = 400 // maximum number of bytes of the added text, and of the removed text
+	maxBefore = 3   // number of unchanged words shown on each side
 )
 
 // difference compares two versions of a page's text, and returns the text that was added and the
 // text that was removed. These are whole lines. If as many lines were added as removed, only the
 // differing words are returned, with a few unchanged words around them. Both results are truncated
-// to mostShown bytes.
+// to maxShown bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
 	if len(gone) == len(came) {
@@ -42,7 +42,7 @@ func without(text, other string) (lines []string) {
 }
 
 // core removes the common words at the beginning and at the end of two blocks, except for
-// mostBefore words on each side.
+// maxBefore words on each side.
 func core(a, b string) (string, string) {
 	x, y := strings.Fields(a), strings.Fields(b)
 	most := min(len(x), len(y))
@@ -55,7 +55,7 @@ func core(a, b string) (string, string) {
 		tail++
 	}
 	cut := func(words []string) string {
-		from, to := max(head-mostBefore, 0), len(words)-max(tail-mostBefore, 0)
+		from, to := max(head-maxBefore, 0), len(words)-max(tail-maxBefore, 0)
 		s := strings.Join(words[from:to], " ")
 		if from > 0 {
 			s = "… " + s
@@ -70,8 +70,8 @@ func core(a, b string) (string, string) {
 
 func shown(lines []string) string {
 	s := strings.Join(lines, "\n")
-	if len(s) > mostShown {
-		s = cut(s, mostShown-len("…")) + "…"
+	if len(s) > maxShown {
+		s = cut(s, maxShown-len("…")) + "…"
 	}
 	return s
 }

@@ -30,9 +30,9 @@ type candidate struct {
 	passed   int           // number of later candidates that were given one of these locks first
 }
 
-// mostPassed is the maximum number of later pages that may get the lock of a cluster before an
+// maxPassed is the maximum number of later pages that may get the lock of a cluster before an
 // earlier one.
-const mostPassed = 256
+const maxPassed = 256
 
 // The argument standing is that of the page that needs the locks.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
@@ -113,7 +113,7 @@ func (e *electing) give(c *candidate) {
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {
 		switch {
-		case c.passed >= mostPassed:
+		case c.passed >= maxPassed:
 			return 0
 		case c.clusters == nil:
 			return 1

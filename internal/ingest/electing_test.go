@@ -100,7 +100,7 @@ func TestElectingClusters(t *testing.T) {
 	}
 }
 
-// After mostPassed later pages have got the lock of a cluster first, a page gets the lock before
+// After maxPassed later pages have got the lock of a cluster first, a page gets the lock before
 // all others.
 func TestElectingPassesBounded(t *testing.T) {
 	cluster := []dedup.Hash{{1}}
@@ -110,10 +110,10 @@ func TestElectingPassesBounded(t *testing.T) {
 		t.Fatal("the home page does not go before another")
 	}
 	later := &candidate{standing: first, clusters: cluster}
-	if later.compare(&candidate{standing: last, clusters: cluster, passed: mostPassed - 1}) >= 0 {
+	if later.compare(&candidate{standing: last, clusters: cluster, passed: maxPassed - 1}) >= 0 {
 		t.Error("a page that goes before another does not get the cluster before it")
 	}
-	if later.compare(&candidate{standing: last, clusters: cluster, passed: mostPassed}) <= 0 {
-		t.Errorf("a page was passed over more than %d times", mostPassed)
+	if later.compare(&candidate{standing: last, clusters: cluster, passed: maxPassed}) <= 0 {
+		t.Errorf("a page was passed over more than %d times", maxPassed)
 	}
 }

@@ -193,7 +193,7 @@ func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	body, _ := page.Document()
 	text, cost := len(body), costOf(len(body), tree)
 	if r.opt.isDocument(page) {
-		text, cost = document.MostText(len(body)), documentCost(r.opt.Documents, body)
+		text, cost = document.MaxText(len(body)), documentCost(r.opt.Documents, body)
 	}
 	if r.opt.Markdown != store.NoMarkdown {
 		cost += markdownCost * int64(text)

@@ -65,13 +65,13 @@ const (
 	// lastVisits is how many of the most recent visits to a host count. Older visits are ignored,
 	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
-	// leastTurned is the minimum number of pages in these visits that must have been replaced by
+	// minTurned is the minimum number of pages in these visits that must have been replaced by
 	// error pages before the host gets no more requests. On a small site, a few pages may be edited
 	// together.
-	leastTurned = 5
-	// mostHeld bounds the number of pages of a host that wait for a second fetch. A host that
+	minTurned = 5
+	// maxHeld bounds the number of pages of a host that wait for a second fetch. A host that
 	// rewrites more pages, each with a different text, has no outage.
-	mostHeld = 1 << 14
+	maxHeld = 1 << 14
 )
 
 // hours records the results of this run's repeated visits to the pages of all hosts, to detect
@@ -133,10 +133,10 @@ func (o *hour) visited(signature dedup.Hash) (well bool) {
 			turned++
 		}
 	}
-	if o.why == "" && !o.real && turned >= leastTurned && 2*turned > len(o.last) {
+	if o.why == "" && !o.real && turned >= minTurned && 2*turned > len(o.last) {
 		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty, or all have the same text", turned, len(o.last))
 	}
-	return len(o.last) >= leastTurned && 2*turned < len(o.last)
+	return len(o.last) >= minTurned && 2*turned < len(o.last)
 }
 
 func (h *hours) leave(host string) (why string) {
@@ -221,7 +221,7 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	if !second {
 		o.visited(t.signature)
 	}
-	if second || o.hasTurned(t.signature) || t.never || len(o.looked) >= mostHeld {
+	if second || o.hasTurned(t.signature) || t.never || len(o.looked) >= maxHeld {
 		delete(o.looked, page)
 		return false
 	}

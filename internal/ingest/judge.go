@@ -106,7 +106,7 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 			return nil, err
 		}
 		group, ctx := errgroup.WithContext(ctx) // the store combines concurrent reads
-		group.SetLimit(mostAtOnce)
+		group.SetLimit(maxAtOnce)
 		for k, i := range asking {
 			group.Go(func() (err error) {
 				if all[i], err = d.decide(ctx, visits[i], asks[k], &found[k], how); err != nil {
@@ -127,7 +127,7 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 	return all, nil
 }
 
-const mostAtOnce = 64
+const maxAtOnce = 64
 
 // leads reports whether r is the record of a duplicate of the visited page, in its current version
 // or an earlier one.

@@ -22,9 +22,9 @@ import (
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed is the maximum number of URLs in a [listing], which limits its memory to about 400 MB.
+// maxListed is the maximum number of URLs in a [listing], which limits its memory to about 400 MB.
 // Further URLs count as listed only if their pages are in the store when the sitemap is read.
-const mostListed = 10_000_000
+const maxListed = 10_000_000
 
 // listedName is the key of the number of parts in a store. The keys of the parts begin with it.
 const listedName = "listed"
@@ -64,7 +64,7 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 		if err != nil {
 			return nil, err
 		}
-		for ; len(part) >= 8 && len(l.urls) < mostListed; part = part[8:] {
+		for ; len(part) >= 8 && len(l.urls) < maxListed; part = part[8:] {
 			l.urls[binary.LittleEndian.Uint64(part)] = struct{}{}
 		}
 	}
@@ -84,7 +84,7 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 		}
 		var part []byte
 		for _, id := range ids {
-			if _, ok := l.urls[shortID(id)]; !ok && len(l.urls)+len(part)/8 < mostListed {
+			if _, ok := l.urls[shortID(id)]; !ok && len(l.urls)+len(part)/8 < maxListed {
 				part = binary.LittleEndian.AppendUint64(part, shortID(id))
 			}
 		}

@@ -54,7 +54,7 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 			return err
 		}
 		for len(members) > 0 {
-			n, err := e.judgeSome(ctx, again, members[:min(len(members), mostAtOnce)])
+			n, err := e.judgeSome(ctx, again, members[:min(len(members), maxAtOnce)])
 			if err != nil {
 				return fmt.Errorf("judge pages again after their leader changed: %w", err)
 			}

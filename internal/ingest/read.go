@@ -253,7 +253,7 @@ func (got *reading) describe(doc *extract.Document) {
 	}
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
-	for _, h := range doc.H1[:min(len(doc.H1), store.MostHeadings)] {
+	for _, h := range doc.H1[:min(len(doc.H1), store.MaxHeadings)] {
 		r.H1 = append(r.H1, cut(h, maxName))
 	}
 	if doc.Bound != "" {
@@ -269,7 +269,7 @@ func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
 	}
 	var all []string
 	for _, href := range doc.Canonicals {
-		if url, err := base.Resolve(href); err == nil && !slices.Contains(all, url) && len(all) < store.MostCanonicals {
+		if url, err := base.Resolve(href); err == nil && !slices.Contains(all, url) && len(all) < store.MaxCanonicals {
 			all = append(all, url)
 		}
 	}
@@ -277,7 +277,7 @@ func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
 		r.Canonicals = all
 	}
 	for _, a := range doc.Alternates {
-		if a.Hreflang == "" || len(r.Alternates) == store.MostAlternates {
+		if a.Hreflang == "" || len(r.Alternates) == store.MaxAlternates {
 			continue
 		}
 		if url, err := base.Resolve(a.Href); err == nil {

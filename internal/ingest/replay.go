@@ -32,9 +32,9 @@ type Replayed struct {
 	Known func()
 }
 
-// mostReaders also limits how many pages wait in memory. More readers would not help, because a
+// maxReaders also limits how many pages wait in memory. More readers would not help, because a
 // single goroutine commits.
-const mostReaders = 8
+const maxReaders = 8
 
 type replaying struct {
 	*Replayed
@@ -57,7 +57,7 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 		}
 		return nil
 	})
-	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), mostReaders), brought, func(ctx context.Context, r *replaying) error {
+	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), maxReaders), brought, func(ctx context.Context, r *replaying) error {
 		// The share of memory was for the tree, which is no longer needed. A page waiting for
 		// earlier pages must not keep a share that one of them may need.
 		got, share, err := p.reader.read(ctx, r.Page, r.Leads)

@@ -26,8 +26,8 @@ import (
 const (
 	restlessVisits = 3       // two changes in a row may be edits, even of a page that is visited rarely
 	restlessWords  = 30      // maximum number of differing words in an ignored passage; captchas and times have fewer
-	mostRestless   = 8       // maximum number of ignored passages on a page; with more, the page counts as changed
-	mostCompared   = 1 << 20 // maximum number of line pairs compared to find the passages of a page
+	maxRestless    = 8       // maximum number of ignored passages on a page; with more, the page counts as changed
+	maxCompared    = 1 << 20 // maximum number of line pairs compared to find the passages of a page
 	restlessText   = 120     // maximum number of bytes of a passage in the record
 )
 
@@ -59,7 +59,7 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 	}
 	if !all { // the other changes may hide passages of the last visit, so keep those
 		for j, e := range last {
-			if !known[j] && len(found) < mostRestless {
+			if !known[j] && len(found) < maxRestless {
 				found = append(found, e)
 			}
 		}
@@ -88,7 +88,7 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 		tail++
 	}
 	a, b := was[head:len(was)-tail], is[head:len(is)-tail]
-	if len(a)*len(b) > mostCompared {
+	if len(a)*len(b) > maxCompared {
 		return nil, false
 	}
 	all = true
@@ -111,7 +111,7 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 		for _, d := range parts {
 			now := strings.Join(b[d.b:d.bEnd], "\n")
 			gone, came := core(strings.Join(a[d.a:d.aEnd], "\n"), now)
-			if len(strings.Fields(gone)) > restlessWords+2*mostBefore || len(strings.Fields(came)) > restlessWords+2*mostBefore || len(found) == mostRestless {
+			if len(strings.Fields(gone)) > restlessWords+2*maxBefore || len(strings.Fields(came)) > restlessWords+2*maxBefore || len(found) == maxRestless {
 				all = false
 				continue
 			}

@@ -134,9 +134,9 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 	return nil
 }
 
-// mostMembers is the maximum number of members of one leader that are compared with an answer. The
+// maxMembers is the maximum number of members of one leader that are compared with an answer. The
 // others are compared at their next visit.
-const mostMembers = 64
+const maxMembers = 64
 
 // examine finds the stored pages of a pattern that have the text of its probe's answer, and calls
 // putBack for them. It compares the suspects and, if a suspect leads a cluster, the members of the
@@ -177,14 +177,14 @@ func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []st
 	return f.putBack(ctx, soft, said...)
 }
 
-// membersIn returns up to mostMembers members of a leader's cluster whose URLs have the same
+// membersIn returns up to maxMembers members of a leader's cluster whose URLs have the same
 // pattern as url.
 func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
 	for r, err := range f.store.Members(ctx, []dedup.Hash{leader}) {
 		if err != nil {
 			return nil, err
 		}
-		if len(ids) < mostMembers && learn.SamePattern(r.URL, url) {
+		if len(ids) < maxMembers && learn.SamePattern(r.URL, url) {
 			ids = append(ids, r.ID)
 		}
 	}

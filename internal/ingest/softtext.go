@@ -21,12 +21,12 @@ import (
 // the same words, and one of these is true:
 //
 //   - The texts have the same words, in any order. A few words with digits may differ on either
-//     side, such as a time or a counter: at most mostOwn, and at most one in oneIn of the answer's
+//     side, such as a time or a counter: at most maxOwn, and at most one in oneIn of the answer's
 //     words. On some sites, real pages with other titles differ from the answer by a few words
 //     only. So the number of differing words must be below half of that of the nearest of these
-//     pages, and 0 if fewer than leastOthers of them are known.
-//   - At least leastOthers pages of the pattern have other titles, and the page shares text with
-//     the answer that none of them has: at least leastShared runs of three words, and at least one
+//     pages, and 0 if fewer than minOthers of them are known.
+//   - At least minOthers pages of the pattern have other titles, and the page shares text with
+//     the answer that none of them has: at least minShared runs of three words, and at least one
 //     in shareOfOwn of the page's runs that are not in those other texts. This recognizes error
 //     pages that also show a changing selection of other texts.
 //
@@ -35,11 +35,11 @@ import (
 // answer with a time or a random text is not recognized on a site that has one title for all pages,
 // or if all known URLs of the pattern do not exist.
 const (
-	mostOwn     = 8  // maximum number of words that may differ
-	oneIn       = 8  // at most one in oneIn of the answer's words may differ
-	leastOthers = 3  // minimum number of known pages with other titles
-	leastShared = 16 // minimum number of runs of three words that the page shares with the answer
-	shareOfOwn  = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
+	maxOwn     = 8  // maximum number of words that may differ
+	oneIn      = 8  // at most one in oneIn of the answer's words may differ
+	minOthers  = 3  // minimum number of known pages with other titles
+	minShared  = 16 // minimum number of runs of three words that the page shares with the answer
+	shareOfOwn = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
 )
 
 // saysMissing reports whether a page is equal to the answer to its pattern's probe. It calls text
@@ -118,9 +118,9 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 		return false
 	case own == 0 && missing == 0:
 		return true
-	case a.others < leastOthers:
+	case a.others < minOthers:
 		return false
-	case ownPlain == 0 && missingPlain == 0 && max(own, missing) <= min(mostOwn, words/oneIn, (a.near-1)/2):
+	case ownPlain == 0 && missingPlain == 0 && max(own, missing) <= min(maxOwn, words/oneIn, (a.near-1)/2):
 		return true
 	}
 	return a.shares(page, drop)
@@ -140,7 +140,7 @@ func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 			shared++
 		}
 	}
-	return shared >= leastShared && shared*shareOfOwn >= own
+	return shared >= minShared && shared*shareOfOwn >= own
 }
 
 // countDifference returns the number of a page's words that are not in an answer (own), the number

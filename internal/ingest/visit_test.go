@@ -153,7 +153,7 @@ func TestChangedPage(t *testing.T) {
 	for n := range 20 {
 		handle(t, p, again(article(url, words(uint64(n+2), 60)), n+2))
 	}
-	if r := content(t, s, url).Record; len(r.Earlier) != store.MostVisits || !r.FirstFetched().Equal(was.Record.FetchedAt) {
+	if r := content(t, s, url).Record; len(r.Earlier) != store.MaxVisits || !r.FirstFetched().Equal(was.Record.FetchedAt) {
 		t.Errorf("%d earlier visits, first %v", len(r.Earlier), r.FirstFetched())
 	}
 }
@@ -165,7 +165,7 @@ func TestDifference(t *testing.T) {
 		{"a\na", "a", "", "a"},
 		{"1 2 3 4 5 6 7 8 9", "1 2 3 4 x 6 7 8 9", "… 2 3 4 x 6 7 8 …", "… 2 3 4 5 6 7 8 …"},
 		{"one\n1 2 3", "two\n1 2 3", "two", "one"},
-		{"", strings.Repeat("é", 1000), strings.Repeat("é", (mostShown-3)/2) + "…", ""},
+		{"", strings.Repeat("é", 1000), strings.Repeat("é", (maxShown-3)/2) + "…", ""},
 		{"same", "same", "", ""},
 	} {
 		if added, removed := difference(c.was, c.is); added != c.added || removed != c.removed {

@@ -33,8 +33,8 @@ type ending struct {
 	never       bool // words with this ending are never adjectives
 }
 
-// leastStem is the minimum number of letters before the suffix of a word.
-const leastStem = 2
+// minStem is the minimum number of letters before the suffix of a word.
+const minStem = 2
 
 var declensions = map[string]func() declined{
 	"de": onceDeclined("de"), "es": onceDeclined("es"), "fr": onceDeclined("fr"), "it": onceDeclined("it"), "nl": onceDeclined("nl"),
@@ -100,7 +100,7 @@ func (d *declined) is(word string) bool {
 	}
 	letters := 0
 	for i := range word {
-		if letters++; letters <= leastStem || len(word)-i > d.longest {
+		if letters++; letters <= minStem || len(word)-i > d.longest {
 			continue
 		}
 		if e, ok := d.suffixes[word[i:]]; ok {

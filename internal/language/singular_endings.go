@@ -45,8 +45,8 @@ type plurals struct {
 	longest int               // in bytes, of the longest ending
 }
 
-// leastSingular is the minimum number of letters in a singular made by an ending rule.
-const leastSingular = 3
+// minSingular is the minimum number of letters in a singular made by an ending rule.
+const minSingular = 3
 
 var pluralRules = map[string]func() plurals{
 	"de": oncePlurals("de"), "es": oncePlurals("es"), "fr": oncePlurals("fr"), "it": oncePlurals("it"), "nl": oncePlurals("nl"),
@@ -100,7 +100,7 @@ func (p *plurals) step(word string) string {
 			continue
 		}
 		if one, ok := p.endings[word[i:]]; ok {
-			if utf8.RuneCountInString(word[:i])+utf8.RuneCountInString(one) < leastSingular {
+			if utf8.RuneCountInString(word[:i])+utf8.RuneCountInString(one) < minSingular {
 				return word
 			}
 			return word[:i] + one

@@ -13,21 +13,21 @@ import (
 	"skink/report"
 )
 
-// MostHosts is the maximum number of hosts shown in each list of hosts.
-const MostHosts = 10
+// MaxHosts is the maximum number of hosts shown in each list of hosts.
+const MaxHosts = 10
 
 func slowest(all []crawler.HostState) []crawler.HostState {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
-	return list[:min(len(list), MostHosts)]
+	return list[:min(len(list), MaxHosts)]
 }
 
-// leftAlone returns hosts to which the crawl currently sends no requests, at most MostHosts, and
+// leftAlone returns hosts to which the crawl currently sends no requests, at most MaxHosts, and
 // their total number.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
-	return list[:min(len(list), MostHosts)], len(list)
+	return list[:min(len(list), MaxHosts)], len(list)
 }
 
 func whyAlone(h crawler.HostState, now time.Time) string {

@@ -36,12 +36,12 @@ func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	return true, true
 }
 
-// leastProofs is the minimum number of lastmods of a host that must have been compared with visits
+// minProofs is the minimum number of lastmods of a host that must have been compared with visits
 // before the host's other lastmods are trusted.
-const leastProofs = 8
+const minProofs = 8
 
-// trusted reports whether a host's lastmods are trusted. At least leastProofs of them must have
+// trusted reports whether a host's lastmods are trusted. At least minProofs of them must have
 // been compared, and at least nine of ten must be right.
-func trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
+func trusted(right, wrong int64) bool { return right+wrong >= minProofs && right >= 9*wrong }
 
 func changedBy(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }

@@ -13,7 +13,7 @@ import (
 // of the changes within that time. But the interval is never shorter than the time for which the
 // page has been unchanged. If a page has never changed, its interval doubles with each visit. Cho
 // and Garcia-Molina ("Estimating frequency of change", 2003) estimate the rate of a Poisson process
-// with the same two numbers, and correct for changes between two visits. At most [store.MostVisits]
+// with the same two numbers, and correct for changes between two visits. At most [store.MaxVisits]
 // changes are remembered, so the interval adapts when a page begins to change less often.
 //
 // A page that is a duplicate of another is half as important: its interval is doubled, and it is

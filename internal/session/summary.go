@@ -196,10 +196,10 @@ func (s Summary) slowed(b *strings.Builder) {
 }
 
 func (s Summary) leftAlone(b *strings.Builder) {
-	for _, h := range s.Alone[:min(len(s.Alone), MostHosts)] {
+	for _, h := range s.Alone[:min(len(s.Alone), MaxHosts)] {
 		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)
 	}
-	if more := len(s.Alone) - MostHosts; more > 0 {
+	if more := len(s.Alone) - MaxHosts; more > 0 {
 		fmt.Fprintf(b, "suspended until the end of the run: %s\n", report.Counted(more, "host"))
 	}
 }

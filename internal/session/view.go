@@ -72,7 +72,7 @@ func (s *shownCrawl) Now() view.Moment {
 	now := time.Now()
 	tally := s.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
-	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MostMemory: s.memory, Paused: s.crawl.Paused()}
+	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.memory, Paused: s.crawl.Paused()}
 	states := s.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))

@@ -48,7 +48,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-const mostRedirects = 10_000
+const maxRedirects = 10_000
 
 // redirectCircle describes a redirect loop among the stored pages, or returns "" if there is none.
 func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
@@ -58,7 +58,7 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("find redirect loops: %w", err)
 		}
-		if r := &page.Record; r.Location != "" && len(froms) < mostRedirects {
+		if r := &page.Record; r.Location != "" && len(froms) < maxRedirects {
 			to[r.URL] = r.Location
 			froms = append(froms, r.URL)
 		}

@@ -49,13 +49,13 @@ func (p *areas) add(rawURL string) int32 {
 // Hosts returns the hosts of the audited URLs, the host with the most URLs first. It returns nil if
 // Options.Areas was not set.
 func (a *Audit) Hosts() []string {
-	return a.mostUsed(func(p Area) string { return p.Host })
+	return a.maxUsed(func(p Area) string { return p.Host })
 }
 
 // Sections returns the sections of a host, or of all hosts if host is "". The section with the most
 // URLs is first. Sections returns nil if Options.Areas was not set.
 func (a *Audit) Sections(host string) []string {
-	return a.mostUsed(func(p Area) string {
+	return a.maxUsed(func(p Area) string {
 		if host != "" && p.Host != host {
 			return ""
 		}
@@ -64,7 +64,7 @@ func (a *Audit) Sections(host string) []string {
 }
 
 // The name with the most URLs comes first. Areas without a name are left out.
-func (a *Audit) mostUsed(name func(Area) string) (names []string) {
+func (a *Audit) maxUsed(name func(Area) string) (names []string) {
 	if a.site.areas == nil {
 		return nil
 	}

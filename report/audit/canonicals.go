@@ -126,7 +126,7 @@ func hreflang(a *Audit) *List {
 		if r.Kind != store.Page {
 			return
 		}
-		if len(r.Alternates) == store.MostAlternates {
+		if len(r.Alternates) == store.MaxAlternates {
 			cut[at] = true
 		} else {
 			for _, name := range alternateFaults(r) {

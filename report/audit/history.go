@@ -19,14 +19,14 @@ import (
 
 // # Kept findings
 //
-// A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with
+// A store keeps the findings of its last [MaxKept] crawls, so that an audit can be compared with
 // an earlier one. The value named indexName lists the crawls, with the number of entries of each
 // finding. The entries themselves are in slots, one per crawl, and there is one spare slot. [Keep]
 // writes the entries to the free slot, and then replaces the index in one step. If the process is
 // killed between the two, the index still refers to the old slots. The index contains a checksum of
 // each slot, so that a slot that another process has overwritten is detected. Keep never deletes a
 // free slot, because another worker may be writing to it. A slot consists of values of at most
-// [store.MostMeta] bytes each; their number is in the index.
+// [store.MaxMeta] bytes each; their number is in the index.
 //
 // A slot contains a compressed sequence of numbers, all of them unsigned varints as in
 // encoding/binary unless stated otherwise:
@@ -46,8 +46,8 @@ import (
 // If the entries of a crawl take more than keptSize bytes, Keep leaves out the findings with the
 // most entries. The index then contains only the number of their entries.
 
-// MostKept is the maximum number of crawls whose findings a store keeps.
-const MostKept = 30
+// MaxKept is the maximum number of crawls whose findings a store keeps.
+const MaxKept = 30
 
 // keptSize is the maximum size of the entries of one crawl, in bytes, before compression. Tests
 // change it.
@@ -152,7 +152,7 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 	}
 	c.Cut, c.Sum = cut, sumOf(value)
 	var parts [][]byte
-	for part := range slices.Chunk(value, store.MostMeta) {
+	for part := range slices.Chunk(value, store.MaxMeta) {
 		parts = append(parts, part)
 	}
 	c.Parts = len(parts)
@@ -197,7 +197,7 @@ func (h *History) add(c Crawl) {
 	h.Kept = slices.DeleteFunc(h.Kept, func(old Crawl) bool { return old.Number == c.Number })
 	h.Kept = append(h.Kept, c)
 	slices.SortFunc(h.Kept, func(a, b Crawl) int { return cmp.Compare(a.Number, b.Number) })
-	h.Kept = h.Kept[max(0, len(h.Kept)-MostKept):]
+	h.Kept = h.Kept[max(0, len(h.Kept)-MaxKept):]
 }
 
 func sumOf(value []byte) string {

@@ -396,7 +396,7 @@ func TestKeptBytes(t *testing.T) {
 // TestKeptCrawls checks which crawls are kept, and that their values stay few.
 func TestKeptCrawls(t *testing.T) {
 	s := store.NewMemory()
-	for n := range audit.MostKept + 3 {
+	for n := range audit.MaxKept + 3 {
 		crawled(t, s, n, visit{path: "/p", title: "-"})
 		at := firstCrawl.AddDate(0, 0, 7*n).Add(time.Hour)
 		keep(t, s, at)
@@ -404,17 +404,17 @@ func TestKeptCrawls(t *testing.T) {
 	}
 	h, err := audit.ReadHistory(t.Context(), s)
 	check(t, err)
-	if len(h.Kept) != audit.MostKept || h.Kept[0].Number != 4 || h.Kept[len(h.Kept)-1].Number != audit.MostKept+3 {
+	if len(h.Kept) != audit.MaxKept || h.Kept[0].Number != 4 || h.Kept[len(h.Kept)-1].Number != audit.MaxKept+3 {
 		t.Fatalf("%d crawls are kept, from %d", len(h.Kept), h.Kept[0].Number)
 	}
 	filled := 0
-	for slot := range 2 * audit.MostKept {
+	for slot := range 2 * audit.MaxKept {
 		if v, err := s.Meta(t.Context(), fmt.Sprintf("findings %d.0", slot)); err != nil || len(v) > 0 {
 			filled++
 		}
 	}
-	if filled > audit.MostKept+1 {
-		t.Errorf("%d values are filled, want at most %d", filled, audit.MostKept+1)
+	if filled > audit.MaxKept+1 {
+		t.Errorf("%d values are filled, want at most %d", filled, audit.MaxKept+1)
 	}
 	for i := range h.Kept {
 		if _, err := audit.ReadPast(t.Context(), s, &h.Kept[i]); err != nil {

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-const mostFragments = 1 << 20
+const maxFragments = 1 << 20
 
 // links returns the list of pages with faulty links: links to missing fragments, and those that
 // [markup.Checks] finds. The crawl itself checks links to fragments of the same page. Links to
@@ -40,7 +40,7 @@ func links(a *Audit) *List {
 				continue
 			}
 			to, known := a.site.index(all[i].URL)
-			if !known || anchors[to] == "" || len(missing) == mostFragments {
+			if !known || anchors[to] == "" || len(missing) == maxFragments {
 				continue
 			}
 			if lost := without(all[i].Fragments, anchors[to]); lost != "" {

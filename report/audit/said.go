@@ -169,14 +169,14 @@ type repeated struct {
 	differ  bool   // whether any pages are in different clusters, and therefore not copies
 }
 
-// leastLogo is the minimum number of pages with the same heading for it to count as the site's
+// minLogo is the minimum number of pages with the same heading for it to count as the site's
 // logo.
-const leastLogo = 10
+const minLogo = 10
 
 // isLogo reports whether a line counts as the name of the site rather than of a page: whether it is
-// on at least leastLogo pages, and on more than half of the host's pages that have such a line.
+// on at least minLogo pages, and on more than half of the host's pages that have such a line.
 func (r *repeats) isLogo(g repeated) bool {
-	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
+	return g.pages >= minLogo && 2*g.all > r.said[g.host]
 }
 
 // furtherPage matches the URLs of page 2 and later of a list, such as /page/2, /page2.html, ?page=3

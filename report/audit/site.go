@@ -20,7 +20,7 @@ type site struct {
 
 	areas *areas // nil unless Options.Areas is set
 
-	allFrom bool // whether from may contain more than mostFrom links to a URL
+	allFrom bool // whether from may contain more than maxFrom links to a URL
 }
 
 // A page holds what an audit needs to know about one URL, which may also be a redirect, an error or
@@ -78,8 +78,8 @@ type inLink struct {
 
 // These are the maximum numbers of links that a site keeps in memory.
 const (
-	mostFrom  = 100     // for one URL, unless Options.AllFrom is set
-	mostLinks = 1 << 20 // for all URLs together, which take about a hundred megabytes
+	maxFrom  = 100     // for one URL, unless Options.AllFrom is set
+	maxLinks = 1 << 20 // for all URLs together, which take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -165,7 +165,7 @@ func (s *site) link(at int32, links []store.Link) {
 		p.links, p.last = p.links+1, at
 		switch p.kind {
 		case store.Error, store.Redirect, store.Blocked:
-			if (s.allFrom || len(s.from[to]) < mostFrom) && s.links < mostLinks {
+			if (s.allFrom || len(s.from[to]) < maxFrom) && s.links < maxLinks {
 				s.from[to] = append(s.from[to], inLink{at, l.Kind, l.Text})
 				s.links++
 			}

@@ -39,16 +39,16 @@ type workspace struct {
 	posted map[uint64]uint64
 }
 
-// mostKept is the maximum number of keys in workspace.posted for a workspace to be reused: the time
+// maxKept is the maximum number of keys in workspace.posted for a workspace to be reused: the time
 // to clear a map grows with the largest size that the map ever had.
-const mostKept = 1 << 14
+const maxKept = 1 << 14
 
 func newWorkspace() *workspace {
 	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 }
 
 func (w *workspace) used() *workspace {
-	if len(w.posted) > mostKept {
+	if len(w.posted) > maxKept {
 		return newWorkspace()
 	}
 	w.journal.reset()

@@ -137,8 +137,8 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	return b.setKnown(id, u)
 }
 
-// mostRipe is the maximum number of URLs of a host that ripen moves to their levels in one step.
-const mostRipe = 1024
+// maxRipe is the maximum number of URLs of a host that ripen moves to their levels in one step.
+const maxRipe = 1024
 
 // ripen moves the URLs of host h whose due time has come to the end of their levels, earliest
 // first. From then on they can be handed out.
@@ -156,13 +156,13 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	}
 }
 
-// ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If
+// ripe returns up to maxRipe URLs of host h whose due time has come, with their positions. If
 // other URLs of the host are not due yet, ripe records in h when the first of them will be. now is
 // in nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
-	for it.Rewind(); it.Valid() && len(items) < mostRipe; it.Next() {
+	for it.Rewind(); it.Valid() && len(items) < maxRipe; it.Next() {
 		host, p, ok := splitQueueKey(it.Item().Key())
 		if !ok || string(host) != h.name {
 			continue // the key belongs to another host, whose name begins with h.name and a zero byte

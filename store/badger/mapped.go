@@ -16,7 +16,7 @@ import (
 // Badger maps each of its tables into memory as a whole. The parts of a table that were read or
 // written stay resident until the system is short of memory. A process that had crawled 600 MB of
 // text had 600 MB of tables in memory, and looked as if it leaked. So the store watches how much of
-// its files is resident. When that grows by mostResident bytes, the store returns the memory of all
+// its files is resident. When that grows by maxResident bytes, the store returns the memory of all
 // tables to the system. The data stays in the system's cache: reading it again costs a page fault
 // for each 64 KB, and no read from disk.
 //
@@ -28,8 +28,8 @@ import (
 // tables took up to 260 MB.
 
 const (
-	mostResident = 64 << 20              // number of bytes by which resident tables may grow before their memory is returned
-	lookMapped   = 50 * time.Millisecond // time between checks
+	maxResident = 64 << 20              // number of bytes by which resident tables may grow before their memory is returned
+	lookMapped  = 50 * time.Millisecond // time between checks
 )
 
 // mapped runs a goroutine that watches how much of a store's tables is resident in memory; see
@@ -70,7 +70,7 @@ func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 		}
 		now, _ := disk.Resident()
 		floor = min(floor, now)
-		if now-floor >= mostResident {
+		if now-floor >= maxResident {
 			giveTablesBack(db)
 			floor, _ = disk.Resident()
 		}

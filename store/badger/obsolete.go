@@ -23,7 +23,7 @@ import (
 
 const (
 	sweepShare = 8            // a sweep begins when one visit in sweepShare is obsolete
-	sweepLeast = pagesInBlock // but not before this many visits are obsolete
+	minSweep   = pagesInBlock // but not before this many visits are obsolete
 	sweepStep  = 1000         // visits that one commit sweeps
 )
 
@@ -46,7 +46,7 @@ func (b *batch) sweep() error {
 	s := b.s
 	switch {
 	case s.sweeping:
-	case s.counters.Obsolete < max(s.sweepLeast, s.counters.Records/sweepShare):
+	case s.counters.Obsolete < max(s.minSweep, s.counters.Records/sweepShare):
 		return nil
 	default:
 		s.sweeping, s.swept = true, 0

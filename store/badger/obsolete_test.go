@@ -67,7 +67,7 @@ func wantRounds(t *testing.T, s *Store, n, round int) {
 func TestObsolete(t *testing.T) {
 	const pages = 40
 	s := openTest(t, t.TempDir())
-	s.sweepLeast = 3 * pages
+	s.minSweep = 3 * pages
 	for round := range 3 {
 		for n := range pages {
 			commit(t, s, revisited(n, round))
@@ -78,7 +78,7 @@ func TestObsolete(t *testing.T) {
 		}
 	}
 	s = killed(t, s) // the next process continues with the same counts
-	s.sweepLeast = 3 * pages
+	s.minSweep = 3 * pages
 	for n := range pages {
 		commit(t, s, revisited(n, 3))
 	}
@@ -101,7 +101,7 @@ func TestKilledInTheMiddleOfASweep(t *testing.T) {
 		for n := range pages - 1 {
 			commit(t, s, revisited(n, 1))
 		}
-		s.sweepLeast = pages
+		s.minSweep = pages
 		flushes := 0
 		s.beforeFlush = func() error {
 			if flushes++; flushes == stop {
@@ -118,7 +118,7 @@ func TestKilledInTheMiddleOfASweep(t *testing.T) {
 		if finished {
 			wantRounds(t, again, pages, 1)
 		}
-		again.sweepLeast = 1
+		again.minSweep = 1
 		for n := range pages {
 			commit(t, again, revisited(n, 2))
 		}
@@ -139,7 +139,7 @@ func TestKilledInTheMiddleOfASweep(t *testing.T) {
 func TestStoreThatSweepsAtOnce(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
 		s := openTest(t, t.TempDir())
-		s.sweepLeast = 1
+		s.minSweep = 1
 		return s
 	})
 }

@@ -52,7 +52,7 @@ type Options struct {
 	all       bool                                            // read all tables, even those that were checked before; only with ReadOnly
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // for tests
-	mostFiles disk.Limit                                      // maximum number of files, for tests; the zero value means the limit of the system
+	maxFiles  disk.Limit                                      // maximum number of files, for tests; the zero value means the limit of the system
 	diskSpace func(dir string) (free, total int64, err error) // returns the free and total space of the disk, for tests; nil means to ask the system
 }
 
@@ -98,7 +98,7 @@ type Store struct {
 	full    *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
-	sweepLeast  int64                // the constant of that name, except in a test
+	minSweep    int64                // the constant of that name, except in a test
 	beforeFlush func() error         // called before each commit, so that a test can stop there; may be nil
 }
 
@@ -139,8 +139,8 @@ func open(dir string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.mostFiles == (disk.Limit{}) {
-		opt.mostFiles = disk.MostFiles()
+	if opt.maxFiles == (disk.Limit{}) {
+		opt.maxFiles = disk.MaxFiles()
 	}
 	files := filesOf(dir, opt)
 	files.Count()
@@ -154,7 +154,7 @@ func open(dir string, opt Options) (*Store, error) {
 }
 
 func filesOf(dir string, opt Options) *disk.Files {
-	return &disk.Files{Dir: dir, Exts: []string{".sst", postings.SegmentExt}, Extra: opt.Files, Limit: opt.mostFiles}
+	return &disk.Files{Dir: dir, Exts: []string{".sst", postings.SegmentExt}, Extra: opt.Files, Limit: opt.maxFiles}
 }
 
 func openToWrite(dir string, born bool, opt Options) (*Store, error) {
@@ -234,17 +234,17 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 
 func newStore(dir string, opt Options) *Store {
 	s := &Store{
-		dir:        dir,
-		name:       dir,
-		space:      &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
-		files:      filesOf(dir, opt),
-		queue:      newQueue(),
-		recent:     newRecent(),
-		lately:     newLately(),
-		workspace:  newWorkspace(),
-		full:       newFullness(),
-		syncFile:   (*os.File).Sync,
-		sweepLeast: sweepLeast,
+		dir:       dir,
+		name:      dir,
+		space:     &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
+		files:     filesOf(dir, opt),
+		queue:     newQueue(),
+		recent:    newRecent(),
+		lately:    newLately(),
+		workspace: newWorkspace(),
+		full:      newFullness(),
+		syncFile:  (*os.File).Sync,
+		minSweep:  minSweep,
 	}
 	s.index = postings.New(dir, s, opt.index)
 	return s

@@ -354,7 +354,7 @@ func TestFull(t *testing.T) {
 func TestTooManyFiles(t *testing.T) {
 	dir := rottenStore(t)
 	open := func(most int64) (*Store, error) {
-		return Open(dir, Options{Reserve: -1, mostFiles: disk.Limit{Files: most, Name: "open files", Raise: "ulimit -n "}})
+		return Open(dir, Options{Reserve: -1, maxFiles: disk.Limit{Files: most, Name: "open files", Raise: "ulimit -n "}})
 	}
 	if _, err := open(20); !errors.Is(err, disk.ErrFiles) || !strings.Contains(err.Error(), "ulimit -n 1024") {
 		t.Errorf("opened with 20 files: %v", err)

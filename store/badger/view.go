@@ -106,7 +106,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 			size += info.Size()
 		}
 	}
-	if v.dir, err = makeViewFolder(2*size+disk.LeastReserve, opt); err != nil {
+	if v.dir, err = makeViewFolder(2*size+disk.MinReserve, opt); err != nil {
 		return err
 	}
 	for _, name := range names {

@@ -23,9 +23,9 @@ type call[Q, A any] struct {
 	done    chan struct{}
 }
 
-// mostTogether is the maximum number of questions in a batch of several calls. A call with more
+// maxTogether is the maximum number of questions in a batch of several calls. A call with more
 // questions forms a batch of its own.
-const mostTogether = 128
+const maxTogether = 128
 
 // ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the
 // batch continues.
@@ -68,7 +68,7 @@ func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, size := 0, 0
-	for n < len(b.waiting) && (n == 0 || size+len(b.waiting[n].asks) <= mostTogether) {
+	for n < len(b.waiting) && (n == 0 || size+len(b.waiting[n].asks) <= maxTogether) {
 		size += len(b.waiting[n].asks)
 		n++
 	}

@@ -169,7 +169,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 			var rest []byte
 			_, err := pgx.ForEachRow(rows, []any{&c.Host.Name, &rank, &c.ripe, &c.due, &rest, &c.Host.Pending}, func() error {
 				if c.empty = rank == nil || c.ripe > 0; !c.empty {
-					c.rank, c.Host.Depth = *rank, int(*rank&mostDepth)
+					c.rank, c.Host.Depth = *rank, int(*rank&maxDepth)
 				}
 				c.Claim = frontier.Claim{Host: c.Host.Name, Worker: worker, Token: tokens[c.Host.Name]}
 				c.Host.Rest = frontier.Rest{}

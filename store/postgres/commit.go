@@ -99,7 +99,7 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 func batchLen(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
-		if n == mostTogether || pages[e.Record.ID] ||
+		if n == maxTogether || pages[e.Record.ID] ||
 			len(unclaimed) > 0 && slices.ContainsFunc(e.Links, func(it frontier.Item) bool { return unclaimed[hashOf(it.URL)] }) {
 			return n
 		}

@@ -49,10 +49,10 @@ const (
 // rankOf returns a number that orders the URLs of a host by priority, then by depth. Lower ranks
 // come first.
 func rankOf(it frontier.Item) int32 {
-	return int32(min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority))<<20 | int32(min(max(it.Depth, 0), mostDepth))
+	return int32(min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority))<<20 | int32(min(max(it.Depth, 0), maxDepth))
 }
 
-const mostDepth = 1<<20 - 1
+const maxDepth = 1<<20 - 1
 
 func packItem(it frontier.Item) (string, error) {
 	it.Priority = min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority)

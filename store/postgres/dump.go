@@ -90,7 +90,7 @@ func (d dumping) pages(ctx context.Context) error {
 	const sql = "SELECT " + partsSQL + ", p.hash, v.keys FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT 7 AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT "
 	for place, more := int64(0), true; more; {
 		var pages []*store.Placed
-		rows, err := d.tx.Query(ctx, sql+strconv.Itoa(mostChanges), place)
+		rows, err := d.tx.Query(ctx, sql+strconv.Itoa(maxChanges), place)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (d dumping) pages(ctx context.Context) error {
 				return err
 			}
 		}
-		more = len(pages) == mostChanges
+		more = len(pages) == maxChanges
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 func (d dumping) outside(ctx context.Context) error {
 	after := id{}
 	for more := true; more; {
-		rows, err := d.tx.Query(ctx, "SELECT hash, url FROM known WHERE hash > $1 AND state = $2 ORDER BY hash LIMIT $3", after, frontier.Outside, mostListed)
+		rows, err := d.tx.Query(ctx, "SELECT hash, url FROM known WHERE hash > $1 AND state = $2 ORDER BY hash LIMIT $3", after, frontier.Outside, maxListed)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (d dumping) outside(ctx context.Context) error {
 				}
 			}
 		}
-		more = len(urls) == mostListed
+		more = len(urls) == maxListed
 	}
 	return nil
 }

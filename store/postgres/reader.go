@@ -120,8 +120,8 @@ func parts[Q, A any](calls [][]Q, answers []A) [][]A {
 	return all
 }
 
-// mostChanges is the maximum number of changes that one query reads.
-const mostChanges = 256
+// maxChanges is the maximum number of changes that one query reads.
+const maxChanges = 256
 
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return func(yield func(*store.Change, error) bool) {
@@ -146,7 +146,7 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 }
 
 func (s *Store) changes(ctx context.Context, place int64, want store.Want) ([]store.PackedChange, error) {
-	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(mostChanges)
+	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(maxChanges)
 	return collect(ctx, s, sql, []any{place, int32(want)}, func(row pgx.Row) (store.PackedChange, error) {
 		p, at, err := scanPage(row)
 		return store.PackedChange{Packed: p, Cursor: cursorAt(at)}, err
@@ -203,14 +203,14 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// mostClusters is the maximum number of clusters whose members one query reads.
-const mostClusters = 256
+// maxClusters is the maximum number of clusters whose members one query reads.
+const maxClusters = 256
 
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	const sql = `SELECT m.record FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
  CROSS JOIN LATERAL (SELECT v.record::text, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
 	return func(yield func(*store.Record, error) bool) {
-		for part := range slices.Chunk(leaders, mostClusters) {
+		for part := range slices.Chunk(leaders, maxClusters) {
 			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collect(ctx, s, sql, []any{ids(part)}, scanRecord) }) {
 				if !yield(r, err) || err != nil {
 					return
@@ -272,7 +272,7 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	return frontier.State(n), err
 }
 
-const mostListed = 10_000
+const maxListed = 10_000
 
 // named is a row of a list that is read in parts, with the key that the list is sorted by.
 type named[K, T any] struct {
@@ -285,8 +285,8 @@ type named[K, T any] struct {
 func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for after, full := first, true; full; {
-			part, err := collect(ctx, s, sql, append([]any{after, mostListed}, more...), scan)
-			if full = len(part) == mostListed; err != nil {
+			part, err := collect(ctx, s, sql, append([]any{after, maxListed}, more...), scan)
+			if full = len(part) == maxListed; err != nil {
 				var none T
 				yield(none, err)
 				return

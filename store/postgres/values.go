@@ -151,9 +151,9 @@ type recent struct {
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// mostRecent is the maximum number of hashes in each of the two maps of a recent. Together, the two
+// maxRecent is the maximum number of hashes in each of the two maps of a recent. Together, the two
 // maps take about 10 MB.
-const mostRecent = 1 << 17
+const maxRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {
 	r.mu.Lock()
@@ -169,7 +169,7 @@ func (r *recent) add(all []id) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, h := range all {
-		if r.now == nil || len(r.now) >= mostRecent {
+		if r.now == nil || len(r.now) >= maxRecent {
 			r.old, r.now = r.now, map[dedup.Hash]struct{}{}
 		}
 		r.now[h] = struct{}{}

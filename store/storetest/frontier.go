@@ -422,7 +422,7 @@ var claimPromises = []promise{
 		before := time.Now()
 		check(t, s.Return(ctx, claim(t, s, "example.com").Claim, frontier.Rest{Blocked: before.AddDate(1, 0, 0)}))
 		g := must(s.Claim(ctx, me, 9, time.Hour))(t)
-		if most := time.Now().Add(frontier.MostBlocked); g.Next.Before(before) || g.Next.After(most) {
+		if most := time.Now().Add(frontier.MaxBlocked); g.Next.Before(before) || g.Next.After(most) {
 			t.Errorf("the host is due at %v, want %v at most", g.Next, most)
 		}
 	}},

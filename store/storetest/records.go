@@ -294,7 +294,7 @@ var contentPromises = []promise{
 		equal(t, "name2", must(s.Meta(ctx, "name2"))(t), []byte{})
 	}},
 	{"large_meta_values_come_back_whole", func(t *testing.T, s store.Store) {
-		for i, size := range []int{store.MostMeta - 1, store.MostMeta, 100} {
+		for i, size := range []int{store.MaxMeta - 1, store.MaxMeta, 100} {
 			value := noise(uint64(i), size)
 			check(t, s.SetMeta(ctx, "large", value))
 			if got := must(s.Meta(ctx, "large"))(t); !bytes.Equal(got, value) {

@@ -54,8 +54,8 @@ func run(opt options, products int, address, truthFile string) error {
 	if opt.hosts < 1 || opt.pages < opt.hosts {
 		return fmt.Errorf("%d pages on %d hosts: each host needs one", opt.pages, opt.hosts)
 	}
-	if opt.round < 0 || opt.round > mostRounds {
-		return fmt.Errorf("round %d: there are %d", opt.round, mostRounds)
+	if opt.round < 0 || opt.round > maxRounds {
+		return fmt.Errorf("round %d: there are %d", opt.round, maxRounds)
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -33,9 +33,9 @@ const (
 
 const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r; forRounds<<8+r selects the changed words
 
-// mostRounds is the maximum number of rounds. A page that disappears in any of them never contains
+// maxRounds is the maximum number of rounds. A page that disappears in any of them never contains
 // links.
-const mostRounds = 10
+const maxRounds = 10
 
 // The page must exist in the given round.
 func (w *web) changeIn(n, round int) change {
@@ -71,7 +71,7 @@ func (w *web) goneIn(n int) int {
 // goesIn returns the round in which page n disappears, or 0 if it never does. This may be a future
 // round.
 func (w *web) goesIn(n int) int {
-	for round := 1; round <= mostRounds; round++ {
+	for round := 1; round <= maxRounds; round++ {
 		if w.changeIn(n, round) == vanished {
 			return round
 		}
@@ -82,7 +82,7 @@ func (w *web) goesIn(n int) int {
 // newOf returns the first round in which page n links to a new page, or 0 if there is none. This
 // may be a future round.
 func (w *web) newOf(n int) int {
-	for round := 1; round <= mostRounds; round++ {
+	for round := 1; round <= maxRounds; round++ {
 		if w.luck(n, forRounds+uint64(round), 100) == 0 {
 			return round
 		}
@@ -113,7 +113,7 @@ func (w *web) wordsNow(n int, words []string) []string {
 
 // invented returns a random story that no other page has.
 func invented(rng *rand.Rand) []string {
-	words := make([]string, leastWords+rng.IntN(mostWords-leastWords))
+	words := make([]string, minWords+rng.IntN(maxWords-minWords))
 	for i := range words {
 		words[i] = vocabulary[rng.IntN(len(vocabulary))]
 	}

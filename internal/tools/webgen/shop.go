@@ -292,7 +292,7 @@ func (s *shop) groups() []string {
 
 func (s *shop) words(group string) []string {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.luck(group, 1<<60))))
-	words := make([]string, leastWords+rng.IntN(leastWords))
+	words := make([]string, minWords+rng.IntN(minWords))
 	for i := range words {
 		words[i] = vocabulary[rng.IntN(len(vocabulary))]
 	}

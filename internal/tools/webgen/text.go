@@ -11,10 +11,10 @@ import (
 // These are the lengths of stories, in words. Near-duplicate stories are long: they differ in one
 // word, which is in ten shingles, so two of them share 571 of 611 shingles.
 const (
-	leastWords, mostWords = 120, 360
-	nearWords             = 600
-	thinWords             = 20
-	wordsInParagraph      = 40
+	minWords, maxWords = 120, 360
+	nearWords          = 600
+	thinWords          = 20
+	wordsInParagraph   = 40
 )
 
 // vocabulary contains 225 words of three syllables each. A sequence of ten random words practically
@@ -32,7 +32,7 @@ var vocabulary = func() (words []string) {
 func (w *web) story(n int) []string {
 	p := &w.pages[n]
 	rng := rand.New(rand.NewPCG(w.seed, uint64(p.group)+1<<32))
-	size := leastWords + rng.IntN(mostWords-leastWords)
+	size := minWords + rng.IntN(maxWords-minWords)
 	switch p.form {
 	case near:
 		size = nearWords
