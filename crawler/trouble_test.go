@@ -101,7 +101,7 @@ func TestScheduleDeadHosts(t *testing.T) {
 				late++
 			}
 		}
-		if want := 20 * 5 * 60 * 95 / 100; late < want { // 95 % of one page per second for each host
+		if want := 20 * 5 * 60 * 95 / 100; late < want { // 95% of one page per second for each host
 			t.Errorf("%d pages of live hosts in the second five minutes, want %d", late, want)
 		}
 	})

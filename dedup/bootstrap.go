@@ -9,7 +9,7 @@ import (
 //
 // The intervals of a recommended threshold are percentile intervals of the bootstrap (Efron, 1979;
 // Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). A resample draws as
-// many pairs as there are, with replacement. The interval contains the middle 95 % of the values
+// many pairs as there are, with replacement. The interval contains the middle 95% of the values
 // that 2,000 resamples give. The seed is fixed, so the same pairs always give the same intervals.
 //
 // Pairs that share a page are not independent. If a page has an unusual text, all its pairs are
@@ -33,7 +33,7 @@ const Resamples = 2000
 // A Pages identifies the two pages of a labelled pair by number. Equal pages have equal numbers.
 type Pages [2]int
 
-// A Confidence holds the bootstrapped 95 % intervals of a measure.
+// A Confidence holds the bootstrapped 95% intervals of a measure.
 type Confidence struct {
 	CrossValidated Quality  `json:"cross_validated"` // quality as CrossValidate returns it, but with bootstrapped intervals
 	ThresholdI     Interval `json:"threshold_interval"`

@@ -46,7 +46,7 @@ func sample(rng *rand.Rand, groups, size int) (pairs []Scored, pages []Pages) {
 }
 
 // TestBootstrap draws samples with known quality. The intervals must contain the true values in
-// about 95 % of the samples, even if pairs share pages. Wilson's intervals suppose that pairs are
+// about 95% of the samples, even if pairs share pages. Wilson's intervals suppose that pairs are
 // independent. If pairs share pages, they contain the true values much less often.
 func TestBootstrap(t *testing.T) {
 	const (

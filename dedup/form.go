@@ -20,7 +20,7 @@ type Form uint8
 
 // Plain is the canonical text without further changes. It is the default because of a measurement.
 // The tool internal/tools/labelpairs made 328 labelled pairs of English pages from testdata/site.
-// On these pairs, skink tune gives each form the following F1 with its 95 % interval. The measure
+// On these pairs, skink tune gives each form the following F1 with its 95% interval. The measure
 // is resemblance over shingles of ten words, with the threshold chosen by cross-validation.
 //
 //	plain          .990 (.975 to .996)
@@ -33,7 +33,7 @@ type Form uint8
 // Leaving words out costs accuracy: shorter texts have fewer shingles, so each change breaks a
 // larger share of them. Shingles of two to five words separate these pairs without an error, at a
 // resemblance of .55 to .70; shingles of ten words do it at .50. The default of ten words and .8 is
-// stricter: it finds 72 % of these duplicates without a mistake.
+// stricter: it finds 72% of these duplicates without a mistake.
 const Plain Form = 0
 
 const (

@@ -32,7 +32,7 @@ import (
 // list of postings for each shingle, and each posting stores its reach. A list is sorted by
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
-// come last. For example, take ten thousand pages of one template. In each, 18 % of the text is its
+// come last. For example, take ten thousand pages of one template. In each, 18% of the text is its
 // own, so their resemblance is .7. At .8 their prefixes end before the template begins, or the
 // reach of its first shingles is too short. No pair of them is compared, and the only work is
 // reading the pages.

@@ -21,7 +21,7 @@ type Quality struct {
 	F1I        Interval `json:"f1_interval"`
 }
 
-// An Interval is a 95 % confidence interval: its lower and its upper end.
+// An Interval is a 95% confidence interval: its lower and its upper end.
 type Interval [2]float64
 
 // counted contains counts of decisions about pairs: duplicates that were declared duplicates
@@ -57,15 +57,15 @@ func (c portion) share() float64 {
 	return float64(c.n) / float64(c.of)
 }
 
-// wilson returns the 95 % score interval of the share (Wilson, 1927). It is valid even for a small
+// wilson returns the 95% score interval of the share (Wilson, 1927). It is valid even for a small
 // number of pairs. For 20 of 20 the interval is .84 to 1, where resampling the pairs would give
 // exactly 1.
 func (c portion) wilson() Interval { return wilson(c.share(), c.of) }
 
-// wilson returns the 95 % score interval of a share that was observed in the given number of
+// wilson returns the 95% score interval of a share that was observed in the given number of
 // independent decisions.
 func wilson(share float64, decisions int) Interval {
-	const z = 1.959964 // 95 % of a normal distribution is within z standard deviations of the mean
+	const z = 1.959964 // 95% of a normal distribution is within z standard deviations of the mean
 	if decisions == 0 {
 		return Interval{0, 1}
 	}

@@ -28,7 +28,7 @@ func twoSets(rng *rand.Rand, n int, j float64) (a, b []uint64) {
 }
 
 // TestEstimate compares bias and spread of the estimate with the formula. 400 pairs suffice to
-// detect a bias of a fifth of a standard error, or a spread that is wrong by 15 %. Up to a
+// detect a bias of a fifth of a standard error, or a spread that is wrong by 15%. Up to a
 // resemblance of .9, no estimate may be wrong by more than four standard errors. At .95 the
 // distribution is so skewed that five are allowed.
 func TestEstimate(t *testing.T) {

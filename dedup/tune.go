@@ -12,7 +12,7 @@ import (
 // labelled pairs. Each measure gives each pair a score, each threshold turns scores into decisions,
 // and precision, recall and F1 rate the decisions.
 //
-// Two safeguards keep the result honest. First, every figure has a 95 % confidence interval, which
+// Two safeguards keep the result honest. First, every figure has a 95% confidence interval, which
 // is Wilson's interval for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where
 // p is the share of right decisions among all pairs that are duplicates or were declared
 // duplicates. These intervals assume that the pairs are independent. [Bootstrap] gives intervals

@@ -31,8 +31,8 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// TestInterval draws random samples of pairs with known quality. The 95 % interval of a sample must
-// contain the true value for about 95 % of the samples.
+// TestInterval draws random samples of pairs with known quality. The 95% interval of a sample must
+// contain the true value for about 95% of the samples.
 func TestInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n int) []Scored {
@@ -57,7 +57,7 @@ func TestInterval(t *testing.T) {
 	}
 	for i, n := range held {
 		if n < 270 || n > 297 { // 285 are expected, with a standard deviation of 4
-			t.Errorf("interval %d of 95 %% held the truth %d of 300 times", i, n)
+			t.Errorf("interval %d of 95%% held the truth %d of 300 times", i, n)
 		}
 	}
 }

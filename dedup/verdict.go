@@ -29,7 +29,7 @@ const (
 )
 
 // Explain returns the meaning of a verdict under this rule, in words for people who do not know
-// shingles. It is printed after the verdict, as in "near: at least 80 % the same as another page".
+// shingles. It is printed after the verdict, as in "near: at least 80% the same as another page".
 // The percentage is the share of all word sequences of the two pages that occur in both.
 func (r Rule) Explain(k VerdictKind) string {
 	switch k {
@@ -54,7 +54,7 @@ func (r Rule) Explain(k VerdictKind) string {
 	return ""
 }
 
-// Percent formats a share as a percentage, such as "80 %" or "87.5 %".
+// Percent formats a share as a percentage, such as "80%" or "87.5%".
 func Percent(share float64) string {
-	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + " %"
+	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + "%"
 }

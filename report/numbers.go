@@ -29,9 +29,9 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share formats the share n/of as a percentage with one decimal: "12.5 %".
+// Share formats the share n/of as a percentage with one decimal: "12.5%".
 func Share(n, of int64) string {
-	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
+	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + "%"
 }
 
 func percent(n, of int64) float64 {
@@ -41,8 +41,8 @@ func percent(n, of int64) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// contained formats the share of a page that is contained in its leader, such as "97.5 %". It never
-// rounds up to 100 %.
+// contained formats the share of a page that is contained in its leader, such as "97.5%". It never
+// rounds up to 100%.
 func contained(share float64) string { return dedup.Percent(math.Floor(share*1e3) / 1e3) }
 
 func resemblance(x float64) string { return Decimals(x, 3) }

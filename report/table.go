@@ -185,7 +185,7 @@ func cellText(cell any) string {
 	case Ratio:
 		return Decimals(float64(v), 3)
 	case Percent:
-		return strconv.FormatFloat(float64(v), 'f', 1, 64) + " %"
+		return strconv.FormatFloat(float64(v), 'f', 1, 64) + "%"
 	case time.Time:
 		return v.Format(time.DateTime)
 	}

@@ -82,7 +82,7 @@ func (k LinkKind) Asset() bool {
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
 // compressed as one zstd frame, like a text. A shorter list is stored as the byte 0, with which no
 // frame begins, and one S2 block. Most lists are a few hundred bytes long. Zstd builds tables for
-// each list, which took 2 % of a crawl's CPU time; S2 builds none. For the lists of a large manual,
+// each list, which took 2% of a crawl's CPU time; S2 builds none. For the lists of a large manual,
 // S2 needs 314 bytes per page, and zstd 275.
 const (
 	packedKind     = 1<<4 - 1

@@ -37,7 +37,7 @@ func newCurve(name, class string, positions, values []float64, top float64) curv
 }
 
 // roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
-// The result is at least 1. It may be up to 1 % less than highest, because rates are not exact.
+// The result is at least 1. It may be up to 1% less than highest, because rates are not exact.
 func roundUp(highest float64) float64 {
 	if highest <= 1 {
 		return 1

@@ -275,7 +275,7 @@ func TestAuditOfCrawl(t *testing.T) {
 func TestMap(t *testing.T) {
 	_, server := newView(t, small(t), nil)
 	body := get(t, server, "/map")
-	if !strings.Contains(body, `<td class="number few">1</td><td class="number few">33.3 %</td><th scope="row" class="host"><a href="/pages?host=b.example"`) {
+	if !strings.Contains(body, `<td class="number few">1</td><td class="number few">33.3%</td><th scope="row" class="host"><a href="/pages?host=b.example"`) {
 		t.Errorf("b.example repeats a page of a.example:\n%s", body)
 	}
 }
@@ -314,7 +314,7 @@ func TestSimilarity(t *testing.T) {
 		t.Errorf("a form with its token: %d", got)
 	}
 	body := get(t, server, "/similarity")
-	for !strings.Contains(body, "being compared: 42 % is done") { // the percentage is 0 at first
+	for !strings.Contains(body, "being compared: 42% is done") { // the percentage is 0 at first
 		body = get(t, server, "/similarity")
 	}
 	close(goOn)
@@ -395,7 +395,7 @@ func TestNearly(t *testing.T) {
 	const path = "/audit/nearly"
 	_, server := newView(t, small(t), func(o *Options) { o.Alike = alike })
 	body := get(t, server, path)
-	for !strings.Contains(body, "being compared: 42 % is done") { // at first it is 0
+	for !strings.Contains(body, "being compared: 42% is done") { // at first it is 0
 		body = get(t, server, path)
 	}
 	if resp := ask(t, server.Client(), "GET", server.URL+path, nil); resp.Header.Get("Refresh") != "1" {
@@ -405,7 +405,7 @@ func TestNearly(t *testing.T) {
 	for strings.Contains(body, "being compared") || strings.Contains(body, "The audit is running") {
 		body = get(t, server, path)
 	}
-	for _, want := range []string{"30 % to 80 %", "https://b.example/Eel", "0.400"} {
+	for _, want := range []string{"30% to 80%", "https://b.example/Eel", "0.400"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the list does not have %q\n%s", want, body)
 		}

@@ -119,7 +119,7 @@ func TestNow(t *testing.T) {
 	if now := get(t, server, "/now"); !strings.Contains(now, "Paused, no requests") || !strings.Contains(now, ">Resume<") {
 		t.Errorf("it does not say that the crawl is paused\n%s", now)
 	}
-	for _, want := range []string{"<figcaption class=\"axis\"><span>0 %</span><span>50 %</span><span>100 % of 7 pages</span>", `<i class="swatch waits" aria-hidden="true"></i>waiting`} {
+	for _, want := range []string{"<figcaption class=\"axis\"><span>0%</span><span>50%</span><span>100% of 7 pages</span>", `<i class="swatch waits" aria-hidden="true"></i>waiting`} {
 		if !strings.Contains(now, want) {
 			t.Errorf("it does not have %q\n%s", want, now)
 		}

@@ -31,7 +31,7 @@ func run(out io.Writer, names []string) error {
 		}
 		switch v := index.Add(name, string(text)); v.Kind {
 		case dedup.Exact, dedup.Near:
-			fmt.Fprintf(out, "%s: %s, %.0f %% of %s\n", name, v.Kind, 100*v.Resemblance, v.DuplicateOf)
+			fmt.Fprintf(out, "%s: %s, %.0f%% of %s\n", name, v.Kind, 100*v.Resemblance, v.DuplicateOf)
 		default:
 			fmt.Fprintf(out, "%s: %s\n", name, v.Kind)
 		}

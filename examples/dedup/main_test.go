@@ -23,7 +23,7 @@ func TestRun(t *testing.T) {
 	if err := run(&out, names); err != nil {
 		t.Fatal(err)
 	}
-	const want = "1.txt: unique\n2.txt: exact, 100 % of 1.txt\n3.txt: near, 90 % of 1.txt\n4.txt: thin\n"
+	const want = "1.txt: unique\n2.txt: exact, 100% of 1.txt\n3.txt: near, 90% of 1.txt\n4.txt: thin\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

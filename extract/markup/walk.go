@@ -201,7 +201,7 @@ func IsAnchor(fragment string) bool {
 }
 
 // Anchor returns a hash of a fragment, after percent-decoding it. Two different fragments have the
-// same hash with a probability of 1 in 65,536, so a page with a thousand anchors hides 1.5 % of the
+// same hash with a probability of 1 in 65,536, so a page with a thousand anchors hides 1.5% of the
 // broken links to it.
 func Anchor(fragment string) uint16 {
 	if strings.IndexByte(fragment, '%') >= 0 {

@@ -202,7 +202,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	}
 	unit := ""
 	if r.Unit == "percent" {
-		unit = " %"
+		unit = "%"
 	}
 	fmt.Fprintf(w, "%s\n%.4f%s\n%s in A, %s in B, %s in both\n", p.About, r.Score, unit, report.Counted(r.A, "shingle"), report.Grouped(r.B), report.Grouped(r.Common))
 	if r.Super != nil {

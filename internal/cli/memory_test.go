@@ -16,7 +16,7 @@ func TestGrowth(t *testing.T) {
 		{800 * mb, 256 * mb, minPercent},
 	} {
 		if got := growth(tt.live, tt.goal); got != tt.want {
-			t.Errorf("growth(%d MB, %d MB) = %d %%, want %d %%", tt.live/mb, tt.goal/mb, got, tt.want)
+			t.Errorf("growth(%d MB, %d MB) = %d%%, want %d%%", tt.live/mb, tt.goal/mb, got, tt.want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // Main runs skink with the arguments and streams of the process, and exits with the command's exit
 // code.
 func Main() {
-	runtime.MemProfileRate = 0 // only the heap profile of package monitor needs samples, which take 4 % of a crawl's processor time
+	runtime.MemProfileRate = 0 // only the heap profile of package monitor needs samples, which take 4% of a crawl's processor time
 	ctx, unheard := context.WithCancelCause(context.Background())
 	go obey(ctx, endings(), unheard)
 	fd := int(os.Stderr.Fd())

@@ -79,7 +79,7 @@ func (t *tuning) print(w io.Writer) error {
 }
 
 // columns returns the table columns for a quality: precision, recall and F1, each followed by its
-// 95 % confidence interval.
+// 95% confidence interval.
 func columns(q dedup.Quality) string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
@@ -109,7 +109,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 		fmt.Fprintf(w, "A measure that crawls do not use is better on these pairs: %s with --form %s --unit %s --shingle %d has an F1 of %.3f.\n", best.Measure, best.Form, best.Unit, best.Shingle, best.CrossValidated.F1)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "\nrecommendation\tvalue\t95 %% confidence interval\n")
+	fmt.Fprintf(table, "\nrecommendation\tvalue\t95%% confidence interval\n")
 	fmt.Fprintf(table, "%s\t%s\t%s to %s\n", name, hundredths(r.Threshold), hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]))
 	for _, row := range []struct {
 		name  string
@@ -146,16 +146,16 @@ func (t *tuning) chart() chart.Chart {
 		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labelled pair")),
 		Subtitle: fmt.Sprintf("Measure: %s of shingles, with --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
 		Description: fmt.Sprintf("Precision, recall and F1 of the decisions about %s, at each threshold of the %s. "+
-			"The recommended threshold is %v (95 %% interval: %s to %s). Thresholds from %v to %v have the same F1. "+
-			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1 %.3f (%.3f to %.3f).",
+			"The recommended threshold is %v (95%% interval: %s to %s). Thresholds from %v to %v have the same F1. "+
+			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1%.3f (%.3f to %.3f).",
 			report.Counted(t.Pairs, "labelled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
 			q.Precision, q.PrecisionI[0], q.PrecisionI[1], q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1]),
 		X:     "threshold: minimum " + r.Measure + " of duplicates (0 to 1)",
 		Y:     "share of pairs (0 to 1)",
 		Lines: lines,
 		Mark:  chart.Mark{Name: fmt.Sprintf("recommended: %v", r.Threshold), X: r.Threshold},
-		Band:  chart.Span{Name: "95 % interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
-		Bar:   chart.Bar{Name: "95 % interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
+		Band:  chart.Span{Name: "95% interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
+		Bar:   chart.Bar{Name: "95% interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
 	}
 	if r.Tied[0] < r.Tied[1] {
 		c.Range = chart.Span{Name: "same F1", From: r.Tied[0], To: r.Tied[1]}

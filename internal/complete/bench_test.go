@@ -19,7 +19,7 @@ import (
 //
 //   - mixed: each host has a hundred pages with a common menu. A page has 40 to 700 words out of a
 //     vocabulary of 20,000, with the frequencies of a natural language. A fifth of the pages
-//     consist of a template of the host, in which 10 to 60 % of the words are replaced by their own.
+//     consist of a template of the host, in which 10 to 60% of the words are replaced by their own.
 //   - template: all pages have one text of 181 words, in which only the name of a city differs,
 //     like doorway pages. All pages resemble each other, but not enough to be near-duplicates.
 //

@@ -30,7 +30,7 @@ const (
 // A Space watches the free space of a folder's file system. It is safe for concurrent use.
 type Space struct {
 	Dir     string
-	Reserve int64 // bytes to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means no reserve
+	Reserve int64 // bytes to keep free; 0 means 256 MiB, or 5% of a small disk; a negative number means no reserve
 	// Ask returns the number of bytes that this process may still use on the file system of dir,
 	// and the total size of that file system. If Ask is nil, [Free] is used.
 	Ask func(dir string) (free, total int64, err error)

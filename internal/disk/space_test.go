@@ -18,7 +18,7 @@ func TestReserve(t *testing.T) {
 	}{
 		{0, 256 * MiB, 1 << 40, false},
 		{0, 255 * MiB, 1 << 40, true},
-		{0, 101 * MiB, 2000 * MiB, false}, // 5 % of a small disk must stay free
+		{0, 101 * MiB, 2000 * MiB, false}, // 5% of a small disk must stay free
 		{0, 99 * MiB, 2000 * MiB, true},
 		{0, 65 * MiB, 100 * MiB, false}, // at least MinReserve must stay free, even on a very small disk
 		{0, 63 * MiB, 100 * MiB, true},

@@ -145,10 +145,10 @@ func TestLicencesKept(t *testing.T) {
 				loses := 1 - containment(texts[id], texts[leader])
 				lost = max(lost, loses)
 				if slices.Contains(flags, "containment") && loses > .05+near {
-					t.Errorf("%s is dropped for %s, and %.1f %% of it is lost", id, leader, 100*loses)
+					t.Errorf("%s is dropped for %s, and %.1f%% of it is lost", id, leader, 100*loses)
 				}
 			}
-			t.Logf("%d kept, %d dropped; the most that is lost of one: %.1f %%", len(isKept), n, 100*lost)
+			t.Logf("%d kept, %d dropped; the most that is lost of one: %.1f%%", len(isKept), n, 100*lost)
 			if len(isKept)+n != len(lines) {
 				t.Errorf("%d kept and %d dropped of %d", len(isKept), n, len(lines))
 			}

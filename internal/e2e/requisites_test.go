@@ -422,9 +422,9 @@ func TestReplayLooksTheSame(t *testing.T) {
 			}
 		}
 		keep(t, c.store+".png", got)
-		t.Logf("%s: %.3f %% of the picture differ", c.store, 100*differs)
+		t.Logf("%s: %.3f%% of the picture differ", c.store, 100*differs)
 		if same := differs == 0; same != c.same {
-			t.Errorf("%s: %.3f %% of the picture differ", c.store, 100*differs)
+			t.Errorf("%s: %.3f%% of the picture differ", c.store, 100*differs)
 		}
 	}
 }

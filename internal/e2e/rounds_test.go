@@ -64,9 +64,9 @@ func TestRounds(t *testing.T) {
 		}
 		r.apply()
 		share := float64(again.Bytes-began.Bytes) / float64(first.Bytes)
-		t.Logf("round %d: %d requests, %d bytes of bodies, %.1f %% of the first crawl's; state of %d bytes; store %s", n, again.All-began.All, again.Bytes-began.Bytes, 100*share, r.state(), r.size())
+		t.Logf("round %d: %d requests, %d bytes of bodies, %.1f%% of the first crawl's; state of %d bytes; store %s", n, again.All-began.All, again.Bytes-began.Bytes, 100*share, r.state(), r.size())
 		if n == 1 && share > 0.12 { // this is only true of the round without kills, because a kill repeats requests
-			t.Errorf("coming back was sent %.1f %% of what the first crawl was", 100*share)
+			t.Errorf("coming back was sent %.1f%% of what the first crawl was", 100*share)
 		}
 	}
 	for _, change := range []string{"little", "wholly", "gone", "new"} {

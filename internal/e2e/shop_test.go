@@ -19,14 +19,14 @@ import (
 )
 
 // TestShop crawls a generated shop (internal/tools/webgen --shop) with and without learning, and
-// compares the statistics of the shop. Learning must save at least 60 % of the fetches of copies.
-// The same crawl must find at least 98 % of the different texts, or 99.5 % in a shop of 1,000
+// compares the statistics of the shop. Learning must save at least 60% of the fetches of copies.
+// The same crawl must find at least 98% of the different texts, or 99.5% in a shop of 1,000
 // products, where the few texts hidden among copies are a smaller share. All texts must be found
 // after the postponed URLs were fetched too. On the host "plain", where there is nothing to learn,
 // learning must not miss a page.
 //
 // The host plain is then crawled alone, with one request at a time, so that the order of the pages
-// is reproducible. Learning may cost at most 1 % more requests, and may delay a page by at most
+// is reproducible. Learning may cost at most 1% more requests, and may delay a page by at most
 // fewPlaces positions. Some positions are lost on a busy machine, because pages are stored while
 // the next request runs. A postponed page would be delayed behind nearly all others.
 //
@@ -54,7 +54,7 @@ func TestShop(t *testing.T) {
 			after := shop.sofar(t)
 
 			t.Logf("without learning: %d fetches, %d of %d texts, %d copies", without.Fetched, without.Unique, without.All, without.Copies)
-			t.Logf("with learning:    %d fetches, %d texts, %d copies (%.1f %% fewer), %d on the plain host; then %d texts",
+			t.Logf("with learning:    %d fetches, %d texts, %d copies (%.1f%% fewer), %d on the plain host; then %d texts",
 				with.Fetched, with.Unique, with.Copies, 100*(1-float64(with.Copies)/float64(without.Copies)), with.Hosts["plain"], after.Unique)
 			switch {
 			case without.Unique != without.All:

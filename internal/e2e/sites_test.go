@@ -276,7 +276,7 @@ func (r *siteResult) check(t *testing.T, all map[string]struct{ wanted, today bo
 func (b bounds) broken(r *siteResult) (wrong []string) {
 	say := func(form string, args ...any) { wrong = append(wrong, fmt.Sprintf(form, args...)) }
 	if r.share() < b.found {
-		say("%d of %d texts were found, want %.1f %%; missing %q", r.kept, r.texts, 100*b.found, r.missing[:min(10, len(r.missing))])
+		say("%d of %d texts were found, want %.1f%%; missing %q", r.kept, r.texts, 100*b.found, r.missing[:min(10, len(r.missing))])
 	}
 	if r.cut && !b.endless {
 		say("the crawl did not end after %d fetches", r.Fetched)
@@ -315,7 +315,7 @@ func (s *siteTable) add(site *websites.Site, r *siteResult) {
 	if r.cut {
 		ended = "no end"
 	}
-	s.rows[site.Name] = fmt.Sprintf("%s\t%d\t%d\t%.1f %%\t%d\t%.2f\t%d\t%d\t%d\t%d\t%d\t%s", site.Name, r.texts, r.kept, 100*r.share(), r.Fetched, r.fetches(), r.Copies, r.Probes, len(r.Invented), r.sorry, len(r.mistaken), ended)
+	s.rows[site.Name] = fmt.Sprintf("%s\t%d\t%d\t%.1f%%\t%d\t%.2f\t%d\t%d\t%d\t%d\t%d\t%s", site.Name, r.texts, r.kept, 100*r.share(), r.Fetched, r.fetches(), r.Copies, r.Probes, len(r.Invented), r.sorry, len(r.mistaken), ended)
 }
 
 func (s *siteTable) String() string {

@@ -40,7 +40,7 @@ func TestViewCost(t *testing.T) {
 			t.Logf("%s, %d pages: %v of processor time alone, %v looked at", folder, pages, without, with)
 			alone, looked = alone+without, looked+with
 		}
-		t.Logf("%s: the view costs %+.1f %%", folder, 100*(float64(looked)/float64(alone)-1))
+		t.Logf("%s: the view costs %+.1f%%", folder, 100*(float64(looked)/float64(alone)-1))
 	}
 }
 

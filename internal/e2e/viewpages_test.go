@@ -144,7 +144,7 @@ func TestPagesInBrowser(t *testing.T) {
 		}
 		for _, bar := range bars {
 			if bar[0] != 144 || bar[1] < bar[2]-1 || bar[1] > bar[2]+1 {
-				t.Errorf("at %d: a bar of %v pixels for %v %% is coloured to %v %%", width, bar[0], bar[2], bar[1])
+				t.Errorf("at %d: a bar of %v pixels for %v%% is coloured to %v%%", width, bar[0], bar[2], bar[1])
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"skink/store/badger"
 )
 
-// templatePage returns the text of a page on a site whose pages share 85 % of their words.
+// templatePage returns the text of a page on a site whose pages share 85% of their words.
 func templatePage(n int) string { return templateText(n, 400, 85, 100) }
 
 // templateText returns text n of a series of texts with the given number of words. In each run of
@@ -137,7 +137,7 @@ func BenchmarkWorstPage(b *testing.B) {
 	}
 }
 
-// BenchmarkTemplate judges a page on a site with 5,000 pages that share 85 % of their words.
+// BenchmarkTemplate judges a page on a site with 5,000 pages that share 85% of their words.
 func BenchmarkTemplate(b *testing.B) {
 	m, err := badger.Open(b.TempDir(), badger.Options{Create: true, Reserve: -1})
 	if err != nil {

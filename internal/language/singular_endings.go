@@ -27,15 +27,15 @@ import (
 // the share left unchanged, and the share with a different result. Most of the different results
 // are feminine words, which the analyser lists under the masculine.
 //
-//	pt  94   1   5 %
-//	fr  93   3   4 %
-//	nl  56  42   2 %
-//	it  42  54   3 %
-//	pl  33  66   1 %
-//	uk  29  71   0 %
-//	sv  18  82   0 %
+//	pt  94   1   5%
+//	fr  93   3   4%
+//	nl  56  42   2%
+//	it  42  54   3%
+//	pl  33  66   1%
+//	uk  29  71   0%
+//	sv  18  82   0%
 //
-// The rules change 0 to 2 % of singulars. German, Russian and Spanish (whose list has no plurals)
+// The rules change 0 to 2% of singulars. German, Russian and Spanish (whose list has no plurals)
 // have not been measured. The rules were tuned by looking at these errors; they contain none of the
 // data.
 

@@ -123,7 +123,7 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 			if op.sign == c.Op && op.holds(value, c.Bound) {
 				unit := ""
 				if c.Percent {
-					unit = " %"
+					unit = "%"
 				}
 				says := fmt.Sprintf("%s: %s, %s %s%s", c.label(), shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit)
 				failed = append(failed, says+inBrackets(also))

@@ -259,7 +259,7 @@ func TestFailOnChange(t *testing.T) {
 		"fixed:titles<5":            "fixed:titles: 2, must be at least 5",
 		"remaining:titles>0":        "",
 		"unchecked:titles>0":        "unchecked:titles: 1, limit 0",
-		"new:titles>10%":            "new:titles: 50.0 % (2 of 4), limit 10 %",
+		"new:titles>10%":            "new:titles: 50.0% (2 of 4), limit 10%",
 		"new:error>0":               "new:error: 1, limit 0",
 		"new:warning>0":             "new:warning: 1, limit 0",
 		"new:broken>0":              "",

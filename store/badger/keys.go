@@ -85,7 +85,7 @@ import (
 // part of the store.
 //
 // The values of o and t keys are cut into pieces of [partSize] bytes for two reasons. A transaction
-// of badger can take at most 15 % of a memtable. A value of more than 1 MiB would go to the value
+// of badger can take at most 15% of a memtable. A value of more than 1 MiB would go to the value
 // log, which would then need garbage collection.
 //
 // A URL's state and the number of its record share one key. The last writes for a page are its

@@ -40,7 +40,7 @@ import (
 // Options configures [Open]. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create  bool         // create the store if it does not exist
-	Reserve int64        // bytes of disk to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
+	Reserve int64        // bytes of disk to keep free; 0 means 256 MiB, or 5% of a small disk; a negative number means none
 	Logger  *slog.Logger // logger for badger's own messages; nil drops them
 	// Temporary creates a store that is deleted after Close and cannot be opened again.
 	Temporary bool
@@ -316,7 +316,7 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
 	// Texts, links and records are compressed already, and keys are hashes. With compression, each
-	// builder would hold its blocks in both forms, which takes 50 % more memory.
+	// builder would hold its blocks in both forms, which takes 50% more memory.
 	opt.Compression = options.None
 	// Blocks are read from the mapped tables. The cache only remembers that they were found
 	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the size of the

@@ -7,7 +7,7 @@ import (
 
 // A batcher combines concurrent calls into one batch, which takes one round trip to the server.
 // Only one batch runs at a time. If two could run, batches would be half as large, and the server
-// would need 50 % more time for each page.
+// would need 50% more time for each page.
 type batcher[Q, A any] struct {
 	do func(calls [][]Q) ([][]A, error) // returns, for each call, one answer for each question
 

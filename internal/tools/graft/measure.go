@@ -117,11 +117,11 @@ func mean(all []float64) float64 {
 }
 
 func likeness(all []float64) string {
-	return fmt.Sprintf("%d: resemblance ≥ .8 in %.1f %%, ≥ .9 in %.1f %%, mean %.3f", len(all), 100*share(all, .8), 100*share(all, .9), mean(all))
+	return fmt.Sprintf("%d: resemblance ≥ .8 in %.1f%%, ≥ .9 in %.1f%%, mean %.3f", len(all), 100*share(all, .8), 100*share(all, .9), mean(all))
 }
 
 func unlikeness(all []float64) string {
-	return fmt.Sprintf("%d pairs: resemblance ≥ .3 in %.2f %%, mean %.4f", len(all), 100*share(all, .3), mean(all))
+	return fmt.Sprintf("%d pairs: resemblance ≥ .3 in %.2f%%, mean %.4f", len(all), 100*share(all, .3), mean(all))
 }
 
 // A fault is the reason why the text of a graft does not resemble that of its article, and the page

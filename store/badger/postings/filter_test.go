@@ -32,9 +32,9 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	share := float64(wrong) / absent
-	t.Logf("%d parts, %.2f %% of absent keys pass", len(f.parts), 100*share)
+	t.Logf("%d parts, %.2f%% of absent keys pass", len(f.parts), 100*share)
 	if share > 0.035 {
-		t.Errorf("%.2f %% of absent keys pass, want less than 3.5", 100*share)
+		t.Errorf("%.2f%% of absent keys pass, want less than 3.5", 100*share)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestFilterOfPlainNumbers(t *testing.T) {
 		}
 	}
 	if share := float64(wrong) / (1 << 17); share > 0.02 {
-		t.Errorf("%.2f %% of absent keys pass, want less than 2", 100*share)
+		t.Errorf("%.2f%% of absent keys pass, want less than 2", 100*share)
 	}
 }
 

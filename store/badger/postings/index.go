@@ -48,7 +48,7 @@
 // Bloom filter of all keys in memory, so that the look-ups of a unique page read nothing. It would
 // save some 650 lines. Both were measured in turn on two processors that also did other work:
 // crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100 words
-// (63 % of them unique), and TestIndex with a million pages. Processor time is user and system
+// (63% of them unique), and TestIndex with a million pages. Processor time is user and system
 // time.
 //
 //	                                  this package   plain keys
@@ -129,7 +129,7 @@ type ManifestStore interface {
 const (
 	// tablePostings is the default number of postings in memory at which they are written as a
 	// segment. It is enough for 22,500 pages with 16 postings each. The table then takes 13 MB: 16
-	// bytes for each of 2^19 slots, of which 70 % are used, and 12 bytes for each posting.
+	// bytes for each of 2^19 slots, of which 70% are used, and 12 bytes for each posting.
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of
 	// the next level. With a larger number, postings are rewritten less often, but a look-up reads
