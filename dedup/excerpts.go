@@ -74,7 +74,7 @@ func (x *Excerpts) Add(at int, runs Set) {
 	}
 	others := make([]counted, 0, size)
 	for _, run := range runs {
-		if x.order.returns(run) {
+		if x.order.times(run) == several {
 			others = append(others, counted{x.order.counts[run>>x.order.shift], uint32(run >> 32)})
 		}
 	}

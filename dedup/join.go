@@ -53,9 +53,9 @@ import (
 //
 // A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
 // counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
-// that is in only one set is not indexed at all. Most shingles of most sites are in only one set,
-// and at a low similarity most of a set would be indexed. Therefore two bits of a larger table
-// record, apart from the count, whether a shingle occurs again.
+// that is in only one set is neither counted nor indexed. Most shingles of most sites are in only
+// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table record
+// whether a shingle occurs again.
 //
 // Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
 // their rarest shingles, for example if each consists of ten paragraphs from a pool of a hundred.
@@ -66,9 +66,10 @@ import (
 // the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for
 // inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
-// Occurrences counts for each shingle the sets in which it occurs. It may have fewer counters than
-// there are shingles. The count of several shingles that share a counter is the count of all of
-// them together. So a count may be too high, but is never too low, up to the limit of 65,535.
+// Occurrences counts for each shingle the sets in which it occurs. Only shingles that occur in
+// several sets have a counter, and some of them share one. The count of several shingles that share
+// a counter is the count of all of them together. So the count of a shingle that occurs in several
+// sets may be too high, but is hardly ever too low, up to the limit of 65,535.
 type Occurrences struct {
 	counts []uint16 // the counter of shingle x is counts[x>>shift]; it stops at 65,535
 	shift  int
@@ -76,9 +77,10 @@ type Occurrences struct {
 	mask   uint64   // selects the bits of a shingle that determine its position in met
 }
 
-// The table of counters has one counter for each shingle, and takes at most 128 MiB. The table that
-// records whether a shingle occurs again takes one or two bytes for each shingle, and at most 512
-// MiB. With half a billion different shingles, it wrongly reports one in five as occurring again.
+// The table of counters has one counter for two to four shingles, because most shingles of most
+// sites occur in only one set. It takes at most 128 MiB. The table that records whether a shingle
+// occurs again takes one or two bytes for each shingle, and at most 512 MiB. With half a billion
+// different shingles, it wrongly reports one in five as occurring again.
 const (
 	minCounterBits = 10 // at least 2^10 counters
 	maxCounterBits = 26 // at most 2^26 counters of two bytes
@@ -90,17 +92,19 @@ const (
 func NewOccurrences(shingles int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), minCounterBits)
 	met := min(size+2, maxMetBits)
-	size = min(size, maxCounterBits)
+	size = min(max(size-2, minCounterBits), maxCounterBits)
 	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 
 func (o *Occurrences) Count(s Set) {
 	for _, x := range s {
-		if n := &o.counts[x>>o.shift]; *n < math.MaxUint16 {
-			*n++
-		}
-		if word, at := o.place(x); *word>>at&3 < 2 {
+		word, at := o.place(x)
+		met := *word >> at & 3
+		if met < several {
 			*word += 1 << at
+		}
+		if n := &o.counts[x>>o.shift]; met > 0 && *n < math.MaxUint16 {
+			*n++
 		}
 	}
 }
@@ -110,11 +114,15 @@ func (o *Occurrences) place(x uint64) (word *uint64, at int) {
 	return &o.met[x>>5], int(x&31) * 2
 }
 
-// A shingle returns if it occurs in more than one of the counted sets. A true result may be wrong,
-// because other shingles can share the bits of x. A false result is always right.
-func (o *Occurrences) returns(x uint64) bool {
+// several is the value of met for a shingle that occurs in more than one set.
+const several = 2
+
+// times returns 0 if a shingle occurs in none of the counted sets, 1 if it occurs in one, and several
+// if it occurs in more. The result may be too high, because other shingles can share the bits of x,
+// but it is never too low.
+func (o *Occurrences) times(x uint64) uint64 {
 	word, at := o.place(x)
-	return *word>>at&3 == 2
+	return *word >> at & 3
 }
 
 // A Join finds the sets of a list that may resemble each other. For each set it uses some sixty
@@ -124,6 +132,7 @@ func (o *Occurrences) returns(x uint64) bool {
 type Join struct {
 	t     float64
 	order *Occurrences
+	times uint64 // minimum Occurrences.times of the shingles that are indexed
 	sets  []joined
 
 	posted int
@@ -138,7 +147,7 @@ type Join struct {
 }
 
 type joined struct {
-	size, alone int32    // number of all shingles, and of those that no other set has, which come first in the order
+	size, alone int32    // number of all shingles, and of those that are not indexed, because no other set has them; these come first in the order
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
 	bitmap      []uint64 // for the second test; see the essay above
 }
@@ -174,7 +183,14 @@ const leeway = 1e-3
 // NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. o must already have
 // counted all n sets. Each set is empty until [Join.Add] stores it.
 func NewJoin(t float64, n int, o *Occurrences) *Join {
-	return &Join{t: t, order: o, sets: make([]joined, n)}
+	return &Join{t: t, order: o, times: several, sets: make([]joined, n)}
+}
+
+// NewJoinWith is like [NewJoin], but the join finds only pairs of which o has counted at least one
+// set. If these sets are few, the join takes little memory: the shingles of the other sets matter
+// only if one of the counted sets has them too.
+func NewJoinWith(t float64, n int, o *Occurrences) *Join {
+	return &Join{t: t, order: o, times: 1, sets: make([]joined, n)}
 }
 
 // Add stores s as the set with the given index, counted from 0. It may be called once for each
@@ -182,8 +198,9 @@ func NewJoin(t float64, n int, o *Occurrences) *Join {
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
 	n.size = int32(len(s))
-	x.post(n, s)
-	x.draw(n, s)
+	if x.post(n, s); len(n.keys) > 0 { // otherwise the set resembles no other, and its bitmap is never read
+		x.draw(n, s)
+	}
 }
 
 // post fills n.keys and n.alone from s. The keys are those of the first shingles of s, rarest
@@ -192,7 +209,7 @@ func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
 	for i, v := range s {
-		if x.order.returns(v) {
+		if x.order.times(v) >= x.times {
 			order = append(order, uint64(x.order.counts[v>>x.order.shift])<<32|uint64(i))
 		}
 	}

@@ -21,19 +21,22 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// Limits on the growth of the heap during a crawl and a complete comparison.
+// Limits on the growth of the heap between two collections, as a percentage of the live data. With
+// less growth, garbage collection would take much of the processor time. The live data of a
+// complete comparison is mostly large tables without pointers, which cost the collector nothing.
 const (
-	maxPercent = 200 // maximum growth of the heap between two collections, as a percentage of the live data
-	minPercent = 50  // minimum growth; with less, garbage collection would take much of the processor time
+	maxPercent      = 200
+	crawlPercent    = 50 // minimum growth during a crawl
+	completePercent = 20 // minimum growth during a complete comparison
 )
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
 // when it is large. By default, Go lets a heap double before a collection. A crawl typically has
 // about 60 MB of live data. With the default, collections would take a twelfth of such a crawl's
 // time, and the heap could double when large pages arrive. So the heap may triple, but may not
-// become larger than a quarter of the budget (in bytes), unless that would be too little growth. If
-// the environment variable GOGC is set, paceCollector does nothing.
-func paceCollector(budget int64) {
+// become larger than a quarter of the budget (in bytes), unless it would then grow by less than
+// minPercent. If the environment variable GOGC is set, paceCollector does nothing.
+func paceCollector(budget int64, minPercent int) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
@@ -42,7 +45,7 @@ func paceCollector(budget int64) {
 	var adjust func()
 	adjust = func() {
 		metrics.Read(live)
-		if percent := growth(int64(live[0].Value.Uint64()), budget/4); percent != now {
+		if percent := growth(int64(live[0].Value.Uint64()), budget/4, minPercent); percent != now {
 			now = percent
 			debug.SetGCPercent(percent)
 		}
@@ -52,10 +55,11 @@ func paceCollector(budget int64) {
 }
 
 // growth returns the percentage by which a heap with live bytes of live data may grow, so that it
-// has about goal bytes at the next collection. The result is a multiple of 10.
-func growth(live, goal int64) int {
+// has about goal bytes at the next collection. The result is a multiple of 10, and at least
+// minPercent.
+func growth(live, goal int64, minPercent int) int {
 	live = max(live, 1)
-	return int(min(max((goal-live)*10/live*10, minPercent), maxPercent))
+	return int(min(max((goal-live)*10/live*10, int64(minPercent)), maxPercent))
 }
 
 // limitMemory passes the limit of --memory, in bytes, to the garbage collector, so that it collects

@@ -12,10 +12,10 @@ func TestGrowth(t *testing.T) {
 		{60 * mb, 256 * mb, maxPercent}, // the usual size of a crawl: far below the goal
 		{128 * mb, 256 * mb, 100},
 		{160 * mb, 256 * mb, 60},
-		{256 * mb, 256 * mb, minPercent}, // at the goal
-		{800 * mb, 256 * mb, minPercent},
+		{256 * mb, 256 * mb, crawlPercent}, // at the goal
+		{800 * mb, 256 * mb, crawlPercent},
 	} {
-		if got := growth(tt.live, tt.goal); got != tt.want {
+		if got := growth(tt.live, tt.goal, crawlPercent); got != tt.want {
 			t.Errorf("growth(%d MB, %d MB) = %d%%, want %d%%", tt.live/mb, tt.goal/mb, got, tt.want)
 		}
 	}

@@ -205,25 +205,28 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 
 // joinMixed builds the join for pairs in which one text was shortened and the other has too few
 // words left without its repeated blocks. Such a pair is compared by its whole texts, so this join
-// indexes the whole texts of both kinds.
+// indexes the whole texts of both kinds. Texts of the second kind are few, and only their shingles
+// are counted and indexed.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
-	skip, shorter, bare := c.short(), false, false
+	both, bare := c.short(), c.short() // which texts to skip
+	isShorter, isBare := false, false
 	for i := range c.w.texts {
 		t := &c.w.texts[i]
-		shorter, bare = shorter || t.shorter, bare || t.bare
-		skip[i] = skip[i] || !t.shorter && !t.bare
+		isShorter, isBare = isShorter || t.shorter, isBare || t.bare
+		both[i] = both[i] || !t.shorter && !t.bare
+		bare[i] = bare[i] || !t.bare
 	}
-	if !shorter || !bare {
+	if !isShorter || !isBare {
 		return nil
 	}
-	order := c.count(skip)
-	err := c.take(ctx, slices.Clone(skip), (*text).all, func(_ int, s dedup.Set) { order.Count(s) })
+	order := c.count(bare)
+	err := c.take(ctx, bare, (*text).all, func(_ int, s dedup.Set) { order.Count(s) })
 	if err != nil {
 		return err
 	}
-	c.mixed = dedup.NewJoin(least, len(c.w.texts), order)
-	return c.take(ctx, skip, (*text).all, c.mixed.Add)
+	c.mixed = dedup.NewJoinWith(least, len(c.w.texts), order)
+	return c.take(ctx, both, (*text).all, c.mixed.Add)
 }
 
 func (w *Whole) countShortened() {
