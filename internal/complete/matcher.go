@@ -13,7 +13,7 @@ import (
 
 // cacheBytes bounds the memory for shingles. 64 MiB are enough for about 8,000 pages of a thousand
 // words.
-const cacheBytes = 64 << 20
+const cacheBytes = 32 << 20
 
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds
 // candidates, and each candidate pair is compared exactly. Only one goroutine may use a matcher.
