@@ -35,6 +35,40 @@ func TestJoin(t *testing.T) {
 	})
 }
 
+// TestJoinWith checks that a join of counted and other sets misses no pair of a counted set.
+func TestJoinWith(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		similarity := rapid.SampledFrom([]float64{.1, .3, .5, .8, 1}).Draw(rt, "similarity")
+		sets := similarSets(rt)
+		counted := make([]bool, len(sets))
+		shingles := 0
+		for i := range sets {
+			if counted[i] = rapid.IntRange(0, 3).Draw(rt, "counted") == 0; counted[i] {
+				shingles += len(sets[i])
+			}
+		}
+		order := NewOccurrences(shingles)
+		for i, s := range sets {
+			if counted[i] {
+				order.Count(s)
+			}
+		}
+		x := NewJoinWith(similarity, len(sets), order)
+		for i, s := range sets {
+			x.Add(i, s)
+		}
+		from := slices.Repeat([]float64{similarity}, len(sets))
+		for a := range sets {
+			met := metAfter(x, a, from)
+			for b := a + 1; b < len(sets); b++ {
+				if (counted[a] || counted[b]) && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= similarity && met[b] != 1 {
+					rt.Fatalf("sets %d and %d are met %d times, with resemblance %v", a, b, met[b], Resemblance(sets[a], sets[b]))
+				}
+			}
+		}
+	})
+}
+
 func similarSets(t *rapid.T) (sets []Set) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	var parts []Set // parts from which the sets are made
