@@ -11,7 +11,7 @@ import (
 // A Packed is one page in the encoded and compressed form in which a store keeps it. The process
 // that has a store open sends pages to other processes in this form, and they unpack them.
 type Packed struct {
-	Record []byte        // JSON of a [Record], or in a temporary store the result of [Record.AppendFast]; empty means that nothing is known about the page
+	Record []byte        // JSON of a [Record], or the result of [Record.AppendPacked]; empty means that nothing is known about the page
 	Text   []byte        // main text, packed by [Pack] or [PackMarked]
 	Kept   bool          // whether a text is kept, which may be empty
 	Sketch *dedup.Sketch // nil means that the page has no sketch, or that none was requested
@@ -63,15 +63,15 @@ func (p *PackedChange) Unpack() (*Change, error) {
 	return &Change{Content: *c, Kind: ChangeOf(&c.Record), Cursor: p.Cursor}, nil
 }
 
-// UnpackRecord decodes a record from its JSON, or from the form of [Record.AppendFast].
+// UnpackRecord decodes a record from its JSON, or from the result of [Record.AppendPacked].
 func UnpackRecord(packed []byte) (*Record, error) {
 	r := new(Record)
 	return r, r.unpack(packed)
 }
 
 func (r *Record) unpack(packed []byte) error {
-	if len(packed) > 0 && packed[0] == fastRecord {
-		return r.unpackFast(packed[1:])
+	if len(packed) > 0 && packed[0] == packedForm {
+		return r.unpackPacked(packed[1:])
 	}
 	if err := json.Unmarshal(packed, r); err != nil {
 		return fmt.Errorf("%w: a record cannot be parsed: %v", ErrCorrupt, err)

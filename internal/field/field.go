@@ -27,6 +27,12 @@ func (r *Reader) Varint() uint64 {
 	return v
 }
 
+// Signed reads a signed varint as in encoding/binary.
+func (r *Reader) Signed() int64 {
+	n := r.Varint()
+	return int64(n>>1) ^ -int64(n&1)
+}
+
 // Bytes reads n bytes. The result shares memory with the value.
 func (r *Reader) Bytes(n uint64) []byte {
 	if n > uint64(len(r.Rest)) {

@@ -276,9 +276,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	before := u
 	var value []byte
 	if num != 0 {
-		if value, err = b.s.encodeRecord(e.Hash, r); err != nil {
-			return err
-		}
+		value = b.s.encodeRecord(e.Hash, r)
 	}
 	if err := b.room(9, len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
 		return err
@@ -346,12 +344,8 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	value, err := b.s.encodeRecord(hash, &e.Record)
-	if err != nil {
-		return err
-	}
 	b.counters().Tally.Add(&e.Record)
-	return b.set(pageKey(keyRecord, num), value)
+	return b.set(pageKey(keyRecord, num), b.s.encodeRecord(hash, &e.Record))
 }
 
 // obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the

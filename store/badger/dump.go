@@ -234,10 +234,7 @@ func (b *batch) loadPage(p *store.Placed) error {
 	if err := b.post(p.Place, e); err != nil {
 		return err
 	}
-	value, err := b.s.encodeRecord(e.Hash, &e.Record)
-	if err != nil {
-		return err
-	}
+	value := b.s.encodeRecord(e.Hash, &e.Record)
 	if err := b.room(6, len(value)+len(e.Record.URL)+256+2*postedSize(1)); err != nil {
 		return err
 	}
