@@ -43,9 +43,10 @@ func (r *Record) AppendPacked(b []byte) []byte {
 	return appendStruct(append(b, packedForm), reflect.ValueOf(&short).Elem())
 }
 
-// idOf returns the id of the page with a URL, or the zero value if there is no URL.
+// idOf returns the id of the page with a URL. It returns the zero value if there is no URL, or if
+// the packed form would change it.
 func idOf(url string) dedup.Hash {
-	if url == "" {
+	if url == "" || !utf8.ValidString(url) {
 		return dedup.Hash{}
 	}
 	return dedup.HashOf([]byte(url))

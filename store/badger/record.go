@@ -16,7 +16,7 @@ import (
 // A record is stored as HASH16, the text hash under which copies find the page, or zero, and then
 // the packed form of the [store.Record] as one S2 block. The blocks share a dictionary with values
 // that many records have, and with the bytes around them. With it, a record of a large manual takes
-// RECORDSIZE bytes.
+// 300 bytes.
 
 // recordDict is the dictionary of the blocks: some packed records. A block can only be decoded with
 // the dictionary that it was encoded with, so any change here requires a new layoutVersion.
