@@ -24,8 +24,8 @@ type Portable interface {
 // A Dumper reads the contents of a store to copy them.
 type Dumper interface {
 	// Dump yields a snapshot of the store: first named values and hosts, then pages in the order of
-	// their places, then URLs outside the crawl, and last the pending URLs. The pending URLs of a
-	// host are in the order of its queue. Claims and the values of a [Keeper] are left out.
+	// their places, then URLs outside the crawl, and finally pending URLs. The pending URLs of a
+	// host are in queue order. Claims and the values of a [Keeper] are left out.
 	Dump(ctx context.Context) iter.Seq2[*Part, error]
 }
 
@@ -53,7 +53,7 @@ type Placed struct {
 	State frontier.State // state of the page's URL; Unknown means pending, or never in the frontier
 }
 
-// Entry converts the page to an entry, and decodes its record.
+// Entry converts the page to an entry and decodes its record.
 func (p *Placed) Entry() (*Entry, error) {
 	r, err := UnpackRecord(p.Record)
 	if err != nil {

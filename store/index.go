@@ -42,7 +42,7 @@ type Found struct {
 	Copy     *Record  // earliest page with one of the hashes; nil if there is none
 	Followed *Record  // leader of Copy; nil if Copy has no leader, or if the leader is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
-	Full     []bool   // Full[i] is true if more than Ask.Limit leaders have the key Ask.Keys[i], so that some were not read
+	Full     []bool   // Full[i] is true if more than Ask.Limit leaders have the key Ask.Keys[i], so some were not read
 	Unread   bool     // whether the known store of an overlay has leaders that were not read; Full does not include their keys
 }
 
@@ -130,7 +130,7 @@ type Entry struct {
 	Touch bool
 
 	// Replaces identifies the record on which a Revisit or a Touch is based, by its [Record.Began].
-	// If the store has another record of the page, or none, the entry is stale. Zero means any
+	// If the store has a different record of the page, or none, the entry is stale. Zero means any
 	// record.
 	Replaces time.Time
 
@@ -140,7 +140,7 @@ type Entry struct {
 	Keys   []uint64        // index keys under which look-ups find the page; only a leader has any
 	Out    []byte          // links of the page and its URL, packed by [PackLinks]; nil means that none are kept
 	Links  []frontier.Item // URLs within the crawl to which the page leads, through links, redirects or otherwise; they are queued
-	Beyond []string        // URLs to which the page leads, but which are outside the crawl
+	Beyond []string        // URLs outside the crawl to which the page leads
 }
 
 // Valid returns an error for entries that every store must refuse.

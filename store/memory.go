@@ -186,8 +186,8 @@ func (m *Memory) put(place uint64, e *Entry) {
 	m.tally.Add(&v.record)
 }
 
-// stale reports whether the verdict of e may no longer hold: since the look-up, a page that it
-// would have found has been committed, or the leader has been visited again.
+// stale reports whether the verdict of e may no longer hold because, since the look-up, a page that
+// it would have found was committed or the leader was visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -290,8 +290,8 @@ func (v memoryVisit) content(want Want) (Content, error) {
 
 func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
 
-// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so that
-// the loop body may call other methods.
+// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so the
+// loop body may call other methods.
 func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		place, err := uint64(0), error(nil)

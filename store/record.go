@@ -61,10 +61,10 @@ type Record struct {
 	ModifiedAt   string      `json:"modified_at,omitempty"`  // last modification time in RFC 3339, or only the date
 	SiteName     string      `json:"site_name,omitempty"`
 	Root         string      `json:"root,omitempty"`       // rule by which the main text was found
-	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex: it is judged, but never in the feed
+	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex; such a page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares a language other than Lang, the language of its text
 	Listed       bool        `json:"listed,omitempty"`     // whether a sitemap lists the page
-	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; it may not be public, and is not in the feed
+	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; such a page may not be public, and is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
 	Hidden       bool        `json:"hidden,omitempty"`     // whether robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
 
@@ -93,8 +93,8 @@ type Record struct {
 	Capped      bool              `json:"capped,omitempty"`       // whether some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
-	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response for this record, or of a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if the page had not changed
+	Archive  Archived `json:"archive,omitzero"`  // where the web archive has the HTTP response for this record, or a revisit record in its place
+	Answered Archived `json:"answered,omitzero"` // where the web archive has the last HTTP response, if the page had not changed
 
 	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body

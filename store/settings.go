@@ -30,7 +30,7 @@ type Settings struct {
 	Markdown Markdown `json:"markdown,omitempty"` // kind of Markdown to keep in addition to each text
 }
 
-// Markdown is the kind of Markdown that is kept in addition to each text.
+// Markdown is the kind of Markdown, if any, that a store keeps in addition to each text.
 type Markdown string
 
 const (

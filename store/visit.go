@@ -127,10 +127,9 @@ func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds adds history to r, the record of a new visit. The argument before is the page's previous
-// record, whose state becomes the first element of r.Earlier. The argument sketch is the sketch of
-// its text, or nil; it is not kept if both records have the same text. The argument resemblance is
-// the resemblance of the two texts.
+// Succeeds adds history to r, the record of a new visit. before is the page's previous record,
+// whose state becomes the first element of r.Earlier. sketch is the sketch of its text, or nil; it
+// is not kept if both records have the same text. resemblance is the resemblance of the two texts.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

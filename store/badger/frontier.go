@@ -226,8 +226,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns the stored state of the URL with the given id, including states that the batch has
-// not committed yet. For an unknown URL it returns the zero value.
+// known returns the state of the URL with the given id, including changes that the batch has not
+// committed yet. For an unknown URL it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil

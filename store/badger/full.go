@@ -29,7 +29,7 @@ import (
 const patience = 3 * time.Second
 
 type fullness struct {
-	met  chan struct{} // closed when a goroutine of badger first finds the disk full
+	met  chan struct{} // closed when one of badger's goroutines first finds the disk full
 	once sync.Once
 }
 

@@ -169,7 +169,7 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// The number of bytes after the host and the zero byte in a q key and in an l key.
+// These are the numbers of bytes after the host and the zero byte in a q key and an l key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8

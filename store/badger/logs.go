@@ -191,8 +191,8 @@ type Loss struct {
 
 // afterGap returns the logs after the first gap, and the data that is lost if these logs are
 // removed. tables is the number of the last transaction in any table. A damaged log is kept up to
-// its damage. An empty log is not a gap: badger may have written its data to a table and removed
-// the log, and after a power cut the file may reappear, but empty.
+// the point of damage. An empty log is not a gap: badger may have written its data to a table and
+// removed the log, and after a power cut the file may reappear empty.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true

@@ -27,8 +27,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 }
 
 // lookup answers one Ask. Before it reads the index, it records the number of the last commit as a
-// mark. So it may find a page that is committed later. That is harmless: the verdict is then stale,
-// and Commit refuses it.
+// mark. So it may find a page committed after the mark. That is harmless, because Commit then
+// refuses the verdict as stale.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
@@ -62,9 +62,9 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders with the visit numbers in places, but leaves out the page whose id is
-// passed as not. shared maps a visit number to [store.Leader.Shared]. If a page was visited again,
-// its earlier visits no longer have a sketch.
+// leadersAt reads the leaders with the visit numbers in places, except the page with the id not.
+// shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its earlier
+// visits no longer have a sketch.
 func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]int, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {

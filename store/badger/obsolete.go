@@ -23,12 +23,12 @@ import (
 
 const (
 	sweepShare = 8            // a sweep begins when one visit in sweepShare is obsolete
-	minSweep   = pagesInBlock // but not before this many visits are obsolete
-	sweepStep  = 1000         // visits that one commit sweeps
+	minSweep   = pagesInBlock // minimum number of obsolete visits for a sweep
+	sweepStep  = 1000         // number of visits that one commit sweeps
 )
 
-// skipping returns a function that reports whether a visit is obsolete in txn, and a function that
-// must be called at the end. The visits must be asked for in ascending order.
+// skipping returns two functions. obsolete reports whether a visit is obsolete in txn; it must be
+// called with ascending visit numbers. stop must be called at the end.
 func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyObsolete}})
 	it.Rewind()

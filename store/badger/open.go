@@ -115,7 +115,7 @@ func Open(dir string, opt Options) (*Store, error) {
 	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
-		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment; see lock.Try
+		time.Sleep(20 * time.Millisecond) // a child process may briefly hold badger's lock; see lock.Try
 		s, err = open(dir, opt)
 	}
 	if err != nil {

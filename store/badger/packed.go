@@ -51,8 +51,8 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 }
 
 // PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
-// So if PackedChanges has read all pages from the first on, and has found fewer than the counters
-// say, a table is damaged. It then yields an error at the end.
+// So if PackedChanges has read from the first page on and found fewer pages than the counters say,
+// a table is damaged. It then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)

@@ -69,7 +69,7 @@ func (l level) depth() int    { return int(uint32(l)) }
 
 type waitingHost struct {
 	name    string
-	pending int // URLs that can be handed out, are due later, or have been handed out to a worker
+	pending int // URLs that are available, due later, or handed out to a worker
 	lanes   []lane
 	later   int
 	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970

@@ -16,7 +16,7 @@ import (
 // there by page id too, so that the latest visit of a leader is looked up only if the leader may
 // have been visited again.
 
-// lately shows whether a page may have been indexed under a key since a mark. Each slot contains
+// lately tells whether a page may have been indexed under a key since a mark. Each slot contains
 // the number of the last visit indexed under one of its keys. Keys are first hashed by
 // [postings.Mixed].
 type lately []uint64

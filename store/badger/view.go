@@ -28,7 +28,7 @@ type view struct {
 	dir     string
 	damaged bool // the view is a copy of a damaged store and must be repaired
 	release func()
-	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or nobody has
+	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or if nothing has
 }
 
 // openView creates a read-only view of an existing store. The view of a damaged store is a copy of

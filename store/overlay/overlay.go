@@ -62,7 +62,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// Pages returns pages of either store by ID. IDs from the known store must be in their other form.
+// Pages returns pages of either store by ID. IDs from the known store must have the form that
+// Lookup returns.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	all, err := s.Store.Pages(ctx, ids, want)
 	if err != nil {

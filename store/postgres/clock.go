@@ -94,9 +94,9 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// mendClock corrects the times of hosts after the server's clock has been set back: in each row
-// that was last touched at a time now in the future, it moves them back. Several workers may call
-// it at once.
+// mendClock corrects the times of hosts after the server's clock has been set back. It moves back
+// the times in each row whose touched time is now in the future. Several workers may call it at
+// once.
 func (s *Store) mendClock(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE host SET due = CASE WHEN due = 0 THEN 0 ELSE due - (extract(epoch FROM touched - now()) * 1000000)::bigint * 1000 END,
  until = until - (touched - now()), touched = now() WHERE touched > now() + interval '2 s'`)

@@ -53,8 +53,8 @@ func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) err
 	return s.tryFor(ctx, patience, do)
 }
 
-// tryFor repeats do for the duration patience. One attempt counts for at most half of it: if the
-// process was stopped or the machine slept during an attempt, that attempt says nothing about the
+// tryFor is like try, but with its own patience. One attempt counts for at most half of it, because
+// an attempt during which the process was stopped or the machine slept says nothing about the
 // server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()

@@ -14,8 +14,8 @@ import (
 )
 
 // These statements look up copies and similar pages. They search an index once for each row of
-// unnest, with a LIMIT, so that the planner never reads a whole table. The column i is the index of
-// the ask.
+// unnest, with a LIMIT, so the planner never chooses to read a whole table. The column i is the
+// index of the ask.
 const (
 	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, l.record::text
  FROM unnest($1::int[], $2::uuid[], $3::uuid[]) a(i, hash, self)
@@ -57,8 +57,8 @@ func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
 	return parts(calls, found), nil
 }
 
-// lookup reads the mark, the number of the last commit, first. So the later statements see at least
-// all commits up to the mark.
+// lookup first reads the mark, which is the number of the last commit, so later statements see at
+// least all commits up to the mark.
 func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	var hi, ki, kk, most, meet []int32

@@ -280,7 +280,7 @@ type named[K, T any] struct {
 	value T
 }
 
-// paged yields a long list, which it reads in parts. The first arguments of sql are the key after
+// paged yields a long list, reading it in parts. The first two arguments of sql are the key after
 // which a part begins, and the maximum length of the part.
 func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

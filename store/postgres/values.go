@@ -151,8 +151,8 @@ type recent struct {
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// maxRecent is the maximum number of hashes in each of the two maps of a recent. Together, the two
-// maps take about 10 MB.
+// maxRecent is the maximum number of hashes in each of the two maps of recent. Together they take
+// about 10 MB.
 const maxRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {

@@ -83,7 +83,7 @@ func (a address) write(dir string) error {
 		return err
 	}
 	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed any old file, because its access rights would be kept
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // WriteFile would keep the permissions of an old file, so Serve has removed any
 		return err
 	}
 	return os.Rename(half, filepath.Join(dir, addressName))

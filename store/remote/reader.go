@@ -29,9 +29,9 @@ var (
 	ErrEnded = errors.New("the process that was using the store has ended or closed the connection: try again")
 )
 
-// A Reader reads a store through the process that has it open. Several goroutines may call its
-// methods, but requests are sent one at a time. If a context is done during a request, the
-// connection is closed, and later calls fail.
+// A Reader reads a store through the process that has it open. Its methods are safe for concurrent
+// use, but requests are sent one at a time. If a context is done during a request, the connection
+// is closed, and later calls fail.
 type Reader struct {
 	dir     string
 	command string

@@ -77,9 +77,10 @@ type Server struct {
 	refusals chan struct{} // holds one value for each client that is being refused
 }
 
-// Serve serves clients that read the store in dir, until Close. command is the command that has the
-// store open; clients show it in messages. take is called once for each session. The caller must
-// hold the lock of the store, because Serve replaces files that another server left in dir.
+// Serve starts a server for clients that read the store in dir. It runs until Close is called.
+// command is the command that has the store open; clients show it in messages. Serve calls take
+// once for each session. The caller must hold the lock of the store, because Serve replaces files
+// that another server left in dir.
 func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, command, take, defaultLimits)
 }

@@ -152,7 +152,7 @@ func (w *bloomWriter) writeUpTo(n int) {
 
 func (w *bloomWriter) finish() { w.writeUpTo(w.blocks) }
 
-// mix is the finaliser of SplitMix64: every bit of the key affects every bit of the result.
+// mix is the finalizer of SplitMix64: every bit of the key affects every bit of the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

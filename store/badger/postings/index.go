@@ -113,7 +113,7 @@ type Index struct {
 	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
-	gone   map[uint64]bool // visits that later visits replaced, which Find skips; guarded by goneMu
+	gone   map[uint64]bool // visits replaced by later ones, which Find skips; guarded by goneMu
 
 	wake    chan struct{} // tells the goroutine to look for a full table or for segments to merge
 	closing chan struct{}
@@ -123,7 +123,7 @@ type Index struct {
 // A ManifestStore is the part of a store that an index uses.
 type ManifestStore interface {
 	SaveManifest(Manifest) error // stores the manifest so that it survives if the process is killed
-	RoomFor(bytes int64) bool    // reports whether the disk has room for a file of the given size that is useful but not necessary
+	RoomFor(bytes int64) bool    // reports whether the disk has room for an optional file of the given size
 }
 
 const (
@@ -173,7 +173,7 @@ type Manifest struct {
 	Segments []SegmentEntry `json:"segments,omitempty"`
 }
 
-// A SegmentEntry is one file of postings.
+// A SegmentEntry identifies one segment file.
 type SegmentEntry struct {
 	ID    uint64 `json:"id"`
 	Level int    `json:"level"`

@@ -10,7 +10,7 @@ import (
 )
 
 // CPU returns the processor time that the server's processes have used, with a resolution of 10 ms.
-// It leaves out ended processes that their parent has not waited for.
+// It does not count zombies, which have ended but have not been waited for.
 func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
