@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// A Portable store can be copied to another store, even one of another kind.
+// A Portable store can be copied to another store, even one of a different kind.
 type Portable interface {
 	Dumper
 
@@ -76,8 +76,8 @@ const copyName = "copy"
 // ErrIncomplete means that copying to a store was interrupted.
 var ErrIncomplete = errors.New("the store is an incomplete copy of another one")
 
-// CopyMark returns the value that marks a store as an incomplete copy. A new store that is created
-// with it is already marked when [Copy] begins.
+// CopyMark returns the value that marks a store as an incomplete copy. A new store created with it
+// is already marked when [Copy] begins.
 func CopyMark() NamedValue { return NamedValue{copyName, []byte("incomplete")} }
 
 // CheckCopied returns [ErrIncomplete] if the store is an incomplete copy.

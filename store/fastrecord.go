@@ -26,8 +26,8 @@ import (
 
 const fastRecord = 0 // the byte before the fields
 
-// AppendFast appends a record to b, in the form for stores that are deleted when the command ends.
-// [UnpackRecord] returns the same record from it as from the JSON of the record.
+// AppendFast appends the record to b in the form used by stores that are deleted when the command
+// ends. [UnpackRecord] decodes this form to the same record as the record's JSON.
 func (r *Record) AppendFast(b []byte) ([]byte, error) {
 	b = append(b, fastRecord)
 	fields := reflect.ValueOf(r).Elem()

@@ -47,9 +47,9 @@ type Found struct {
 }
 
 // Basis returns the condition under which a verdict based on f is still valid when it is committed.
-// The argument ask is the Ask that led to f. If f has a copy, the basis has no hashes or keys,
-// because no later commit can be an earlier copy. Keys that are full are left out, because a
-// look-up does not read later leaders with these keys.
+// ask is the Ask that produced f. If f has a copy, the basis has no hashes or keys, because no
+// later commit can be an earlier copy. Keys that are full are left out, because a look-up does not
+// read later leaders with these keys.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
@@ -87,8 +87,8 @@ type Leader struct {
 // store never returns an empty mark.
 type Mark string
 
-// MarkAt returns a mark for a store that numbers its commits. The argument place is the number of
-// the last commit that the look-up saw.
+// MarkAt returns a mark for a store that numbers its commits. place is the number of the last
+// commit that the look-up saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }

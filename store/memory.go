@@ -167,7 +167,7 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// put stores the page of e. The commit number place must be above all others.
+// put stores the page of e. Its commit number, place, must be higher than all others.
 func (m *Memory) put(place uint64, e *Entry) {
 	m.last = place
 	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}

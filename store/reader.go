@@ -83,8 +83,8 @@ const (
 	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, but the last one did not
 )
 
-// ChangeOf returns the kind of change that a page's last visit found. The argument is the page's
-// current record.
+// ChangeOf returns the kind of change that a page's last visit found. r is the page's current
+// record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
 	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():

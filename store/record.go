@@ -52,7 +52,7 @@ type Record struct {
 	Alternates   []Alternate `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MaxAlternates]
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
-	H1           []string    `json:"h1,omitempty"`         // texts of the <h1> headings, in order; at most [MaxHeadings]
+	H1           []string    `json:"h1,omitempty"`         // text of each <h1> heading, in order; at most [MaxHeadings]
 	TitleFrom    string      `json:"title_from,omitempty"` // source of Title if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
 	SharedOnly   bool        `json:"shared_only,omitempty"` // whether Description comes from og:description, because the page has no other

@@ -43,7 +43,7 @@ func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0,
 // PackFast is like [PackMarked], but takes a third of the time and its result is a third larger. It
 // is for stores that are deleted when the command ends.
 //
-// Instead of a zstd frame, the result contains a zero byte, with which no zstd frame begins, and
+// Instead of a zstd frame, the result contains a zero byte, which never begins a zstd frame, and
 // one S2 block.
 func PackFast(text string, markdown []byte, headings []Heading) []byte {
 	b := buffers.Get().(*buffer)

@@ -75,8 +75,8 @@ const MaxVisits = 16
 // Visited returns the time of the last visit to the page.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
-// Began returns the time at which the current state of the page began: when it was fetched, or
-// later judged again. This time distinguishes successive records of one page. It stays the same if
+// Began returns the time at which the current state of the page began: when it was fetched or, if
+// later, judged again. This time distinguishes successive records of one page. It stays the same if
 // a visit finds the page unchanged (see [Entry.Touch]); any other visit changes it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 

@@ -119,7 +119,7 @@ func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) erro
 	})
 }
 
-// mendNames sets all copies of each named value to the newer one.
+// mendNames sets all copies of each named value to the newest one.
 func (m *mending) mendNames() error {
 	type value struct {
 		bytes   []byte

@@ -40,8 +40,8 @@ func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
 	}, it.Close
 }
 
-// sweep deletes the data of some obsolete visits if enough of all visits are obsolete. The next
-// call continues after the last of them.
+// sweep deletes the data of some obsolete visits if a large enough share of all visits is obsolete.
+// The next call continues where this one stopped.
 func (b *batch) sweep() error {
 	s := b.s
 	switch {

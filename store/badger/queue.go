@@ -57,7 +57,7 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and a priority. prio is the byte that stands for the
+// levelAt returns the level of a depth and a priority. prio is the byte that represents the
 // priority in keys.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))

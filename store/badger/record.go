@@ -13,12 +13,12 @@ import (
 
 // # Stored records
 //
-// A record is stored as HASH16, the text hash under which copies find the page, or zero, and then
-// the JSON of the [store.Record] as one S2 block. A record has about 600 bytes, and half of them are
-// names and values that nearly all records have. So the blocks share a dictionary with such names
-// and values. With this dictionary, a record of a large manual takes 300 bytes. Zstd with the same
-// dictionary would need 240 bytes, but eight times as much CPU time, which is more than 1% of the
-// CPU time of a crawl.
+// A record is stored as HASH16, followed by the JSON of the [store.Record] as one S2 block. HASH is
+// the text hash under which copies find the page, or zero. A record has about 600 bytes, half of
+// which are names and values that nearly all records contain. So the blocks share a dictionary of
+// such names and values. With this dictionary, a record of a large manual takes 300 bytes. Zstd
+// with the same dictionary would need 240 bytes, but eight times as much CPU time, which is more
+// than 1% of the CPU time of a crawl.
 
 // recordWords is the dictionary of the blocks. S2 copies equal bytes from the dictionary, so each
 // line lists fields in the order that they have in a record. A block can only be decoded with the

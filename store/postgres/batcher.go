@@ -62,8 +62,8 @@ func (b *batcher[Q, A]) run() {
 	}
 }
 
-// next removes the calls for the next batch from waiting and returns them. It returns nil if there
-// are none. In that case, the goroutine of run must end.
+// next removes the calls for the next batch from waiting and returns them. If there are none, it
+// returns nil, and the goroutine of run must end.
 func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
 // server's time. From that, a worker calculates how far the server's clock is ahead of its own. The
 // result is a span from least to most, because the response took some time. A time is converted
-// with the end of the span that makes it later. So the delay between two requests may be some
+// with the end of the span that makes it later. So the delay between two requests may be a few
 // milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
 //
 // If the server's clock were set back by an hour, all delays and all claims would last an hour

@@ -48,7 +48,7 @@ type limits struct {
 	idle     time.Duration // maximum time between two requests
 	answer   time.Duration // maximum time for a client to receive an answer
 	age      time.Duration // maximum duration of a session
-	grace    time.Duration // time that sessions get to end by themselves when the server is closed
+	grace    time.Duration // time that sessions have to end on their own when the server is closed
 }
 
 // A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot for
@@ -124,8 +124,8 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close stops accepting clients and removes the server's files from the folder. Open sessions get
-// limits.grace to end by themselves. Then their connections are closed, and their clients get an
+// Close stops accepting clients and removes the server's files from the folder. Open sessions have
+// limits.grace to end on their own. Then their connections are closed, and their clients get an
 // error. The caller must close the store afterwards, not before.
 func (s *Server) Close() error {
 	err := errors.Join(leave(s.dir), s.listener.Close())

@@ -1,5 +1,6 @@
-// Package postings is an index on disk. It finds the visits of pages that were added under a key: a
-// band of a sketch, a text hash, or a page id. It uses its store only through [ManifestStore].
+// Package postings implements an index on disk. It finds the visits of pages that were added under
+// a key: a band of a sketch, a text hash, or a page id. It uses its store only through
+// [ManifestStore].
 //
 // Start with [New], [Index.Open] and [Index.Start]. Then use [Index.Post] and [Index.Find]. A
 // [Filter] proves that a key is not in a store. Package badger uses one for the keys of URLs.
@@ -7,10 +8,10 @@
 // # The index
 //
 // The look-up of a unique page searches for its text hash and some fourteen keys, and finds
-// nothing. Then the page is added under all of them. As badger keys these would be fifteen random
-// writes a page, each rewritten in every level, and their cost would rise with the size of the
-// index. For this reason, postings have a log-structured merge tree of their own (O'Neil et al.,
-// 1996), with rows of 16 bytes instead of badger's 40:
+// nothing. Then the page is added under all of them. As badger keys, these would be fifteen random
+// writes per page, each rewritten in every level, and their cost would rise with the size of the
+// index. So postings have their own log-structured merge tree (O'Neil et al., 1996), with rows of
+// 16 bytes instead of badger's 40:
 //
 //   - All postings of a transaction are one value in the journal, written in that transaction. The
 //     journal is authoritative; everything else can be rebuilt from it.
@@ -22,18 +23,19 @@
 //     segments a level.
 //   - The badger key i contains the manifest: the names of the existing segments, and the number of
 //     the last journal entry whose postings are in them. It is changed in one transaction after a
-//     new file was synced. Files that the manifest does not name are removed when a store is
+//     new file has been synced. Files that the manifest does not name are removed when a store is
 //     opened.
 //
 // A power cut can restore a manifest whose files have been removed since. That is handled like a
-// damaged file, below.
+// damaged file; see below.
 //
 // When a store is opened, the journal entries that are in no segment are read. They fill at most
-// two tables: some 45,000 pages of 14 keys, in 6 MB. That is so even after a regular close, which
+// two tables: some 45,000 pages of 14 keys, in 6 MB. This is true even after a clean close, which
 // writes no segment. The heads of all segments, some 25 bytes a page, are read once to verify their
-// checksums. If a segment is missing or has a damaged head or end, all segments are rebuilt from the
-// journal: five million pages in 12 s. A damaged block inside a segment is found when it is read.
-// The look-up then returns an error, the file is removed, and the next opening rebuilds the index.
+// checksums. If a segment is missing or has a damaged head or end, all segments are rebuilt from
+// the journal: five million pages in 12 s. A damaged block inside a segment is found when it is
+// read. The look-up then returns an error, the file is removed, and the next opening rebuilds the
+// index.
 //
 // All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
 // can be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash
@@ -46,9 +48,9 @@
 //
 // A simpler design keeps postings as plain keys of badger: for each key a list of visits, and a
 // Bloom filter of all keys in memory, so that the look-ups of a unique page read nothing. It would
-// save some 650 lines. Both were measured in turn on two processors that also did other work:
-// crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100 words
-// (63% of them unique), and TestIndex with a million pages. Processor time is user and system
+// save some 650 lines. Both were measured alternately, on two processors that were also doing other
+// work: crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100
+// words (63% of them unique), and TestIndex with a million pages. Processor time is user and system
 // time.
 //
 //	                                  this package   plain keys
@@ -309,7 +311,7 @@ func (x *Index) isGone(place uint64) bool {
 func (x *Index) wakeUp() {
 	select {
 	case x.wake <- struct{}{}:
-	default: // a wake-up is already waiting for the goroutine
+	default: // a wake-up is already pending
 	}
 }
 
@@ -341,7 +343,7 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 //
 // Among checks all keys under one lock, because each key is in a different cache line of a filter,
 // and the processor can fetch these lines in parallel. If the lock were taken for each key, the
-// processor would fetch one line after the other.
+// processor would fetch one line after another.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -94,7 +94,7 @@ type segmentWriter struct {
 }
 
 // newSegmentWriter creates a segment file with the given path. postings is the maximum number of
-// postings that may be added. It determines the sizes of the filter and of the room for fences.
+// postings that may be added. It determines the size of the filter and the room for fences.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *segmentWriter) add(p posting) error {
 		w.block = binary.AppendUvarint(w.block, p.key-w.last.key)
 		w.block = binary.AppendUvarint(w.block, p.num)
 	case p.num == w.last.num:
-		return w.err // p was added before
+		return w.err // p was already added
 	default:
 		w.block = append(w.block, 0)
 		w.block = binary.AppendUvarint(w.block, p.num-w.last.num)
