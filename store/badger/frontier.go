@@ -263,8 +263,8 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
-// filterKey returns the first 8 bytes of a hash as a number, which stands for the hash in filters
-// and in the index. Two hashes rarely share these bytes. Code that finds a page by them must
+// filterKey returns the first 8 bytes of a hash as a number, which represents the hash in filters
+// and in the index. Two hashes rarely share these bytes, but code that finds a page by them must
 // compare the whole hash.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 

@@ -102,8 +102,8 @@ func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
 	})
 }
 
-// scanBlocks calls fn with the keys that are in blocks and have the given letter there, and with
-// their values, in ascending order of the numbers in the keys.
+// scanBlocks calls fn with each key that has the given letter inside a block, and its value, in
+// ascending order of the numbers in the keys.
 func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) error {
 	each := func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })

@@ -92,7 +92,7 @@ func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	return unpackMeta(packed)
 }
 
-// unpackMeta decodes what [store.Pack] made of a named value. It never returns nil without an error,
+// unpackMeta decodes a named value packed by [store.Pack]. It never returns nil without an error,
 // because nil would mean that the value was never set.
 func unpackMeta(packed []byte) ([]byte, error) {
 	value, err := store.Unpack(packed)

@@ -11,15 +11,15 @@ import (
 //
 // When a page is visited or judged again, the data of its earlier visit becomes obsolete. It is not
 // deleted at once. Badger moves a deletion down the levels like a key, in a table with neighbouring
-// keys. Deletions in a few old blocks make tables that begin at the newest block and end at an old
-// one, and badger merges such a table with all blocks between them. In a crawl in which one page in
-// a thousand was judged again, that rewrote all texts of the store every ten seconds.
+// keys. Deletions in a few old blocks produce tables that begin at the newest block and end at an
+// old one, and badger merges such a table with all blocks between them. In a crawl in which one
+// page in a thousand was judged again, that rewrote all texts of the store every ten seconds.
 //
 // So the store only notes the number of an obsolete visit, under an e key (see keys.go), and
-// readers skip its record. When a share of all visits is obsolete, the store sweeps: it deletes
-// their data in the order of the blocks. Badger then rewrites the store about once. Each commit
-// sweeps a few visits, so that no call waits long. A process that ends in between leaves the rest
-// to the next sweep.
+// readers skip its record. Once a certain share of all visits is obsolete, the store sweeps: it
+// deletes their data in block order. Badger then rewrites the store about once. Each commit sweeps
+// a few visits, so no call waits long. If the process ends in between, the next sweep deletes the
+// rest.
 
 const (
 	sweepShare = 8            // a sweep begins when one visit in sweepShare is obsolete

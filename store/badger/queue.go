@@ -160,8 +160,8 @@ func (q *queue) remove(host string, p place) {
 	q.offer(h)
 }
 
-// ripe returns the hosts that may have URLs that have become due. It scans the hosts only if there
-// may be any.
+// ripe returns the hosts with URLs that may have become due. It scans the hosts only if there may
+// be such URLs.
 func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	ns := now.UnixNano()
 	if q.ripens == 0 || ns < q.ripens {

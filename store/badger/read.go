@@ -31,7 +31,7 @@ func (s *Store) read(ctx context.Context, fn func(reader) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
 }
 
-// each yields the values of list, called with a reader that is created when the loop begins.
+// each yields the values of list, which it calls with a reader created when the loop begins.
 func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.read(ctx, func(r reader) error {

@@ -17,8 +17,8 @@ type Known interface {
 
 // A Store stores new pages, and also finds the pages of the known store, which count as earlier
 // than the new ones. It lists and counts only the new pages. The two stores may have different
-// pages with the same ID. So the overlay returns an ID of the known store in another form, which
-// [Store.Pages] recognizes.
+// pages with the same ID. So the overlay returns an ID of the known store in a different form,
+// which [Store.Pages] recognizes.
 type Store struct {
 	store.Store
 	known Known

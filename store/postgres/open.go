@@ -125,9 +125,9 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 // unless the server is overloaded.
 var statementTimeout = 60 * time.Second
 
-// prepareWriter configures a connection of a worker. The server plans each statement only once,
-// often while the tables are still small, so the settings keep the plan from reading whole tables.
-// A setting unknown to the server is left out.
+// prepareWriter configures a worker's connection. The server plans each statement only once, often
+// while the tables are still small, so the settings keep the plan from reading whole tables. It
+// skips settings that are unknown to the server.
 func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",

@@ -44,7 +44,7 @@ func unpackSketch(b []byte) (*dedup.Sketch, error) {
 
 // plain returns a packed text as plain text for the column text. It also returns the rest, if any,
 // for the column packed: the Markdown and the headings with an empty text, or the whole packed text
-// if it has bytes that PostgreSQL refuses in a text.
+// if it has bytes that PostgreSQL does not allow in a text.
 func plain(packed []byte) (text *string, rest []byte) {
 	if packed == nil {
 		return nil, nil

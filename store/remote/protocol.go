@@ -118,7 +118,7 @@ func leave(dir string) error {
 type greeting struct {
 	By     string    // command that has the store open, such as "skink crawl"
 	Moment time.Time // time of the snapshot
-	Busy   bool      // whether the server has too many sessions, in which case it closes the connection
+	Busy   bool      // whether the server has too many sessions; if so, it closes the connection
 }
 
 type verb uint8

@@ -19,8 +19,8 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is a store as it was at one moment. It returns pages packed, as they are stored. The
-// clients unpack them, to save work in the process that has the store open.
+// A Snapshot is a store as it was at one moment. It returns pages packed, as they are stored.
+// Clients unpack them, which saves work in the process that has the store open.
 type Snapshot interface {
 	frontier.Reader
 
@@ -44,7 +44,7 @@ type Snapshot interface {
 type limits struct {
 	sessions int           // maximum number of concurrent sessions
 	lists    int           // maximum number of open lists in a session
-	hello    time.Duration // maximum time for the exchange of the secrets
+	hello    time.Duration // maximum time for exchanging the secrets
 	idle     time.Duration // maximum time between two requests
 	answer   time.Duration // maximum time for a client to receive an answer
 	age      time.Duration // maximum duration of a session

@@ -149,8 +149,8 @@ const (
 	Hash             // the key is the first half of a text hash or page id
 )
 
-// A posting stores the number of a visit and the kind of its key as one number: the visit number
-// times 2, plus the kind. WithKind returns that number, and KindOf and NumOf return its parts.
+// KindOf and NumOf return the two parts of a posting's number, and WithKind combines them. The
+// number is the visit number times 2, plus the kind of the key.
 func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }

@@ -28,7 +28,7 @@ import (
 //
 //	filter    the bytes of a [bloom] of all keys
 //	fences    for each block its first key and where it starts, 8 bytes each;
-//	          behind them there may be unused room for more
+//	          after them there may be unused room for more
 //	blocks    of up to blockPostings each: for every posting the varint of its
 //	          key's distance from the one before (for the first: from the block's
 //	          first key, so 0), then the varint of its number, or of the distance
@@ -38,10 +38,10 @@ import (
 //	          for fences (4), blocks of the filter (4), the check of the filter
 //	          (4), the check of the fences and of the foot up to here (4), "skPS"
 //
-// Filter and fences are the head of the file, which is mapped. So they take no memory of the
-// process, and the system can drop them when memory is short. Looking up an absent key costs one
-// cache line, and a present key costs one read of some 1.2 KB, whatever the segment's size. A
-// posting takes 11 to 12 bytes of disk.
+// The filter and the fences form the head of the file, which is mapped. So they use none of the
+// process's own memory, and the system can drop them when memory is short. Looking up an absent key
+// costs one cache line, and a present key costs one read of some 1.2 KB, whatever the segment's
+// size. A posting takes 11 to 12 bytes of disk.
 //
 // A writer needs little memory too, however large the segment: it writes the filter, the fences and
 // the blocks at the same time, each from its beginning to its end, because keys arrive in order.
