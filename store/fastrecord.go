@@ -16,11 +16,11 @@ import (
 // # Records of a temporary store
 //
 // Encoding a short record as JSON takes some 3 µs, and so does decoding it. For short texts, that
-// is a seventh of the time of a run. So a store that is deleted when the command ends keeps its
-// records in another form: a zero byte, with which no JSON begins, and the fields that are not
-// empty. Each field is its index in the struct Record, in one byte, and then its value. Booleans and
-// numbers are varints. All other values are bytes after their length: strings and hashes as they
-// are, times as in RFC 3339, and lists and structs as JSON.
+// is a seventh of a run's time. So a store that is deleted when the command ends keeps its records
+// in a different form: a zero byte, which never begins JSON, and the fields that are not empty.
+// Each field is its index in the struct Record, in one byte, and then its value. Booleans and
+// numbers are varints. All other values are bytes preceded by their length: strings and hashes as
+// they are, times as in RFC 3339, and lists and structs as JSON.
 //
 // The form changes with the struct, so another version of the program could not read it.
 

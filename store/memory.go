@@ -58,7 +58,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so that their results are consistent.
+// Lookup implements [Index]. It holds the lock for all asks, so their results are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

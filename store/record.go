@@ -109,7 +109,7 @@ type Record struct {
 
 	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
 
-	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first; at most [MaxVisits]
+	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, latest first; at most [MaxVisits]
 }
 
 // ItemKind returns the kind of frontier item with which to fetch the URL again.

@@ -37,7 +37,7 @@ var (
 const maxText = 1 << 30
 
 // Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, not Commit itself, so
-// that several workers can compress texts in parallel.
+// several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
 // PackFast is like [PackMarked], but takes a third of the time and its result is a third larger. It

@@ -79,7 +79,7 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 }
 
 // exclude records URLs as outside the crawl. The cache of known URLs uses a different id for an
-// excluded URL, because a later call to discover must not take it for a discovered one.
+// excluded URL, because a later call to discover must not mistake it for a discovered one.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))

@@ -177,9 +177,9 @@ func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 }
 
 // posted calls accept with the stored record of each visit that is indexed under the first half of
-// h, the earliest first, until accept returns a record. It returns that record and the visit
-// number, or 0 if accept returned none. Two hashes rarely share their first half, so posted usually
-// reads few visits.
+// h, earliest first, until accept returns a record. It returns that record and the visit number, or
+// 0 if accept returned none. Two hashes rarely share their first half, so posted usually reads few
+// visits.
 func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {

@@ -51,8 +51,8 @@ type mending struct {
 	block    uint64 // block with the last journal entry
 }
 
-// mended is the record of one visit, during the repair. judge sets record to nil when it deletes
-// the record, but keeps the other fields.
+// mended is the record of one visit during the repair. judge sets record to nil when it deletes the
+// record, but keeps the other fields.
 type mended struct {
 	id, hash    dedup.Hash
 	url         string

@@ -88,7 +88,7 @@ func (b *batch) purge(num uint64) error {
 			}
 		}
 	}
-	for _, key := range slices.Concat(keys, [][]byte{numKey(keyObsolete, num)}) { // the note is deleted last, so that a process that is killed in between does not forget the visit
+	for _, key := range slices.Concat(keys, [][]byte{numKey(keyObsolete, num)}) { // the note is deleted last, so that the visit is not forgotten if the process is killed in between
 		if err := b.room(1, 0); err != nil {
 			return err
 		}

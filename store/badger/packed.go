@@ -17,8 +17,8 @@ import (
 // # Packed and unpacked
 //
 // The store keeps pages packed. The methods Pages, Changes and Members unpack them. The server of
-// package store/remote sends them packed, so that the readers of a store cost the crawl little
-// processor time.
+// package store/remote sends them packed, so a store's readers cost the crawl little processor
+// time.
 
 // PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
 // reads the pages in key order, because neighbours share a block, whose checksum is then verified

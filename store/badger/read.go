@@ -16,10 +16,10 @@ import (
 
 // # Reading
 //
-// Badger keeps versions: a transaction that only reads sees the store as it was when the
-// transaction began, regardless of later writes. A reader has such a transaction, so all its
-// results are consistent. The methods of Store create a reader for a single call. [Store.Snapshot]
-// creates one for many calls.
+// Badger keeps versions: a read-only transaction sees the store as it was when the transaction
+// began, regardless of later writes. A reader has such a transaction, so all its results are
+// consistent. The methods of Store create a reader for a single call. [Store.Snapshot] creates one
+// for many calls.
 
 type reader struct {
 	s       *Store

@@ -40,7 +40,7 @@ var recordDict = s2.MakeDict([]byte(recordWords), nil)
 
 // encodeRecord returns the stored form of a record. hash is the text hash under which copies find
 // the page. A temporary store keeps records as [store.Record.AppendFast] encodes them, without
-// compression. Their first byte is 0, with which no S2 block of a record begins.
+// compression. Their first byte is 0, which never begins the S2 block of a record.
 func (s *Store) encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
 	if s.texts != nil {
 		return r.AppendFast(append(make([]byte, 0, 256), hash[:]...))

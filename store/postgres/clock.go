@@ -27,7 +27,7 @@ type serverClock struct {
 	ours func() time.Time
 
 	mu          sync.Mutex
-	least, most time.Duration // bounds of how far the server's clock is ahead; guarded by mu
+	least, most time.Duration // bounds on how far the server's clock is ahead; guarded by mu
 	at          time.Time     // when the server's time was received; guarded by mu
 	known       bool          // whether the server's time has been received yet; guarded by mu
 }

@@ -27,9 +27,9 @@ import (
 //
 // If a socket is impossible, because its path is too long for the system or the file system does
 // not support sockets, the process listens on loopback instead, and READERS names the port. Only
-// the owner of the store can read READERS, and so connect. A process that was killed leaves both
-// files. The next server has the store's lock and replaces them. A reader that finds them before
-// that gets no response.
+// the owner of the store can read READERS, so only the owner can connect. A process that was killed
+// leaves both files. The next server has the store's lock and replaces them. A reader that finds
+// them before that gets no response.
 //
 // A connection is a session, and all answers within a session come from one snapshot. The snapshot
 // is taken when the session begins, and released when the connection ends.

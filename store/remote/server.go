@@ -51,9 +51,9 @@ type limits struct {
 	grace    time.Duration // time that sessions have to end on their own when the server is closed
 }
 
-// A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot for
-// ever. The limit idle is ten minutes because the command report --complete may compute for minutes
-// between two requests.
+// A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot
+// forever. The limit idle is ten minutes because the command report --complete may compute for
+// minutes between two requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,

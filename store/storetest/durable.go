@@ -10,8 +10,7 @@ import (
 	"skink/store"
 )
 
-// durablePromises are about data that must survive when a store is closed and reopened. reopen does
-// both.
+// durablePromises are about data that must survive closing and reopening a store. reopen does both.
 var durablePromises = []struct {
 	name string
 	test func(t *testing.T, reopen func() store.Store)

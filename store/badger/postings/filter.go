@@ -107,8 +107,8 @@ func setBits(block *[bloomBlock]byte, h uint64) {
 
 func (b *bloom) add(h uint64) { setBits(b.block(h), h) }
 
-// firstBit returns the first of the bits that the method has checks, as 0 or 1. If it is 0, the key
-// is not in the filter.
+// firstBit returns the first bit checked by the method has, as 0 or 1. If it is 0, the key is not
+// in the filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }
