@@ -48,8 +48,8 @@ type NamedValue struct {
 type Placed struct {
 	Packed
 	Place uint64
-	Hash  dedup.Hash     // text hash under which look-ups find the page; see [Entry]
-	Keys  []uint64       // index keys under which look-ups find the page
+	Hash  dedup.Hash     // text hash under which lookups find the page; see [Entry]
+	Keys  []uint64       // index keys under which lookups find the page
 	State frontier.State // state of the page's URL; Unknown means pending, or never in the frontier
 }
 

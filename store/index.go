@@ -48,7 +48,7 @@ type Found struct {
 
 // Basis returns the condition under which a verdict based on f is still valid when it is committed.
 // ask is the Ask that produced f. If f has a copy, the basis has no hashes or keys, because no
-// later commit can be an earlier copy. Keys that are full are left out, because a look-up does not
+// later commit can be an earlier copy. Keys that are full are left out, because a lookup does not
 // read later leaders with these keys.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
@@ -83,12 +83,12 @@ type Leader struct {
 	Shared int // number of Ask.Keys that the leader has
 }
 
-// A Mark records which commits a look-up saw. It is opaque to all but the store that created it. A
+// A Mark records which commits a lookup saw. It is opaque to all but the store that created it. A
 // store never returns an empty mark.
 type Mark string
 
 // MarkAt returns a mark for a store that numbers its commits. place is the number of the last
-// commit that the look-up saw.
+// commit that the lookup saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }
@@ -136,8 +136,8 @@ type Entry struct {
 
 	Text   []byte          // main text, packed by [Pack]; nil means that no text is kept
 	Sketch *dedup.Sketch   // sketch of the main text; nil means that the text has no words
-	Hash   dedup.Hash      // text hash under which look-ups find the page; zero means that they do not find it by its text
-	Keys   []uint64        // index keys under which look-ups find the page; only a leader has any
+	Hash   dedup.Hash      // text hash under which lookups find the page; zero means that they do not find it by its text
+	Keys   []uint64        // index keys under which lookups find the page; only a leader has any
 	Out    []byte          // links of the page and its URL, packed by [PackLinks]; nil means that none are kept
 	Links  []frontier.Item // URLs within the crawl to which the page leads, through links, redirects or otherwise; they are queued
 	Beyond []string        // URLs outside the crawl to which the page leads

@@ -118,7 +118,7 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	if err := Valid(entries); err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave half an entry
+	ctx = context.WithoutCancel(ctx) // a canceled call must not leave half an entry
 	outcomes := make([]Outcome, len(entries))
 	for i, e := range entries {
 		outcome, err := m.commit(ctx, e)
@@ -186,7 +186,7 @@ func (m *Memory) put(place uint64, e *Entry) {
 	m.tally.Add(&v.record)
 }
 
-// stale reports whether the verdict of e may no longer hold because, since the look-up, a page that
+// stale reports whether the verdict of e may no longer hold because, since the lookup, a page that
 // it would have found was committed or the leader was visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()

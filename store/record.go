@@ -78,7 +78,7 @@ type Record struct {
 	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text needs scripts; see [extract.Document]; "" if it needs none, or if Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed nevertheless
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed anyway
 
 	Words       int               `json:"words,omitempty"`      // tokens in the canonical text
 	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other

@@ -15,7 +15,7 @@
 // # Judging pages concurrently
 //
 // A page is judged from the results of [Index.Lookup]. Any number of goroutines, or machines, may
-// judge pages at once. The [Mark] of each look-up keeps their verdicts correct: [Index.Commit]
+// judge pages at once. The [Mark] of each lookup keeps their verdicts correct: [Index.Commit]
 // refuses a page as [Stale] if a page that could change its verdict was committed after the mark.
 // So the verdicts in a store are the same as if its pages had been judged one by one, in the order
 // of their commits. If two copies are fetched at once, exactly one is unique.

@@ -354,7 +354,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 }
 
 // obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the
-// visit stay: look-ups ignore them from now on, and the next merge of their segment drops them. It
+// visit stay: lookups ignore them from now on, and the next merge of their segment drops them. It
 // does nothing if num is 0 or has no record.
 func (b *batch) obsolete(num uint64) error {
 	if num == 0 {

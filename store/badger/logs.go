@@ -183,7 +183,7 @@ type Loss struct {
 
 	Damage  []Damage
 	Missing int64 // number of records lost with the damaged files
-	Pending int64 // number of URLs that have to be fetched again because of the damage
+	Pending int64 // number of URLs that must be fetched again because of the damage
 	Names   bool  // whether settings, seeds or feed positions may be lost with the damaged files
 
 	counters *counters

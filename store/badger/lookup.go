@@ -88,8 +88,8 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]
 	return leaders, nil
 }
 
-// A sketchCache holds leaders that look-ups have read. Thousands of pages may share a template
-// without being duplicates. The look-up of each such page finds up to [dedup.MaxMet] leaders,
+// A sketchCache holds leaders that lookups have read. Thousands of pages may share a template
+// without being duplicates. The lookup of each such page finds up to [dedup.MaxMet] leaders,
 // usually the same ones. Reading a thousand sketches takes some 2 ms from badger, and 0.1 ms from
 // the cache.
 //

@@ -42,7 +42,7 @@ type mending struct {
 	hashes   map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue    map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
 	items    map[dedup.Hash]frontier.Item
-	again    []frontier.Item // items whose URLs have to become pending
+	again    []frontier.Item // items whose URLs must become pending
 	known    map[dedup.Hash]bool
 
 	counters counters

@@ -75,7 +75,7 @@ type Store struct {
 	texts    *textFile // nil unless the store is temporary
 
 	line    commitLine
-	visible atomic.Uint64 // latest visit that look-ups and readers can see
+	visible atomic.Uint64 // latest visit that lookups and readers can see
 
 	mu        sync.Mutex // held by every writer; guards all fields below
 	counters  counters   // with the changes of the transaction being built

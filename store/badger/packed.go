@@ -21,7 +21,7 @@ import (
 // time.
 
 // PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
-// reads the pages in key order, because neighbours share a block, whose checksum is then verified
+// reads the pages in key order, because neighbors share a block, whose checksum is then verified
 // only once.
 func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))

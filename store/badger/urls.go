@@ -31,7 +31,7 @@ func (f *urlFilter) start(s *Store) {
 			f.keys.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
 			return nil
 		})
-		f.filled.Store(err == nil) // after an error the store still works, but each look-up reads the disk
+		f.filled.Store(err == nil) // after an error the store still works, but each lookup reads the disk
 	})
 }
 

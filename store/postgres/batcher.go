@@ -24,7 +24,7 @@ type call[Q, A any] struct {
 }
 
 // maxTogether is the maximum number of questions in a batch of several calls. A call with more
-// questions forms a batch of its own.
+// questions forms its own batch.
 const maxTogether = 128
 
 // ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the

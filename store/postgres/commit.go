@@ -29,7 +29,7 @@ import (
 // commit created for it, the first attempt succeeded.
 
 // Commit commits entries, together with those of concurrent calls. A commit that has begun is not
-// cancelled when ctx is done.
+// canceled when ctx is done.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

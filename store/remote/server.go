@@ -69,7 +69,7 @@ type Server struct {
 	at      address
 
 	listener net.Listener
-	ctx      context.Context // all sessions end when ctx is cancelled
+	ctx      context.Context // all sessions end when ctx is canceled
 	cancel   context.CancelFunc
 	accepts  sync.WaitGroup
 	serving  sync.WaitGroup

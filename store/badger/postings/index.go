@@ -7,7 +7,7 @@
 //
 // # The index
 //
-// The look-up of a unique page searches for its text hash and some fourteen keys, and finds
+// The lookup of a unique page searches for its text hash and some fourteen keys, and finds
 // nothing. Then the page is added under all of them. As badger keys, these would be fifteen random
 // writes per page, each rewritten in every level, and their cost would rise with the size of the
 // index. So postings have their own log-structured merge tree (O'Neil et al., 1996), with rows of
@@ -19,7 +19,7 @@
 //     new table replaces it, and a goroutine writes it as a segment (segment.go): a file of sorted
 //     postings, with a filter for its keys.
 //   - When there are mergeAt segments of one level, the goroutine merges them into one of the next
-//     (merge.go). So a posting is written once a level, and a look-up reads at most mergeAt-1
+//     (merge.go). So a posting is written once a level, and a lookup reads at most mergeAt-1
 //     segments a level.
 //   - The badger key i contains the manifest: the names of the existing segments, and the number of
 //     the last journal entry whose postings are in them. It is changed in one transaction after a
@@ -34,7 +34,7 @@
 // writes no segment. The heads of all segments, some 25 bytes a page, are read once to verify their
 // checksums. If a segment is missing or has a damaged head or end, all segments are rebuilt from
 // the journal: five million pages in 12 s. A damaged block inside a segment is found when it is
-// read. The look-up then returns an error, the file is removed, and the next opening rebuilds the
+// read. The lookup then returns an error, the file is removed, and the next opening rebuilds the
 // index.
 //
 // All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
@@ -47,7 +47,7 @@
 // # Comparison with plain keys
 //
 // A simpler design keeps postings as plain keys of badger: for each key a list of visits, and a
-// Bloom filter of all keys in memory, so that the look-ups of a unique page read nothing. It would
+// Bloom filter of all keys in memory, so that the lookups of a unique page read nothing. It would
 // save some 650 lines. Both were measured alternately, on two processors that were also doing other
 // work: crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100
 // words (63% of them unique), and TestIndex with a million pages. Processor time is user and system
@@ -104,7 +104,7 @@ type Index struct {
 	opt   Options
 
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
-	changed  sync.Cond     // signalled when the full table has been written or err has been set
+	changed  sync.Cond     // signaled when the full table has been written or err has been set
 	fresh    *postingTable // the table that Post adds postings to
 	full     *postingTable // the full table that is being written as a segment, or nil
 	spare    *postingTable // an empty table, which becomes fresh when fresh is full
@@ -134,7 +134,7 @@ const (
 	// bytes for each of 2^19 slots, of which 70% are used, and 12 bytes for each posting.
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of
-	// the next level. With a larger number, postings are rewritten less often, but a look-up reads
+	// the next level. With a larger number, postings are rewritten less often, but a lookup reads
 	// more segments. At five million pages, 8 gives three levels and ten segments on average, so
 	// each posting is written three times. 4 gives four levels and six segments, and was slower:
 	// the fifth million pages took 42 µs a page instead of 38.

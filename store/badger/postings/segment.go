@@ -70,7 +70,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // filterBits returns the number of filter bits per posting in a segment with the given number of
 // postings. Large segments get fewer bits, because their filters make up most of the memory that
-// look-ups need. Small segments get more, because there are many of them, and each false hit of a
+// lookups need. Small segments get more, because there are many of them, and each false hit of a
 // filter costs a read.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
