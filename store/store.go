@@ -28,9 +28,9 @@
 // # The order of writing
 //
 // All data of pages enters a store through Commit. Commit may be interrupted at any moment, so it
-// writes in a fixed order: text, sketch, out-links, postings, record, and finally the state of the
-// URL in the frontier. This last write is the commit point. A back end may group these writes in
-// transactions, but need not. After a crash a reader must tolerate the following:
+// writes in a fixed order: text, sketch, out-links, postings, record, and lastly the final state of
+// the URL in the frontier. This last write is the commit point. A back end may group these writes
+// in transactions, but need not. After a crash a reader must tolerate the following:
 //
 //   - a posting whose page has no record: ignored;
 //   - a text or a sketch without a record: never read;
