@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// A Portable store can be copied to another store, even one of another kind.
+// A Portable store can be copied to another store, even one of a different kind.
 type Portable interface {
 	Dumper
 
@@ -24,8 +24,8 @@ type Portable interface {
 // A Dumper reads the contents of a store to copy them.
 type Dumper interface {
 	// Dump yields a snapshot of the store: first named values and hosts, then pages in the order of
-	// their places, then URLs outside the crawl, and last the pending URLs. The pending URLs of a
-	// host are in the order of its queue. Claims and the values of a [Keeper] are left out.
+	// their places, then URLs outside the crawl, and finally pending URLs. The pending URLs of a
+	// host are in queue order. Claims and the values of a [Keeper] are left out.
 	Dump(ctx context.Context) iter.Seq2[*Part, error]
 }
 
@@ -48,12 +48,12 @@ type NamedValue struct {
 type Placed struct {
 	Packed
 	Place uint64
-	Hash  dedup.Hash     // text hash under which look-ups find the page; see [Entry]
-	Keys  []uint64       // index keys under which look-ups find the page
+	Hash  dedup.Hash     // text hash under which lookups find the page; see [Entry]
+	Keys  []uint64       // index keys under which lookups find the page
 	State frontier.State // state of the page's URL; Unknown means pending, or never in the frontier
 }
 
-// Entry converts the page to an entry, and decodes its record.
+// Entry converts the page to an entry and decodes its record.
 func (p *Placed) Entry() (*Entry, error) {
 	r, err := UnpackRecord(p.Record)
 	if err != nil {
@@ -76,8 +76,8 @@ const copyName = "copy"
 // ErrIncomplete means that copying to a store was interrupted.
 var ErrIncomplete = errors.New("the store is an incomplete copy of another one")
 
-// CopyMark returns the value that marks a store as an incomplete copy. A new store that is created
-// with it is already marked when [Copy] begins.
+// CopyMark returns the value that marks a store as an incomplete copy. A new store created with it
+// is already marked when [Copy] begins.
 func CopyMark() NamedValue { return NamedValue{copyName, []byte("incomplete")} }
 
 // CheckCopied returns [ErrIncomplete] if the store is an incomplete copy.

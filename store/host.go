@@ -4,7 +4,7 @@ import "strings"
 
 // HostOf returns the authority of an http or https URL, by which reports count pages. It returns ""
 // for any other string, such as a file path. HostOf does not use net/url, which rejects URLs with
-// an invalid "%" escape. Such URLs exist on the web, and their host is clear.
+// an invalid "%" escape. Such URLs exist on the web, and their host is unambiguous.
 func HostOf(rawURL string) string {
 	rest, ok := strings.CutPrefix(rawURL, "https://")
 	if !ok {

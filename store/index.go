@@ -42,14 +42,14 @@ type Found struct {
 	Copy     *Record  // earliest page with one of the hashes; nil if there is none
 	Followed *Record  // leader of Copy; nil if Copy has no leader, or if the leader is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
-	Full     []bool   // Full[i] is true if more than Ask.Limit leaders have the key Ask.Keys[i], so that some were not read
+	Full     []bool   // Full[i] is true if more than Ask.Limit leaders have the key Ask.Keys[i], so some were not read
 	Unread   bool     // whether the known store of an overlay has leaders that were not read; Full does not include their keys
 }
 
 // Basis returns the condition under which a verdict based on f is still valid when it is committed.
-// The argument ask is the Ask that led to f. If f has a copy, the basis has no hashes or keys,
-// because no later commit can be an earlier copy. Keys that are full are left out, because a
-// look-up does not read later leaders with these keys.
+// ask is the Ask that produced f. If f has a copy, the basis has no hashes or keys, because no
+// later commit can be an earlier copy. Keys that are full are left out, because a lookup does not
+// read later leaders with these keys.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
@@ -83,12 +83,12 @@ type Leader struct {
 	Shared int // number of Ask.Keys that the leader has
 }
 
-// A Mark records which commits a look-up saw. It is opaque to all but the store that created it. A
+// A Mark records which commits a lookup saw. It is opaque to all but the store that created it. A
 // store never returns an empty mark.
 type Mark string
 
-// MarkAt returns a mark for a store that numbers its commits. The argument place is the number of
-// the last commit that the look-up saw.
+// MarkAt returns a mark for a store that numbers its commits. place is the number of the last
+// commit that the lookup saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }
@@ -130,17 +130,17 @@ type Entry struct {
 	Touch bool
 
 	// Replaces identifies the record on which a Revisit or a Touch is based, by its [Record.Began].
-	// If the store has another record of the page, or none, the entry is stale. Zero means any
+	// If the store has a different record of the page, or none, the entry is stale. Zero means any
 	// record.
 	Replaces time.Time
 
 	Text   []byte          // main text, packed by [Pack]; nil means that no text is kept
 	Sketch *dedup.Sketch   // sketch of the main text; nil means that the text has no words
-	Hash   dedup.Hash      // text hash under which look-ups find the page; zero means that they do not find it by its text
-	Keys   []uint64        // index keys under which look-ups find the page; only a leader has any
+	Hash   dedup.Hash      // text hash under which lookups find the page; zero means that they do not find it by its text
+	Keys   []uint64        // index keys under which lookups find the page; only a leader has any
 	Out    []byte          // links of the page and its URL, packed by [PackLinks]; nil means that none are kept
 	Links  []frontier.Item // URLs within the crawl to which the page leads, through links, redirects or otherwise; they are queued
-	Beyond []string        // URLs to which the page leads, but which are outside the crawl
+	Beyond []string        // URLs outside the crawl to which the page leads
 }
 
 // Valid returns an error for entries that every store must refuse.

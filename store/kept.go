@@ -3,7 +3,7 @@ package store
 import "context"
 
 // A Keeper caches values that can be computed again from a store's pages, such as which pages
-// resemble each other. The value must say from which state of the pages it was computed. A cached
+// resemble each other. The value must say which state of the pages it was computed from. A cached
 // value may disappear at any time, and callers must also work without it.
 type Keeper interface {
 	// Kept returns the complete value last cached under the given name, or nil if there is none.

@@ -21,8 +21,8 @@ type Link struct {
 	Fragments string `json:"fragments,omitempty"` // fragments in the page's links to URL, separated by line feeds; kept only by a crawl for an audit
 }
 
-// MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors have a few
-// words. Longer ones are whole paragraphs or cards, which their first words identify.
+// MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors contain only a
+// few words. Longer ones are whole paragraphs or cards, which their first words identify.
 const MaxLinkText = 100
 
 // A LinkKind is the kind of element that contains an address.
@@ -80,8 +80,8 @@ func (k LinkKind) Asset() bool {
 //	bytes    the fragments of all links
 //
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
-// compressed as one zstd frame, like a text. A shorter list is stored as the byte 0, with which no
-// frame begins, and one S2 block. Most lists are a few hundred bytes long. Zstd builds tables for
+// compressed as one zstd frame, like a text. A shorter list is stored as a zero byte, which never
+// begins a frame, and one S2 block. Most lists are a few hundred bytes long. Zstd builds tables for
 // each list, which took 2% of a crawl's CPU time; S2 builds none. For the lists of a large manual,
 // S2 needs 314 bytes per page, and zstd 275.
 const (

@@ -53,7 +53,7 @@ func TestAnyLinksComeBack(t *testing.T) {
 	})
 }
 
-// Most links of a page on a real site are a menu, some neighbouring pages and some files. Packed,
+// Most links of a page on a real site are a menu, some neighboring pages and some files. Packed,
 // they must be smaller than a general compressor makes their URLs alone.
 func TestPackedLinksAreSmall(t *testing.T) {
 	var links []Link

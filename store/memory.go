@@ -58,7 +58,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so that their results are consistent.
+// Lookup implements [Index]. It holds the lock for all asks, so their results are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	if err := Valid(entries); err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave half an entry
+	ctx = context.WithoutCancel(ctx) // a canceled call must not leave half an entry
 	outcomes := make([]Outcome, len(entries))
 	for i, e := range entries {
 		outcome, err := m.commit(ctx, e)
@@ -167,7 +167,7 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// put stores the page of e. The commit number place must be above all others.
+// put stores the page of e. Its commit number, place, must be higher than all others.
 func (m *Memory) put(place uint64, e *Entry) {
 	m.last = place
 	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}
@@ -186,8 +186,8 @@ func (m *Memory) put(place uint64, e *Entry) {
 	m.tally.Add(&v.record)
 }
 
-// stale reports whether the verdict of e may no longer hold: since the look-up, a page that it
-// would have found has been committed, or the leader has been visited again.
+// stale reports whether the verdict of e may no longer hold because, since the lookup, a page that
+// it would have found was committed or the leader was visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -290,8 +290,8 @@ func (v memoryVisit) content(want Want) (Content, error) {
 
 func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
 
-// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so that
-// the loop body may call other methods.
+// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so the
+// loop body may call other methods.
 func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		place, err := uint64(0), error(nil)

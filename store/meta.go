@@ -6,11 +6,11 @@ import (
 	"errors"
 )
 
-// MaxMeta is the size in bytes of a [Meta] value that every store writes in one piece.
+// MaxMeta is the maximum size in bytes of a [Meta] value that every store writes in one piece.
 const MaxMeta = 256 << 10
 
-// Learned begins the names of values that a crawl learns again if they are lost. A store may protect
-// them less than other values.
+// Learned is the prefix of the names of values that a crawl learns again if they are lost. A store
+// may protect them less than other values.
 const Learned = "learned/"
 
 // A MetaReader reads named values.

@@ -25,8 +25,8 @@ type Reader interface {
 	// End returns the cursor after the latest change.
 	End(ctx context.Context) (Cursor, error)
 
-	// Clusters yields the clusters, the largest first. Clusters of equal size are in the order of
-	// their leaders' commits. A leader without members has no cluster.
+	// Clusters yields the clusters, largest first. Clusters of equal size are in the order of their
+	// leaders' commits. A leader without members has no cluster.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 	// Members yields the members of the given clusters in order, without their leaders. In each
 	// cluster, the member with the highest resemblance comes first, and members with equal
@@ -83,8 +83,8 @@ const (
 	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, but the last one did not
 )
 
-// ChangeOf returns the kind of change that a page's last visit found. The argument is the page's
-// current record.
+// ChangeOf returns the kind of change that a page's last visit found. r is the page's current
+// record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
 	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():

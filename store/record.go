@@ -52,7 +52,7 @@ type Record struct {
 	Alternates   []Alternate `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MaxAlternates]
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
-	H1           []string    `json:"h1,omitempty"`         // texts of the <h1> headings, in order; at most [MaxHeadings]
+	H1           []string    `json:"h1,omitempty"`         // text of each <h1> heading, in order; at most [MaxHeadings]
 	TitleFrom    string      `json:"title_from,omitempty"` // source of Title if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
 	SharedOnly   bool        `json:"shared_only,omitempty"` // whether Description comes from og:description, because the page has no other
@@ -61,10 +61,10 @@ type Record struct {
 	ModifiedAt   string      `json:"modified_at,omitempty"`  // last modification time in RFC 3339, or only the date
 	SiteName     string      `json:"site_name,omitempty"`
 	Root         string      `json:"root,omitempty"`       // rule by which the main text was found
-	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex: it is judged, but never in the feed
+	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex; such a page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares a language other than Lang, the language of its text
 	Listed       bool        `json:"listed,omitempty"`     // whether a sitemap lists the page
-	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; it may not be public, and is not in the feed
+	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; such a page may not be public, and is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
 	Hidden       bool        `json:"hidden,omitempty"`     // whether robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
 
@@ -78,7 +78,7 @@ type Record struct {
 	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text needs scripts; see [extract.Document]; "" if it needs none, or if Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed nevertheless
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed anyway
 
 	Words       int               `json:"words,omitempty"`      // tokens in the canonical text
 	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other
@@ -93,8 +93,8 @@ type Record struct {
 	Capped      bool              `json:"capped,omitempty"`       // whether some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
-	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response for this record, or of a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last HTTP response, if the page had not changed
+	Archive  Archived `json:"archive,omitzero"`  // where the web archive has the HTTP response for this record, or a revisit record in its place
+	Answered Archived `json:"answered,omitzero"` // where the web archive has the last HTTP response, if the page had not changed
 
 	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body
@@ -109,7 +109,7 @@ type Record struct {
 
 	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
 
-	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first; at most [MaxVisits]
+	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, latest first; at most [MaxVisits]
 }
 
 // ItemKind returns the kind of frontier item with which to fetch the URL again.

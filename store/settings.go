@@ -23,14 +23,14 @@ type Settings struct {
 	Scheme     string  `json:"scheme"` // method for finding similar pages: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // do not keep links
-	SkipTexts  bool    `json:"skip_texts,omitempty"` // do not keep the texts of duplicates, and follow few of their links
+	SkipTexts  bool    `json:"skip_texts,omitempty"` // do not keep the text of duplicates, and follow few of their links
 	Documents  int     `json:"documents,omitempty"`  // version of package document; 0 means that only HTML documents have text
 	Contained  float64 `json:"contained,omitempty"`  // share of a page's three-word runs that its leader must contain; see [dedup.Rule]; 0 means that resemblance decides
 
 	Markdown Markdown `json:"markdown,omitempty"` // kind of Markdown to keep in addition to each text
 }
 
-// Markdown is the kind of Markdown that is kept in addition to each text.
+// Markdown is the kind of Markdown, if any, that a store keeps in addition to each text.
 type Markdown string
 
 const (

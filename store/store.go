@@ -3,9 +3,9 @@
 // store/badger is the embedded store, which is the default. Package store/storetest tests the
 // contract, and every back end passes these tests.
 //
-// The contract has parts, so that a caller asks only for what it uses: a [Reader] for reports and
-// feeds, an [Index] for the pipeline, a frontier for the crawler, [Meta] for settings and the
-// positions of feeds, and [Portable] for copies. A [Store] implements all of them.
+// The contract is divided into parts, so a caller asks only for what it uses: a [Reader] for
+// reports and feeds, an [Index] for the pipeline, a frontier for the crawler, [Meta] for settings
+// and the positions of feeds, and [Portable] for copies. A [Store] implements all of them.
 //
 // # Pages are identified by their ids
 //
@@ -15,7 +15,7 @@
 // # Judging pages concurrently
 //
 // A page is judged from the results of [Index.Lookup]. Any number of goroutines, or machines, may
-// judge pages at once. The [Mark] of each look-up keeps their verdicts correct: [Index.Commit]
+// judge pages at once. The [Mark] of each lookup keeps their verdicts correct: [Index.Commit]
 // refuses a page as [Stale] if a page that could change its verdict was committed after the mark.
 // So the verdicts in a store are the same as if its pages had been judged one by one, in the order
 // of their commits. If two copies are fetched at once, exactly one is unique.
@@ -28,14 +28,14 @@
 // # The order of writing
 //
 // All data of pages enters a store through Commit. Commit may be interrupted at any moment, so it
-// writes in a fixed order: text, sketch, out-links, postings, record, and last the final state of
+// writes in a fixed order: text, sketch, out-links, postings, record, and lastly the final state of
 // the URL in the frontier. This last write is the commit point. A back end may group these writes
 // in transactions, but need not. After a crash a reader must tolerate the following:
 //
 //   - a posting whose page has no record: ignored;
 //   - a text or a sketch without a record: never read;
 //   - a record whose URL is still pending: the page is fetched again, and its second commit keeps
-//     the record that is there ([Kept]).
+//     the existing record ([Kept]).
 //
 // The contract guarantees neither a snapshot across several calls nor numbers without gaps. Only an
 // embedded store could guarantee these.

@@ -37,13 +37,13 @@ var (
 const maxText = 1 << 30
 
 // Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, not Commit itself, so
-// that several workers can compress texts in parallel.
+// several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
 // PackFast is like [PackMarked], but takes a third of the time and its result is a third larger. It
 // is for stores that are deleted when the command ends.
 //
-// Instead of a zstd frame, the result contains a zero byte, with which no zstd frame begins, and
+// Instead of a zstd frame, the result contains a zero byte, which never begins a zstd frame, and
 // one S2 block.
 func PackFast(text string, markdown []byte, headings []Heading) []byte {
 	b := buffers.Get().(*buffer)
@@ -66,7 +66,7 @@ var buffers = sync.Pool{New: func() any { return new(buffer) }}
 // largestBuffer is the size in bytes of the largest text whose buffer is reused.
 const largestBuffer = 1 << 20
 
-// A Heading is a line of a page's main text that is a heading.
+// A Heading describes a heading in a page's main text.
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
 	Level int    `json:"level"`        // from 1 to 6
@@ -76,10 +76,10 @@ type Heading struct {
 // # Marked texts
 //
 // A text is stored with its Markdown and headings in a single zstd frame. The Markdown and the ids
-// of headings repeat words of the text, and therefore take little space there. This frame follows a
-// skippable zstd frame (RFC 8878, section 3.1.2). That frame has four numbers of four bytes each,
-// little-endian: the magic number, the length of its content (8), the length of the text and the
-// length of the Markdown.
+// of headings repeat words of the text, so they take little space there. This frame follows a
+// skippable zstd frame (RFC 8878, section 3.1.2). The skippable frame has four 4-byte little-endian
+// numbers: the magic number, the length of its content (8), the length of the text, and the length
+// of the Markdown.
 //
 // Each heading is stored as the number of lines after the previous heading, its level, the length
 // of its id, and the id. Numbers are unsigned varints as in encoding/binary.
@@ -119,8 +119,8 @@ func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headin
 	return all, head
 }
 
-// Unpack is the inverse of Pack. It also accepts the result of PackMarked, of which it returns only
-// the text. It returns [ErrCorrupt] for a damaged text.
+// Unpack is the inverse of Pack. For the result of PackMarked, it returns only the text. It returns
+// [ErrCorrupt] for a damaged text.
 func Unpack(packed []byte) ([]byte, error) {
 	text, _, _, err := unpackParts(packed)
 	return text, err

@@ -75,8 +75,8 @@ const MaxVisits = 16
 // Visited returns the time of the last visit to the page.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
-// Began returns the time at which the current state of the page began: when it was fetched, or
-// later judged again. This time distinguishes successive records of one page. It stays the same if
+// Began returns the time at which the current state of the page began: when it was fetched or, if
+// later, judged again. This time distinguishes successive records of one page. It stays the same if
 // a visit finds the page unchanged (see [Entry.Touch]); any other visit changes it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
@@ -127,10 +127,9 @@ func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds adds history to r, the record of a new visit. The argument before is the page's previous
-// record, whose state becomes the first element of r.Earlier. The argument sketch is the sketch of
-// its text, or nil; it is not kept if both records have the same text. The argument resemblance is
-// the resemblance of the two texts.
+// Succeeds adds history to r, the record of a new visit. before is the page's previous record,
+// whose state becomes the first element of r.Earlier. sketch is the sketch of its text, or nil; it
+// is not kept if both records have the same text. resemblance is the resemblance of the two texts.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -16,7 +16,7 @@ import (
 // it calls room with the amount of data that it will write.
 //
 // The counters are written with each transaction that changes them, so they are exact whenever the
-// process ends. A transaction stores all its additions to the index in one journal entry. Look-ups
+// process ends. A transaction stores all its additions to the index in one journal entry. Lookups
 // find them after the transaction is committed.
 type batch struct {
 	s       *Store

@@ -62,7 +62,7 @@ func benchmarkCommit(b *testing.B, group int) {
 	b.ReportMetric(float64(folderSize(b, dir))/float64(b.N), "disk-B/page")
 }
 
-// lookUp makes the look-up that a crawl makes before a page is judged.
+// lookUp makes the lookup that a crawl makes before a page is judged.
 func lookUp(b *testing.B, s *Store, e *store.Entry) {
 	ask := store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Limit: dedup.MaxPosting}
 	found, err := s.Lookup(b.Context(), []store.Ask{ask})

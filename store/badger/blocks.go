@@ -8,7 +8,7 @@ import (
 )
 
 // A block holds the data of successive visits; see keys.go. On disk the newest block comes first,
-// but inside a block the numbers ascend. So a scan by number first lists the blocks, from the
+// but within a block, visit numbers ascend. So a scan by number first lists the blocks, from the
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 

@@ -24,11 +24,11 @@ import (
 //
 // Badger assumes that the folder it opens is in order. In a folder with other files it starts a new
 // database. It deletes tables that a truncated MANIFEST does not name. If the index of a table is
-// damaged, it either logs that and skips the table, or ends the process. It treats a damaged block
-// as empty. It reads logs with a gap between them as if there were no gap. So skink checks a folder
-// before badger opens it: the MANIFEST, every table in full, and the logs; see [memLog]. Damaged
-// tables are rewritten without the lost blocks (see [tableContent]), and then the store is repaired
-// (see [mending]).
+// damaged, it either logs a message and skips the table, or ends the process. It treats a damaged
+// block as empty. It reads logs with a gap between them as if there were no gap. So skink checks a
+// folder before badger opens it: the MANIFEST, every table in full, and the logs; see [memLog].
+// Damaged tables are rewritten without the lost blocks (see [tableContent]), and then the store is
+// repaired (see [mending]).
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
 // does not exist contains no store yet. It returns an error if dir is a file, or a folder with

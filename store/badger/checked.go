@@ -25,7 +25,7 @@ import (
 //   - the system has been restarted since, because a power cut may leave gaps in files, or
 //   - it was last checked more than a day ago.
 //
-// If a disk changes bytes of a listed table, the store notices only when it reads the table again.
+// If bytes of a listed table change on disk, the store notices only when it reads the table again.
 // Until then, badger behaves as if the block had no keys, as it would in a process that runs for a
 // day. [Check] always reads every table.
 //

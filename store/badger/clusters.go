@@ -14,7 +14,7 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters, the largest first.
+// Clusters yields the clusters, largest first.
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }

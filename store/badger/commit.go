@@ -15,11 +15,10 @@ import (
 
 // # Group commit
 //
-// A transaction costs more than the writes of one page. So calls to Commit that wait for the
-// store's lock also wait in a queue. The call that gets the lock first writes the entries of all
-// calls in the queue, in order, and the other calls then find their entries already written. Visits
-// are numbered under that lock too, so a reader that sees a visit also sees all visits with lower
-// numbers.
+// A transaction costs more than the writes of one page. So each call to Commit joins a queue before
+// it waits for the store's lock. The first call to get the lock writes the entries of all calls in
+// the queue, in order. The other calls then find their entries already written. Visits are numbered
+// under that lock too, so a reader that sees a visit also sees all visits with lower numbers.
 
 // A commitLine is the queue of Commit calls whose entries have not been written yet.
 type commitLine struct {
@@ -349,7 +348,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 }
 
 // obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the
-// visit stay: look-ups ignore them from now on, and the next merge of their segment drops them. It
+// visit stay: lookups ignore them from now on, and the next merge of their segment drops them. It
 // does nothing if num is 0 or has no record.
 func (b *batch) obsolete(num uint64) error {
 	if num == 0 {

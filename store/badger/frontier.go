@@ -79,7 +79,7 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 }
 
 // exclude records URLs as outside the crawl. The cache of known URLs uses a different id for an
-// excluded URL, because a later call to discover must not take it for a discovered one.
+// excluded URL, because a later call to discover must not mistake it for a discovered one.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -226,8 +226,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns the stored state of the URL with the given id, including states that the batch has
-// not committed yet. For an unknown URL it returns the zero value.
+// known returns the state of the URL with the given id, including changes that the batch has not
+// committed yet. For an unknown URL it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
@@ -263,8 +263,8 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
-// filterKey returns the first 8 bytes of a hash as a number, which stands for the hash in filters
-// and in the index. Two hashes rarely share these bytes. Code that finds a page by them must
+// filterKey returns the first 8 bytes of a hash as a number, which represents the hash in filters
+// and in the index. Two hashes rarely share these bytes, but code that finds a page by them must
 // compare the whole hash.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 

@@ -18,18 +18,17 @@ import (
 // A store stops writing before the disk is full; see disk.Space. If another program fills the disk
 // faster than the store notices, badger cannot allocate a file that it is about to map; see package
 // disk. A transaction that finds the disk full returns the error. But badger's own goroutines,
-// which write tables, retry for ever, and then neither a transaction nor a call to Close returns.
-// The store learns of their failure from badger's log messages. From then on, the store waits for
-// each call to badger at most for the time patience. If the call has not returned by then, the
-// store leaves its files as a killed process would. The next opening finds all data that was
-// committed.
+// which write tables, retry forever, and then neither a transaction nor a call to Close returns.
+// The store learns of their failure from badger's log messages. From then on, the store waits at
+// most patience for each call to badger. If the call has not returned by then, the store leaves its
+// files as a killed process would. The next process to open the store finds all committed data.
 
-// patience is how long a store waits for a call to badger after badger found the disk full. In that
-// time, a compaction or another program may free space, and then the call still succeeds.
+// patience is how long a store waits for a call to badger after badger found the disk full. During
+// that time, a compaction or another program may free enough space for the call to succeed.
 const patience = 3 * time.Second
 
 type fullness struct {
-	met  chan struct{} // closed when a goroutine of badger first finds the disk full
+	met  chan struct{} // closed when one of badger's goroutines first finds the disk full
 	once sync.Once
 }
 

@@ -24,7 +24,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// TestIndex measures the look-ups and writes of pages that are judged only by their sketches, and
+// TestIndex measures the lookups and writes of pages that are judged only by their sketches, and
 // checks that the index finds the pages that it must find. Sketches are random: 14 bands of 6
 // minima each. One page in fifty is planted: each of its minima is, with probability J, that of the
 // same earlier page. Workers look a page up by its text hash and 14 keys. One committer writes the
@@ -108,7 +108,7 @@ func makeSample(scheme dedup.Scheme, n int) *sample {
 	return s
 }
 
-// lookUp makes the look-up that a crawl makes before a page is judged.
+// lookUp makes the lookup that a crawl makes before a page is judged.
 func (s *sample) lookUp(ctx context.Context, st *Store, n int) (*store.Entry, error) {
 	ask := store.Ask{ID: sampleID(n), Hashes: []dedup.Hash{s.hash}, Keys: s.keys, Limit: dedup.MaxPosting}
 	all, err := st.Lookup(ctx, []store.Ask{ask})

@@ -17,9 +17,9 @@ import (
 // skink, and its low byte is the version of the layout. So the first eight bytes of that file show
 // which program the folder belongs to, before anything is written into it. See [checkHead].
 //
-// A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
-// the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. Later
-// versions may add fields to the JSON values.
+// A key begins with one letter. All integers in keys are big-endian, so that byte order is numeric
+// order. In values, "varint" is an unsigned varint as in encoding/binary. Later versions may add
+// fields to the JSON values.
 //
 //	c                          → JSON of [counters]
 //	d NUM8                     → empty; a later visit of the page replaced visit NUM,
@@ -60,23 +60,23 @@ import (
 //	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made
 //	                             it, cut into pieces. In a temporary store, the place
-//	                             of the text in a file, see [textFile]
+//	                             of the text in a file; see [textFile]
 //
 // NUM is the number of a visit. Visits are numbered from 1 in the order of their commits. A page
 // that is visited again gets a new number, and the data under the old number becomes obsolete. A page
 // with noindex must not become the leader of a page that may be indexed. So the caller changes the
 // text hash and the index keys of such a page. The store does not know about this.
 //
-// BLOCK is the complement of NUM / [pagesInBlock]. In the key of a journal entry, NUM stands for
-// the latest visit number when the entry was written. The order of keys decides how much badger has
-// to rewrite. Badger moves a table down a level by merging it with all tables there that overlap
-// it, and some table always contains the last keys of one letter and the first keys of the next.
-// Suppose that the keys of each letter were ordered by number. Then that table would reach from the
-// new rows of one letter over all old rows of the next letter. All of those would be rewritten each
-// time, so the cost would grow with the store. For this reason all data that grows by number is in
-// one list behind all other keys, and the newest block of the list comes first. No old key lies
-// between a new block and the keys before it. Inside a block, the keys of each letter are together,
-// so that reading all records does not pass over texts.
+// BLOCK is the complement of NUM / [pagesInBlock]. In the key of a journal entry, NUM is the latest
+// visit number at the time the entry was written. The order of keys decides how much badger has to
+// rewrite. Badger moves a table down a level by merging it with all tables there that overlap it,
+// and some table always contains the last keys of one letter and the first keys of the next. If the
+// keys of each letter were ordered by number, that table would extend from the new rows of one
+// letter across all old rows of the next. All of those would be rewritten each time, so the cost
+// would grow with the store. To avoid that, all data that grows by number is in one list after all
+// other keys, with its newest block first. No old key lies between a new block and the keys before
+// it. Within a block, the keys of each letter are together, so a scan of all records does not read
+// texts.
 //
 // The folder also contains the files of the index, NUMBER.postings; see package postings. They can
 // be rebuilt from the journal (the j keys). READERS and readers.sock belong to package
@@ -169,7 +169,7 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// The number of bytes after the host and the zero byte in a q key and in an l key.
+// These are the numbers of bytes after the host and the zero byte in a q key and an l key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8

@@ -21,12 +21,12 @@ import (
 //
 // A commit is in a log, NUMBER.mem, until badger has written its memtable as a table. There can be
 // up to four logs: the one being filled, two whose memtables are waiting to be written, and one
-// that a killed process left. Badger's Sync syncs only the one being filled, and a file system may
+// left by a killed process. Badger's Sync syncs only the one being filled, and a file system may
 // write a newer log before an older one. So a power cut can leave a gap in the middle of the
 // history, such as a record without its journal entry, or the final state of a URL whose discovery
 // is missing. The store does two things about it:
 //
-//   - [Store.Sync] syncs all logs, the oldest first.
+//   - [Store.Sync] syncs all logs, oldest first.
 //   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one
 //     more than the one before it. If a number is missing, that log and those after it are removed.
 //     The remaining data is the store as it was at some moment. Later pages are fetched again.
@@ -183,7 +183,7 @@ type Loss struct {
 
 	Damage  []Damage
 	Missing int64 // number of records lost with the damaged files
-	Pending int64 // number of URLs that have to be fetched again because of the damage
+	Pending int64 // number of URLs that must be fetched again because of the damage
 	Names   bool  // whether settings, seeds or feed positions may be lost with the damaged files
 
 	counters *counters
@@ -191,8 +191,8 @@ type Loss struct {
 
 // afterGap returns the logs after the first gap, and the data that is lost if these logs are
 // removed. tables is the number of the last transaction in any table. A damaged log is kept up to
-// its damage. An empty log is not a gap: badger may have written its data to a table and removed
-// the log, and after a power cut the file may reappear, but empty.
+// the point of damage. An empty log is not a gap: badger may have written its data to a table and
+// removed the log, and after a power cut the file may reappear empty.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true
@@ -218,8 +218,8 @@ func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	return gone, loss
 }
 
-// syncLogs syncs all logs, the oldest first, and then their folder. If a log no longer exists,
-// badger has turned it into a table and synced that.
+// syncLogs syncs all logs, oldest first, and then their folder. If a log no longer exists, badger
+// has turned it into a table and synced that.
 func syncLogs(dir string, sync func(*os.File) error) error {
 	names, err := logNames(dir)
 	if err != nil {

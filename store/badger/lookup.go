@@ -27,8 +27,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 }
 
 // lookup answers one Ask. Before it reads the index, it records the number of the last commit as a
-// mark. So it may find a page that is committed later. That is harmless: the verdict is then stale,
-// and Commit refuses it.
+// mark. So it may find a page committed after the mark. That is harmless, because Commit then
+// refuses the verdict as stale.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
@@ -62,9 +62,9 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders with the visit numbers in places, but leaves out the page whose id is
-// passed as not. shared maps a visit number to [store.Leader.Shared]. If a page was visited again,
-// its earlier visits no longer have a sketch.
+// leadersAt reads the leaders with the visit numbers in places, except the page with the id not.
+// shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its earlier
+// visits no longer have a sketch.
 func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]int, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
@@ -88,8 +88,8 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]
 	return leaders, nil
 }
 
-// A sketchCache holds leaders that look-ups have read. Thousands of pages may share a template
-// without being duplicates. The look-up of each such page finds up to [dedup.MaxMet] leaders,
+// A sketchCache holds leaders that lookups have read. Thousands of pages may share a template
+// without being duplicates. The lookup of each such page finds up to [dedup.MaxMet] leaders,
 // usually the same ones. Reading a thousand sketches takes some 2 ms from badger, and 0.1 ms from
 // the cache.
 //
@@ -177,9 +177,9 @@ func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 }
 
 // posted calls accept with the stored record of each visit that is indexed under the first half of
-// h, the earliest first, until accept returns a record. It returns that record and the visit
-// number, or 0 if accept returned none. Two hashes rarely share their first half, so posted usually
-// reads few visits.
+// h, earliest first, until accept returns a record. It returns that record and the visit number, or
+// 0 if accept returned none. Two hashes rarely share their first half, so posted usually reads few
+// visits.
 func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {

@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// A look-up that finds the leaders of an earlier look-up does not read their sketches again. A
+// A lookup that finds the leaders of an earlier lookup does not read their sketches again. A
 // leader that was visited again is not found under its old visit number.
 func TestLookupReadsASketchOnce(t *testing.T) {
 	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1})

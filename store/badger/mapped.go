@@ -13,19 +13,19 @@ import (
 
 // # Tables in memory
 //
-// Badger maps each of its tables into memory as a whole. The parts of a table that were read or
-// written stay resident until the system is short of memory. A process that had crawled 600 MB of
-// text had 600 MB of tables in memory, and looked as if it leaked. So the store watches how much of
+// Badger maps each of its tables into memory as a whole. The parts of a table that have been read
+// or written stay resident until the system is short of memory. A process that had crawled 600 MB
+// of text had 600 MB of tables in memory, and appeared to leak. So the store watches how much of
 // its files is resident. When that grows by maxResident bytes, the store returns the memory of all
 // tables to the system. The data stays in the system's cache: reading it again costs a page fault
-// for each 64 KB, and no read from disk.
+// for each 64 KB, but no disk read.
 //
-// Badger has no call for that, and its tables are not exported, so they are reached by reflection.
-// TestMapped fails if a new version of badger renames them. The store increments a table's
-// reference count before it returns the memory, as badger does before it reads a table, so that the
-// table is not unmapped in the meantime. The memory of tables that a compaction is still writing is
-// not returned, because those tables belong to no level yet. In a store with 600 MB of texts these
-// tables took up to 260 MB.
+// Badger has no call for that, and its tables are not exported, so the store reaches them by
+// reflection. TestMapped fails if a new version of badger renames them. The store increments a
+// table's reference count before it returns the memory, as badger does before it reads a table, so
+// that the table is not unmapped in the meantime. The memory of tables that a compaction is still
+// writing is not returned, because those tables belong to no level yet. In a store with 600 MB of
+// text, these tables took up to 260 MB.
 
 const (
 	maxResident = 64 << 20              // number of bytes by which resident tables may grow before their memory is returned

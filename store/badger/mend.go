@@ -42,7 +42,7 @@ type mending struct {
 	hashes   map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue    map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
 	items    map[dedup.Hash]frontier.Item
-	again    []frontier.Item // items whose URLs have to become pending
+	again    []frontier.Item // items whose URLs must become pending
 	known    map[dedup.Hash]bool
 
 	counters counters
@@ -51,8 +51,8 @@ type mending struct {
 	block    uint64 // block with the last journal entry
 }
 
-// mended is the record of one visit, during the repair. judge sets record to nil when it deletes
-// the record, but keeps the other fields.
+// mended is the record of one visit during the repair. judge sets record to nil when it deletes the
+// record, but keeps the other fields.
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
@@ -102,8 +102,8 @@ func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
 	})
 }
 
-// scanBlocks calls fn with the keys that are in blocks and have the given letter there, and with
-// their values, in ascending order of the numbers in the keys.
+// scanBlocks calls fn with each key that has the given letter inside a block, and its value, in
+// ascending order of the numbers in the keys.
 func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) error {
 	each := func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
@@ -119,7 +119,7 @@ func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) erro
 	})
 }
 
-// mendNames sets all copies of each named value to the newer one.
+// mendNames sets all copies of each named value to the newest one.
 func (m *mending) mendNames() error {
 	type value struct {
 		bytes   []byte

@@ -46,7 +46,7 @@ func TestStoreOfSmallSegments(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
 }
 
-// A postingModel holds the expected results of look-ups.
+// A postingModel holds the expected results of lookups.
 type postingModel struct {
 	keys   map[uint64][]uint64
 	hashes map[dedup.Hash]uint64
@@ -181,7 +181,7 @@ func TestCloseInTheMiddleOfAMerge(t *testing.T) {
 }
 
 // Files of the index that are missing or damaged are made again from the journal. Files that no
-// manifest names are removed. Damage in the middle of a file is an error for a look-up that reads
+// manifest names are removed. Damage in the middle of a file is an error for a lookup that reads
 // it, and the next opening repairs it.
 func TestIndexDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

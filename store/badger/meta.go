@@ -15,9 +15,9 @@ import (
 //
 // A named value, such as the seeds of a crawl, may be larger than a value that badger keeps in its
 // tables. Such a value is cut into pieces of [partSize] bytes under keys of their own. The key of
-// the name then has a metaHead. The pieces of a new value are written under another slot than those
-// of the old one, and the head is written after them. So a process that is killed in between leaves
-// the old value.
+// the name then has a metaHead. The pieces of a new value are written under a different slot from
+// those of the old one, and the head is written after them. So a process that is killed in between
+// leaves the old value.
 //
 // Each key is written twice, under letters that are far apart, so that one damaged block does not
 // destroy both copies; see mend.go. Values that are learned again if they are lost are written once:
@@ -92,7 +92,7 @@ func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	return unpackMeta(packed)
 }
 
-// unpackMeta decodes what [store.Pack] made of a named value. It never returns nil without an error,
+// unpackMeta decodes a named value packed by [store.Pack]. It never returns nil without an error,
 // because nil would mean that the value was never set.
 func unpackMeta(packed []byte) ([]byte, error) {
 	value, err := store.Unpack(packed)

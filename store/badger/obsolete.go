@@ -10,25 +10,25 @@ import (
 // # Obsolete visits
 //
 // When a page is visited or judged again, the data of its earlier visit becomes obsolete. It is not
-// deleted at once. Badger moves a deletion down the levels like a key, in a table with neighbouring
-// keys. Deletions in a few old blocks make tables that begin at the newest block and end at an old
-// one, and badger merges such a table with all blocks between them. In a crawl in which one page in
-// a thousand was judged again, that rewrote all texts of the store every ten seconds.
+// deleted at once. Badger moves a deletion down the levels like a key, in a table with neighboring
+// keys. Deletions in a few old blocks produce tables that begin at the newest block and end at an
+// old one, and badger merges such a table with all blocks between them. In a crawl in which one
+// page in a thousand was judged again, that rewrote all of the store's texts every ten seconds.
 //
 // So the store only notes the number of an obsolete visit, under an e key (see keys.go), and
-// readers skip its record. When a share of all visits is obsolete, the store sweeps: it deletes
-// their data in the order of the blocks. Badger then rewrites the store about once. Each commit
-// sweeps a few visits, so that no call waits long. A process that ends in between leaves the rest
-// to the next sweep.
+// readers skip its record. Once a certain share of all visits is obsolete, the store sweeps: it
+// deletes their data in block order. Badger then rewrites the store about once. Each commit sweeps
+// a few visits, so no call waits long. If the process ends in between, the next sweep deletes the
+// rest.
 
 const (
 	sweepShare = 8            // a sweep begins when one visit in sweepShare is obsolete
-	minSweep   = pagesInBlock // but not before this many visits are obsolete
-	sweepStep  = 1000         // visits that one commit sweeps
+	minSweep   = pagesInBlock // minimum number of obsolete visits for a sweep
+	sweepStep  = 1000         // number of visits that one commit sweeps
 )
 
-// skipping returns a function that reports whether a visit is obsolete in txn, and a function that
-// must be called at the end. The visits must be asked for in ascending order.
+// skipping returns two functions. obsolete reports whether a visit is obsolete in txn; it must be
+// called with ascending visit numbers. stop must be called at the end.
 func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyObsolete}})
 	it.Rewind()
@@ -40,8 +40,8 @@ func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
 	}, it.Close
 }
 
-// sweep deletes the data of some obsolete visits if enough of all visits are obsolete. The next
-// call continues after the last of them.
+// sweep deletes the data of some obsolete visits if a large enough share of all visits is obsolete.
+// The next call continues where this one stopped.
 func (b *batch) sweep() error {
 	s := b.s
 	switch {
@@ -88,7 +88,7 @@ func (b *batch) purge(num uint64) error {
 			}
 		}
 	}
-	for _, key := range slices.Concat(keys, [][]byte{numKey(keyObsolete, num)}) { // the note is deleted last, so that a process that is killed in between does not forget the visit
+	for _, key := range slices.Concat(keys, [][]byte{numKey(keyObsolete, num)}) { // the note is deleted last, so that the visit is not forgotten if the process is killed in between
 		if err := b.room(1, 0); err != nil {
 			return err
 		}

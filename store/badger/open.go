@@ -1,4 +1,4 @@
-// Package badger is the embedded store: one folder, which one process has open, with one writer.
+// Package badger is the embedded store: one folder, opened by one process, with one writer.
 //
 //	s, err := badger.Open("skink-data", badger.Options{Create: true})
 //	defer s.Close()
@@ -58,8 +58,8 @@ type Options struct {
 
 // A Store holds one crawl in a folder.
 //
-// Its methods are in many files because it implements the whole contract of package store, and each
-// part of the contract has a file: index, queue of URLs, hosts, pages, changes, metadata.
+// Its methods are in many files because it implements the whole contract of package store, each
+// part of which has its own file: index, queue of URLs, hosts, pages, changes, metadata.
 type Store struct {
 	dir   string
 	name  string // the folder named in errors: dir, or the original if dir is a repaired copy
@@ -75,7 +75,7 @@ type Store struct {
 	texts    *textFile // nil unless the store is temporary
 
 	line    commitLine
-	visible atomic.Uint64 // latest visit that look-ups and readers can see
+	visible atomic.Uint64 // latest visit that lookups and readers can see
 
 	mu        sync.Mutex // held by every writer; guards all fields below
 	counters  counters   // with the changes of the transaction being built
@@ -115,7 +115,7 @@ func Open(dir string, opt Options) (*Store, error) {
 	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
-		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment; see lock.Try
+		time.Sleep(20 * time.Millisecond) // a child process may briefly hold badger's lock; see lock.Try
 		s, err = open(dir, opt)
 	}
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *Store) start() error {
 	return nil
 }
 
-// openDB opens badger. It turns a panic of badger over a damaged file into an error.
+// openDB opens badger. It converts badger's panic over a damaged file to an error.
 func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -319,10 +319,10 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// builder would hold its blocks in both forms, which takes 50% more memory.
 	opt.Compression = options.None
 	// Blocks are read from the mapped tables. The cache only remembers that they were found
-	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the size of the
-	// rest of its mapped table, which is some 4 MB. This size has room for 500 blocks, which
-	// contain 8 MB. With a size of 8 MB there was room for two blocks, and nearly every read of a
-	// key verified the whole block again.
+	// undamaged, in a few hundred bytes per block. But badger counts a block as twice the size of
+	// the rest of its mapped table, which is some 4 MB. This size leaves room for 500 blocks, which
+	// contain 8 MB. With a size of 8 MB there was room for only two blocks, so nearly every read of
+	// a key verified its whole block again.
 	opt.BlockCacheSize = 2 << 30
 	// This setting is used only with encryption. Without encryption, an index is read from its
 	// mapped table. The value 0 would mean no limit.

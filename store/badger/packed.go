@@ -17,11 +17,11 @@ import (
 // # Packed and unpacked
 //
 // The store keeps pages packed. The methods Pages, Changes and Members unpack them. The server of
-// package store/remote sends them packed, so that the readers of a store cost the crawl little
-// processor time.
+// package store/remote sends them packed, so a store's readers cost the crawl little processor
+// time.
 
 // PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
-// reads the pages in key order, because neighbours share a block, whose checksum is then verified
+// reads the pages in key order, because neighbors share a block, whose checksum is then verified
 // only once.
 func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
@@ -51,8 +51,8 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 }
 
 // PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
-// So if PackedChanges has read all pages from the first on, and has found fewer than the counters
-// say, a table is damaged. It then yields an error at the end.
+// So if PackedChanges has read from the first page on and found fewer pages than the counters say,
+// a table is damaged. It then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)

@@ -68,7 +68,7 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes the logs after a gap that a power cut left. tables is the number of the last
+// mendLogs removes the logs after a gap left by a power cut. tables is the number of the last
 // transaction in any table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
@@ -76,7 +76,7 @@ func mendLogs(dir string, tables uint64) (Loss, error) {
 		return Loss{}, err
 	}
 	gone, loss := afterGap(logs, tables)
-	for _, l := range slices.Backward(gone) { // the newest first: if the process is killed here, the next process still sees the gap
+	for _, l := range slices.Backward(gone) { // newest first: if the process is killed here, the next process still sees the gap
 		if err := os.Remove(l.name); err != nil {
 			return Loss{}, err
 		}

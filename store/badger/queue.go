@@ -17,15 +17,15 @@ import (
 // A URL that is new or released is added at the end of its level, and workers get URLs from the
 // front. So each level has a border: the URLs before the border have been handed out or are
 // finished, and the URLs after it are available. To hand out URLs, the store seeks to the border,
-// and so does not read the deleted keys of finished URLs. When a claim ends, each border moves back
+// so it does not read the deleted keys of finished URLs. When a claim ends, each border moves back
 // to the first URL that was handed out and is not finished.
 //
-// URLs that are due later are under other keys on disk, ordered by time. After such a URL has
+// URLs that are due later are under different keys on disk, ordered by time. After such a URL has
 // become due, [Store.ripen] moves it to the end of its level. It does so when hosts are claimed,
 // and when URLs of that host are handed out. A queue knows how many such URLs a host has, and when
 // the first of them is due.
 //
-// Claims are only in memory. A single process has the store open, so claims end with the process.
+// Claims exist only in memory. A single process has the store open, so claims end with the process.
 type queue struct {
 	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be sent requests yet, by name
 	seq   uint64                  // number of the last URL queued; numbers ascend in order of arrival
@@ -57,7 +57,7 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and a priority. prio is the byte that stands for the
+// levelAt returns the level of a depth and a priority. prio is the byte that represents the
 // priority in keys.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
@@ -69,7 +69,7 @@ func (l level) depth() int    { return int(uint32(l)) }
 
 type waitingHost struct {
 	name    string
-	pending int // URLs that can be handed out, are due later, or have been handed out to a worker
+	pending int // URLs that are available, due later, or handed out to a worker
 	lanes   []lane
 	later   int
 	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970
@@ -160,8 +160,8 @@ func (q *queue) remove(host string, p place) {
 	q.offer(h)
 }
 
-// ripe returns the hosts that may have URLs that have become due. It scans the hosts only if there
-// may be any.
+// ripe returns the hosts with URLs that may have become due. It scans the hosts only if there may
+// be such URLs.
 func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	ns := now.UnixNano()
 	if q.ripens == 0 || ns < q.ripens {

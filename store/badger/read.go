@@ -16,10 +16,10 @@ import (
 
 // # Reading
 //
-// Badger keeps versions: a transaction that only reads sees the store as it was when the
-// transaction began, regardless of later writes. A reader has such a transaction, so all its
-// results are consistent. The methods of Store create a reader for a single call. [Store.Snapshot]
-// creates one for many calls.
+// Badger keeps versions: a read-only transaction sees the store as it was when the transaction
+// began, regardless of later writes. A reader has such a transaction, so all its results are
+// consistent. The methods of Store create a reader for a single call. [Store.Snapshot] creates one
+// for many calls.
 
 type reader struct {
 	s       *Store
@@ -31,7 +31,7 @@ func (s *Store) read(ctx context.Context, fn func(reader) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
 }
 
-// each yields the values of list, called with a reader that is created when the loop begins.
+// each yields the values of list, which it calls with a reader created when the loop begins.
 func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.read(ctx, func(r reader) error {

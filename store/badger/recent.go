@@ -6,10 +6,10 @@ import (
 	"skink/dedup"
 )
 
-// recent caches the ids of known URLs. Most links of a page were also on the previous page. The
-// filter of URLs cannot save the look-ups of such links, because it can only prove that a URL is
-// unknown. Each id has one slot, in which a new id replaces the old one. Whole ids are compared, so
-// no URL is taken for another one. The store's lock guards it.
+// recent caches the ids of known URLs. Most links on a page were also on the previous page. The URL
+// filter cannot save looking them up, because it can only prove that a URL is unknown. Each id has
+// one slot, in which a new id replaces the old one. Whole ids are compared, so no URL is mistaken
+// for another. The store's lock guards the cache.
 type recent []dedup.Hash
 
 // recentSlots is the number of ids in the cache, which takes 4 MiB. A site's menu has far fewer

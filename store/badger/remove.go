@@ -15,7 +15,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// The names and extensions of the files in the folder of a store. Package store/remote creates
+// These are the names and extensions of the files in a store's folder. Package store/remote creates
 // three of them, and skink crawl keeps its configuration in skink.toml.
 var (
 	ownNames = []string{

@@ -8,7 +8,7 @@ import (
 
 // # Stale verdicts
 //
-// A verdict is valid as long as no page has been indexed, since the mark of its look-up, under one
+// A verdict is valid as long as no page has been indexed, since the mark of its lookup, under one
 // of the keys that were looked up. A commit checks this for each key of each page, and nearly
 // always there is no such page. The exact answer is in the tables of the index, where each check
 // misses the processor's caches. So the commit checks a small array first. Many keys share a slot
@@ -16,13 +16,13 @@ import (
 // there by page id too, so that the latest visit of a leader is looked up only if the leader may
 // have been visited again.
 
-// lately shows whether a page may have been indexed under a key since a mark. Each slot contains
+// lately tells whether a page may have been indexed under a key since a mark. Each slot contains
 // the number of the last visit indexed under one of its keys. Keys are first hashed by
 // [postings.Mixed].
 type lately []uint64
 
 // latelyBits is the number of bits of a key that select its slot in lately, which then takes half a
-// megabyte. A few thousand keys are added to the index between a look-up and its commit. With this
+// megabyte. A few thousand keys are added to the index between a lookup and its commit. With this
 // many slots, at most one check in ten finds its slot changed in the meantime and has to ask the
 // index.
 const latelyBits = 16

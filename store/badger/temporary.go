@@ -15,8 +15,8 @@ import (
 // # Texts of a temporary store
 //
 // Badger writes each value at least three times: into its log, into the memtable, and into a table.
-// These copies protect the data, which a temporary store does not need. Therefore its texts are in
-// one file, one after another. The value of a t key is the offset of the text in the file, and its
+// These copies protect the data, which a temporary store does not need. So its texts are stored one
+// after another in a single file. The value of a t key is the text's offset in the file and its
 // length, in 8 bytes each.
 
 type textFile struct {
@@ -45,7 +45,7 @@ func (t *textFile) flush() error {
 	return err
 }
 
-// remove closes and deletes the file. The system needs some time to delete a large file, so the
+// remove closes and deletes the file. The system takes some time to delete a large file, so the
 // store deletes it while badger closes its own files.
 func (t *textFile) remove() error { return errors.Join(t.file.Close(), os.Remove(t.file.Name())) }
 

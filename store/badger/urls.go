@@ -12,9 +12,9 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A urlFilter proves in memory that a URL is unknown, so that the look-up of a new URL need not
-// read the disk. A goroutine fills it from the u keys, which takes 0.7 s for each million keys.
-// Until that is done, the filter cannot rule out any URL.
+// A urlFilter proves in memory that a URL is unknown, so looking up a new URL need not read the
+// disk. A goroutine fills it from the u keys, which takes 0.7 s per million keys. Until that is
+// done, the filter cannot rule out any URL.
 type urlFilter struct {
 	keys   postings.Filter
 	filled atomic.Bool
@@ -22,7 +22,7 @@ type urlFilter struct {
 	ended  sync.WaitGroup
 }
 
-// start begins to fill the filter from the store. The store may add URLs at the same time.
+// start begins filling the filter from the store. The store may add URLs at the same time.
 func (f *urlFilter) start(s *Store) {
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel = cancel
@@ -31,7 +31,7 @@ func (f *urlFilter) start(s *Store) {
 			f.keys.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
 			return nil
 		})
-		f.filled.Store(err == nil) // after an error the store still works, but each look-up reads the disk
+		f.filled.Store(err == nil) // after an error the store still works, but each lookup reads the disk
 	})
 }
 

@@ -18,17 +18,17 @@ import (
 // Whenever badger opens a folder, it writes files: a lock, a new log, a registry of keys. So it
 // cannot read a store in a folder without write permission, or on a full disk, where writing to a
 // mapped file kills the process with SIGBUS. Badger's read-only mode refuses the logs of a killed
-// process. For these reasons, a reader makes another folder for badger, a view. The view has links
-// to the tables, a MANIFEST that names them, and copies of the complete transactions in the logs.
-// It is in the folder for temporary files, or in memory, and is removed when the reader is closed.
-// A damaged store is copied into the view as a whole, and the copy is repaired. The store's own
+// process. So a reader creates a separate folder for badger, called a view. The view has links to
+// the tables, a MANIFEST that names them, and copies of the complete transactions in the logs. It
+// is in the folder for temporary files, or in memory, and is removed when the reader is closed. A
+// damaged store is copied into the view as a whole, and the copy is repaired. The store's own
 // folder does not change, except that a reader may add cached values; see kept.go. Any number of
 // readers share a lock that keeps writers out.
 type view struct {
 	dir     string
 	damaged bool // the view is a copy of a damaged store and must be repaired
 	release func()
-	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or nobody has
+	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or if nothing has
 }
 
 // openView creates a read-only view of an existing store. The view of a damaged store is a copy of

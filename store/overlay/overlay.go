@@ -17,8 +17,8 @@ type Known interface {
 
 // A Store stores new pages, and also finds the pages of the known store, which count as earlier
 // than the new ones. It lists and counts only the new pages. The two stores may have different
-// pages with the same ID. So the overlay returns an ID of the known store in another form, which
-// [Store.Pages] recognizes.
+// pages with the same ID. So the overlay returns an ID of the known store in a different form,
+// which [Store.Pages] recognizes.
 type Store struct {
 	store.Store
 	known Known
@@ -62,7 +62,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// Pages returns pages of either store by ID. IDs from the known store must be in their other form.
+// Pages returns pages of either store by ID. IDs from the known store must have the form that
+// Lookup returns.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	all, err := s.Store.Pages(ctx, ids, want)
 	if err != nil {

@@ -44,7 +44,7 @@ func lookup(t *testing.T, s *Store, ask store.Ask) store.Found {
 	return found[0]
 }
 
-// A key may have more leaders in one store than a look-up reads. A verdict then does not depend on
+// A key may have more leaders in one store than a lookup reads. A verdict then does not depend on
 // later leaders with that key, but only if the key is full in the store for new pages.
 func TestCapped(t *testing.T) {
 	for _, c := range []struct {

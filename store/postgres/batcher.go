@@ -24,7 +24,7 @@ type call[Q, A any] struct {
 }
 
 // maxTogether is the maximum number of questions in a batch of several calls. A call with more
-// questions forms a batch of its own.
+// questions forms its own batch.
 const maxTogether = 128
 
 // ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the
@@ -62,8 +62,8 @@ func (b *batcher[Q, A]) run() {
 	}
 }
 
-// next removes the calls for the next batch from waiting and returns them. It returns nil if there
-// are none. In that case, the goroutine of run must end.
+// next removes the calls for the next batch from waiting and returns them. If there are none, it
+// returns nil, and the goroutine of run must end.
 func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -54,8 +54,8 @@ const (
  FROM host h WHERE name = ANY($1::text[])`
 
 	// standingSQL counts the workers that recently asked for hosts, the claimed hosts, and the
-	// unclaimed hosts with URLs to fetch. It looks at no more than 20,000 unclaimed hosts, so that
-	// it stays fast.
+	// unclaimed hosts with URLs to fetch. To stay fast, it looks at no more than 20,000 unclaimed
+	// hosts.
 	standingSQL = `SELECT statement_timestamp(), ` + nowNS + `,
  (SELECT count(*) FROM worker WHERE ` + present + `),
  (SELECT count(*) FROM host WHERE worker IS NOT NULL AND until > statement_timestamp() AND worker <> $1),

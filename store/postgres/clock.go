@@ -14,7 +14,7 @@ import (
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
 // server's time. From that, a worker calculates how far the server's clock is ahead of its own. The
 // result is a span from least to most, because the response took some time. A time is converted
-// with the end of the span that makes it later. So the delay between two requests may be some
+// with the end of the span that makes it later. So the delay between two requests may be a few
 // milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
 //
 // If the server's clock were set back by an hour, all delays and all claims would last an hour
@@ -27,7 +27,7 @@ type serverClock struct {
 	ours func() time.Time
 
 	mu          sync.Mutex
-	least, most time.Duration // bounds of how far the server's clock is ahead; guarded by mu
+	least, most time.Duration // bounds on how far the server's clock is ahead; guarded by mu
 	at          time.Time     // when the server's time was received; guarded by mu
 	known       bool          // whether the server's time has been received yet; guarded by mu
 }
@@ -94,9 +94,9 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// mendClock corrects the times of hosts after the server's clock has been set back: in each row
-// that was last touched at a time now in the future, it moves them back. Several workers may call
-// it at once.
+// mendClock corrects the times of hosts after the server's clock has been set back. It moves back
+// the times in each row whose touched time is now in the future. Several workers may call it at
+// once.
 func (s *Store) mendClock(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE host SET due = CASE WHEN due = 0 THEN 0 ELSE due - (extract(epoch FROM touched - now()) * 1000000)::bigint * 1000 END,
  until = until - (touched - now()), touched = now() WHERE touched > now() + interval '2 s'`)

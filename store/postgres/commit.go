@@ -15,21 +15,21 @@ import (
 
 // # How pages are committed
 //
-// A commit takes two round trips. The first reads, without a lock, the data on which the verdicts
-// of its entries depend, and the outcomes are decided from that. The second sends two transactions
-// at once. The first of them writes rows that readers ignore until a page refers to them: visits
-// and newly discovered URLs. The second locks the one row of the table turn. The statement that
+// A commit takes two round trips. The first reads, without a lock, the data that its entries'
+// verdicts depend on, and the outcomes are decided from that. The second sends two transactions at
+// once. The first of them writes rows that readers ignore until a page refers to them: visits and
+// newly discovered URLs. The second locks the one row of the table turn. The statement that
 // increments turn.place, the number of the last commit, also checks that no commit since the first
 // round trip changed that data. The statements after it write postings, pages and finished URLs.
 // Each joins turn, and does nothing unless turn.holder is the ID of this attempt. So the server
-// never holds the lock while it waits for the client. If the check fails, the commit starts again
+// never holds the lock while it waits for the client. If the check fails, the commit starts over
 // with its first round trip.
 //
 // A commit whose response was lost is repeated. If a page already refers to the visit that this
 // commit created for it, the first attempt succeeded.
 
 // Commit commits entries, together with those of concurrent calls. A commit that has begun is not
-// cancelled when ctx is done.
+// canceled when ctx is done.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

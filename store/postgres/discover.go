@@ -11,11 +11,11 @@ import (
 	"skink/frontier"
 )
 
-// These statements add newly discovered URLs. They write rows in the order of their hashes, so that
-// two transactions rarely deadlock. The rows of the hosts stay locked until the new URLs are
-// visible. A reader of a queue locks the row of the host first, so a host with new URLs never
-// appears empty. IS TRUE keeps the planner from joining found and fresh by a nested loop, which is
-// slow for a page with many links.
+// These statements add newly discovered URLs. They write rows in the order of their hashes, so two
+// transactions rarely deadlock. The hosts' rows stay locked until the new URLs are visible. A
+// reader of a queue first locks the host's row, so a host with new URLs never appears empty. IS
+// TRUE keeps the planner from joining found and fresh with a nested loop, which is slow for a page
+// with many links.
 const (
 	discoverSQL = `WITH found AS (
   SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[]) a(hash, i, host, rank, later, item)),
@@ -93,8 +93,8 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	return u, nil
 }
 
-// queueURLs adds to b the statement that queues those URLs in u for whose current state wanted
-// returns true.
+// queueURLs adds to b the statement that queues each URL in u if wanted returns true for its
+// current state.
 func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool) *pgx.QueuedQuery {
 	var states []int16
 	for state := frontier.Unknown; state <= frontier.Outside; state++ {

@@ -20,10 +20,10 @@ import (
 //
 // Every call is retried as long as that may help: if the connection was lost, the server is
 // restarting or failing over, it has too few connections, or it aborted the transaction because of
-// a conflict. A call may have taken effect although its response was lost. Therefore, calls are
-// designed so that repeating one has no further effect. If there is no response within the time in
-// patience, the call fails with [store.ErrAway], and later calls are tried only once each until one
-// succeeds. If the schema was dropped or replaced, calls fail at once.
+// a conflict. A call may have taken effect even though its response was lost, so calls are designed
+// to have no further effect when repeated. If there is no response within patience, the call fails
+// with [store.ErrAway], and later calls are tried only once each until one succeeds. If the schema
+// was dropped or replaced, calls fail at once.
 
 // patience is how long a failing call is retried. It equals the duration of a claim on a host,
 // because after that other workers have taken over the hosts.
@@ -53,8 +53,8 @@ func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) err
 	return s.tryFor(ctx, patience, do)
 }
 
-// tryFor repeats do for the duration patience. One attempt counts for at most half of it: if the
-// process was stopped or the machine slept during an attempt, that attempt says nothing about the
+// tryFor is like try, but with its own patience. One attempt counts for at most half of it, because
+// an attempt during which the process was stopped or the machine slept says nothing about the
 // server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()

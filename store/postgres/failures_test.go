@@ -396,7 +396,7 @@ func TestStoppedDuringACall(t *testing.T) {
 	}
 }
 
-// A commit waits for another program's transaction that holds the commit lock, but not for ever.
+// A commit waits for another program's transaction that holds the commit lock, but not forever.
 func TestStatementThatTakesMinutes(t *testing.T) {
 	ctx := context.Background()
 	defer func(p, s time.Duration) { patience, statementTimeout = p, s }(patience, statementTimeout)

@@ -14,8 +14,8 @@ import (
 )
 
 // These statements look up copies and similar pages. They search an index once for each row of
-// unnest, with a LIMIT, so that the planner never reads a whole table. The column i is the index of
-// the ask.
+// unnest, with a LIMIT, so the planner never chooses to read a whole table. The column i is the
+// index of the ask.
 const (
 	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, l.record::text
  FROM unnest($1::int[], $2::uuid[], $3::uuid[]) a(i, hash, self)
@@ -24,8 +24,9 @@ const (
  LEFT JOIN LATERAL (SELECT record FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
  ORDER BY a.i, p.place`
 
-	// leadersSQL returns the leaders that share enough keys with the ask, the same ones as
-	// dedup.Met. For each key with more leaders than the limit it returns a row without a leader.
+	// leadersSQL returns the leaders that share enough keys with the ask. It selects the same ones
+	// as dedup.Met. For each key with more leaders than the limit it returns a row without a
+	// leader.
 	leadersSQL = `WITH met AS MATERIALIZED (
  SELECT a.i, a.k, p.place, p.nth > a.most AS more FROM unnest($1::int[], $2::int[], $3::bigint[], $4::int[]) a(i, k, key, most)
  CROSS JOIN LATERAL (SELECT place, row_number() OVER (ORDER BY place) AS nth FROM (SELECT place FROM posting WHERE posting.key = a.key ORDER BY place LIMIT a.most + 1) q) p)
@@ -57,8 +58,8 @@ func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
 	return parts(calls, found), nil
 }
 
-// lookup reads the mark, the number of the last commit, first. So the later statements see at least
-// all commits up to the mark.
+// lookup first reads the mark, which is the number of the last commit, so later statements see at
+// least all commits up to the mark.
 func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	var hi, ki, kk, most, meet []int32
@@ -162,9 +163,9 @@ func readLeaders(rows pgx.Rows, all []store.Found) error {
 }
 
 // hashOf returns the hash that identifies a URL in the tables known and queue. Its first four bytes
-// are a hash of the host, so that the URLs of a host are neighbours in an index. Most links of a
-// page lead to a single host, so few blocks of the index are read for them. The other twelve bytes
-// are from the hash of the URL.
+// are a hash of the host, so the URLs of a host are adjacent in an index. Most links on a page lead
+// to a single host, so few blocks of the index are read for them. The other twelve bytes are from
+// the hash of the URL.
 func hashOf(url string) dedup.Hash {
 	h := dedup.HashOf([]byte(url))
 	binary.BigEndian.PutUint32(h[:], uint32(xxh3.HashString(frontier.HostOf(url))))

@@ -81,8 +81,8 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 // checked.
 const sweepName = "swept"
 
-// sweep removes visits older than a day that no page refers to. Interrupted commits leave such
-// visits. A sweep continues where the last one ended. It ends at the first error, and the next
+// sweep deletes visits older than a day that no page refers to, which interrupted commits leave
+// behind. A sweep continues where the last one ended. It ends at the first error, and the next
 // process that starts tries again.
 func (s *Store) sweep() {
 	ctx := s.life

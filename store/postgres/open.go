@@ -46,8 +46,8 @@ type Options struct {
 
 // A Store is a crawl in a PostgreSQL database.
 //
-// Its methods are in many files because it implements the whole contract of package store, and each
-// part of the contract has a file.
+// Its methods are in many files because it implements the whole contract of package store, each
+// part of which has its own file.
 type Store struct {
 	pool    *pgxpool.Pool
 	address Address
@@ -125,9 +125,9 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 // unless the server is overloaded.
 var statementTimeout = 60 * time.Second
 
-// prepareWriter configures a connection of a worker. The server plans each statement only once,
-// often while the tables are still small, so the settings keep the plan from reading whole tables.
-// A setting unknown to the server is left out.
+// prepareWriter configures a worker's connection. The server plans each statement only once, often
+// while the tables are still small, so the settings keep the plan from reading whole tables. It
+// skips settings that are unknown to the server.
 func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",
@@ -194,7 +194,7 @@ func (s *Store) create(ctx context.Context, first store.NamedValue) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var there bool
 		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.schemata WHERE schema_name = $1)", s.address.schema).Scan(&there)
-		if err == nil && !there { // a role that may not create schemas can still use an existing empty schema
+		if err == nil && !there { // a role without permission to create schemas can still use an existing empty one
 			_, err = tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{s.address.schema}.Sanitize())
 		}
 		if err == nil {
@@ -277,8 +277,8 @@ func (s *Store) raiseSeen(place int64) {
 	}
 }
 
-// newID returns a UUID that begins with the current time (RFC 9562, version 7), so that new rows
-// are neighbours in an index.
+// newID returns a UUID that begins with the current time (RFC 9562, version 7), so new rows are
+// adjacent in an index.
 func newID() (u id) {
 	rand.Read(u[:])
 	ms := time.Now().UnixMilli()

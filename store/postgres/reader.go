@@ -228,8 +228,8 @@ func scanRecord(row pgx.Row) (*store.Record, error) {
 	return store.UnpackRecord([]byte(b))
 }
 
-// sum returns the counters by name. If states is true, it returns those whose names begin with
-// "state ", and otherwise all others.
+// sum returns the counters by name. If states is true, it returns only those whose names begin with
+// "state ". If not, it returns only the others.
 func (s *Store) sum(ctx context.Context, states bool) (map[string]int64, error) {
 	flat := map[string]int64{}
 	err := s.query(ctx, "SELECT name, sum(n)::bigint FROM counter WHERE (name LIKE 'state %') = $1 GROUP BY name HAVING sum(n) <> 0", []any{states},
@@ -280,7 +280,7 @@ type named[K, T any] struct {
 	value T
 }
 
-// paged yields a long list, which it reads in parts. The first arguments of sql are the key after
+// paged yields a long list, reading it in parts. The first two arguments of sql are the key after
 // which a part begins, and the maximum length of the part.
 func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -203,7 +203,7 @@ func resembling(sketch *dedup.Sketch, seed uint64, like float64) *dedup.Sketch {
 	return sketch
 }
 
-// meets reports whether a look-up of a sketch finds a leader.
+// meets reports whether a lookup of a sketch finds a leader.
 func meets(ctx context.Context, s *Store, sketch *dedup.Sketch, leader dedup.Hash) (bool, error) {
 	found, err := s.Lookup(ctx, []store.Ask{{Keys: scaleScheme.Keys(nil, sketch), Meet: scaleScheme.Meet(), Limit: dedup.MaxPosting}})
 	if err != nil {

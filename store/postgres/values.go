@@ -44,7 +44,7 @@ func unpackSketch(b []byte) (*dedup.Sketch, error) {
 
 // plain returns a packed text as plain text for the column text. It also returns the rest, if any,
 // for the column packed: the Markdown and the headings with an empty text, or the whole packed text
-// if it has bytes that PostgreSQL refuses in a text.
+// if it has bytes that PostgreSQL does not allow in a text.
 func plain(packed []byte) (text *string, rest []byte) {
 	if packed == nil {
 		return nil, nil
@@ -151,8 +151,8 @@ type recent struct {
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// maxRecent is the maximum number of hashes in each of the two maps of a recent. Together, the two
-// maps take about 10 MB.
+// maxRecent is the maximum number of hashes in each of the two maps of recent. Together they take
+// about 10 MB.
 const maxRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {

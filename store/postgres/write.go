@@ -134,7 +134,7 @@ const visitSQL = `INSERT INTO visit (id, page, record, text_hash, sketch, keys, 
  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::bytea[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::bytea[]) a(id, record, text_hash, sketch, links, text, keys, page, targets, packed)
  ON CONFLICT (id) DO NOTHING`
 
-// The statements that run under the lock, in order. $1 is the ID of this attempt. If the check
+// These statements run under the lock, in this order. $1 is the ID of this attempt. If the check
 // succeeds, it writes that ID into turn.holder. Otherwise the later statements do nothing.
 const (
 	lockSQL  = "SELECT place FROM turn WHERE one = 1 FOR UPDATE"
@@ -165,8 +165,8 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// write is the second round trip of a commit. It returns false if the check failed. In that case,
-// readers see none of its rows except the newly discovered URLs.
+// write is the second round trip of a commit. It returns false if the check failed. Readers then
+// see none of its rows except the newly discovered URLs.
 func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
 	b := &pgx.Batch{}
 	found, beyond, err := s.queueBefore(b, c, w)

@@ -23,15 +23,15 @@ var (
 	// ErrNobody means that no process serves the store. Either no process has it open, or the
 	// process that has it open is starting or ending, refuses this user, or does not serve readers.
 	ErrNobody = errors.New("the process that is using the store does not respond")
-	// ErrBusy means that the process already serves as many readers as it can.
+	// ErrBusy means that the process is already serving as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
 	// ErrEnded means that the server process exited or closed the connection.
 	ErrEnded = errors.New("the process that was using the store has ended or closed the connection: try again")
 )
 
-// A Reader reads a store through the process that has it open. Several goroutines may call its
-// methods, but requests are sent one at a time. If a context is done during a request, the
-// connection is closed, and later calls fail.
+// A Reader reads a store through the process that has it open. Its methods are safe for concurrent
+// use, but requests are sent one at a time. If a context is done during a request, the connection
+// is closed, and later calls fail.
 type Reader struct {
 	dir     string
 	command string

@@ -215,7 +215,7 @@ func (s *served) Counts(ctx context.Context) (frontier.Counts, error) {
 }
 
 // A client may read several lists at once, one inside the other. A list that the client stops
-// reading does not count towards the limit any more.
+// reading does not count toward the limit any more.
 func TestListsInLists(t *testing.T) {
 	t.Parallel()
 	s, dir := store.NewMemory(), t.TempDir()

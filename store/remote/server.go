@@ -19,8 +19,8 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is a store as it was at one moment. It returns pages packed, as they are stored. The
-// clients unpack them, to save work in the process that has the store open.
+// A Snapshot is a store as it was at one moment. It returns pages packed, as they are stored.
+// Clients unpack them, which saves work in the process that has the store open.
 type Snapshot interface {
 	frontier.Reader
 
@@ -44,16 +44,16 @@ type Snapshot interface {
 type limits struct {
 	sessions int           // maximum number of concurrent sessions
 	lists    int           // maximum number of open lists in a session
-	hello    time.Duration // maximum time for the exchange of the secrets
+	hello    time.Duration // maximum time for exchanging the secrets
 	idle     time.Duration // maximum time between two requests
 	answer   time.Duration // maximum time for a client to receive an answer
 	age      time.Duration // maximum duration of a session
-	grace    time.Duration // time that sessions get to end by themselves when the server is closed
+	grace    time.Duration // time that sessions have to end on their own when the server is closed
 }
 
-// A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot for
-// ever. The limit idle is ten minutes because the command report --complete may compute for minutes
-// between two requests.
+// A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot
+// forever. The limit idle is ten minutes because the command report --complete may compute for
+// minutes between two requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
@@ -69,7 +69,7 @@ type Server struct {
 	at      address
 
 	listener net.Listener
-	ctx      context.Context // all sessions end when ctx is cancelled
+	ctx      context.Context // all sessions end when ctx is canceled
 	cancel   context.CancelFunc
 	accepts  sync.WaitGroup
 	serving  sync.WaitGroup
@@ -77,9 +77,10 @@ type Server struct {
 	refusals chan struct{} // holds one value for each client that is being refused
 }
 
-// Serve serves clients that read the store in dir, until Close. command is the command that has the
-// store open; clients show it in messages. take is called once for each session. The caller must
-// hold the lock of the store, because Serve replaces files that another server left in dir.
+// Serve starts a server for clients that read the store in dir. It runs until Close is called.
+// command is the command that has the store open; clients show it in messages. Serve calls take
+// once for each session. The caller must hold the lock of the store, because Serve replaces files
+// that another server left in dir.
 func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, command, take, defaultLimits)
 }
@@ -123,8 +124,8 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close stops accepting clients and removes the server's files from the folder. Open sessions get
-// limits.grace to end by themselves. Then their connections are closed, and their clients get an
+// Close stops accepting clients and removes the server's files from the folder. Open sessions have
+// limits.grace to end on their own. Then their connections are closed, and their clients get an
 // error. The caller must close the store afterwards, not before.
 func (s *Server) Close() error {
 	err := errors.Join(leave(s.dir), s.listener.Close())

@@ -136,7 +136,7 @@ type list struct {
 }
 
 // newList returns a list of the values of seq. put adds a value to a part, and returns the number
-// of bytes that count towards partBytes.
+// of bytes that count toward partBytes.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

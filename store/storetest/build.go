@@ -183,7 +183,7 @@ func numbered(host string, n int) []frontier.Item {
 	return list
 }
 
-// noise returns a text that does not compress, the same text for the same seed.
+// noise returns n bytes that do not compress, always the same for a given seed.
 func noise(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := make([]byte, n)

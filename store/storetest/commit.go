@@ -132,7 +132,7 @@ var commitPromises = []promise{
 	}},
 }
 
-// judged returns an entry whose verdict is based on a new look-up.
+// judged returns an entry whose verdict is based on a new lookup.
 func judged(t tester, s store.Store, url, text string, keys ...uint64) *store.Entry {
 	t.Helper()
 	e := full(url, text)
@@ -207,7 +207,7 @@ var stalePromises = []promise{
 		wantCopy(t, s, hashOf("one"), urlOf(1))
 	}},
 	{"a_verdict_that_names_a_page_which_was_read_later_holds_as_long_as_that_page_does", func(t *testing.T, s store.Store) {
-		leader := page(urlOf(1)) // a look-up for its text does not find this page
+		leader := page(urlOf(1)) // a lookup for its text does not find this page
 		leader.Record.FetchedAt = aTime
 		commit(t, s, leader)
 		follow := func(url string) *store.Entry {

@@ -10,8 +10,7 @@ import (
 	"skink/store"
 )
 
-// durablePromises are about data that must survive when a store is closed and reopened. reopen does
-// both.
+// durablePromises are about data that must survive closing and reopening a store. reopen does both.
 var durablePromises = []struct {
 	name string
 	test func(t *testing.T, reopen func() store.Store)
@@ -38,7 +37,7 @@ var durablePromises = []struct {
 		tally := must(s.Tally(ctx))(t)
 		counts := must(s.Counts(ctx))(t)
 
-		for range 2 { // badger reads the data from its log first, and later from a table
+		for range 2 { // badger reads the data from its log the first time, and from a table the second
 			s = reopen()
 			wantRecord(t, s, e.Record)
 			wantText(t, s, e.Record.URL, "a text")

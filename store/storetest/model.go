@@ -49,7 +49,7 @@ type model struct {
 	memory *store.Memory
 	held   map[string]heldPair // valid claims in the two stores, by host name
 	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is reopened
-	bases  []basisPair         // results of look-ups that later commits are based on
+	bases  []basisPair         // results of lookups that later commits are based on
 }
 
 func (m *model) both() [2]store.Store { return [2]store.Store{m.store, m.memory} }
@@ -124,7 +124,7 @@ func drawAsk(r *rapid.T) store.Ask {
 	return ask
 }
 
-// Lookup performs a look-up in both stores, and keeps the basis of a verdict for a later commit.
+// Lookup performs a lookup in both stores, and keeps the basis of a verdict for a later commit.
 func (m *model) Lookup(r *rapid.T) {
 	ask := drawAsk(r)
 	m.bases = append(m.bases, m.look(r, ask))
@@ -133,7 +133,7 @@ func (m *model) Lookup(r *rapid.T) {
 // A basisPair contains the basis of a verdict in each of the two stores. Their marks differ.
 type basisPair [2]store.Basis
 
-// look performs one look-up in both stores and compares the results, except for the marks.
+// look performs one lookup in both stores and compares the results, except for the marks.
 func (m *model) look(r *rapid.T, ask store.Ask) (bases basisPair) {
 	var answers [2]store.Found
 	for i, s := range m.both() {
@@ -266,7 +266,7 @@ func (m *model) Commit(r *rapid.T) {
 	same(r, m, "outcomes", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, entries) })
 }
 
-// CommitJudged commits a page whose verdict is based on an earlier look-up. A store may refuse more
+// CommitJudged commits a page whose verdict is based on an earlier lookup. A store may refuse more
 // entries than it must. A page that was refused is committed again without a basis.
 func (m *model) CommitJudged(r *rapid.T) {
 	if len(m.bases) == 0 {

@@ -312,7 +312,7 @@ var contentPromises = []promise{
 		commit(t, s, page(urlOf(1)))
 		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
 		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)})
-		for range 3 { // a crawl that several runs continue is one crawl
+		for range 3 { // runs that continue a crawl do not begin a new one
 			check(t, store.BeginCrawl(ctx, s, at))
 			equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 2, Began: at})
 		}

@@ -1,8 +1,8 @@
 // Package storetest tests the promises of packages store and frontier. Every back end passes [Run].
 // A back end that outlives its process also passes [RunDurable].
 //
-// Each test is named after a promise. It does not require more than the contract promises, so that
-// a distributed store can pass too.
+// Each test is named after a promise. It requires no more than the contract promises, so a
+// distributed store can pass too.
 package storetest
 
 import (

@@ -7,14 +7,14 @@ import (
 
 // A Filter proves in memory that a key is not in the store.
 //
-// Nearly all look-ups of a crawl miss: a unique page looks up its text hash and some fourteen
+// Nearly all of a crawl's lookups miss: a unique page looks up its text hash and some fourteen
 // postings and finds none of them. Each miss costs badger a search in every level. The filter
 // detects a miss by reading one cache line. It is a blocked Bloom filter (Putze, Sanders, Singler,
 // 2007): a key sets seven bits inside one block of 512, with ten bits per key. In a full segment
-// about one absent key in seventy is reported as present, which costs a look-up.
+// about one absent key in seventy is reported as present, which costs a lookup.
 //
 // When a filter is full, it adds a part, a Bloom filter twice as large as the last. A key is looked
-// up in all parts. Ten million keys take four parts of 19 MB in all.
+// up in all parts. Ten million keys take four parts, 19 MB in all.
 type Filter struct {
 	mu    sync.RWMutex // guards parts
 	parts []bloom
@@ -107,8 +107,8 @@ func setBits(block *[bloomBlock]byte, h uint64) {
 
 func (b *bloom) add(h uint64) { setBits(b.block(h), h) }
 
-// firstBit returns the first of the bits that the method has checks, as 0 or 1. If it is 0, the key
-// is not in the filter.
+// firstBit returns the first bit checked by the method has, as 0 or 1. If it is 0, the key is not
+// in the filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }
@@ -152,7 +152,7 @@ func (w *bloomWriter) writeUpTo(n int) {
 
 func (w *bloomWriter) finish() { w.writeUpTo(w.blocks) }
 
-// mix is the finaliser of SplitMix64: every bit of the key affects every bit of the result.
+// mix is the finalizer of SplitMix64: every bit of the key affects every bit of the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -1,16 +1,17 @@
-// Package postings is an index on disk. It finds the visits of pages that were added under a key: a
-// band of a sketch, a text hash, or a page id. It uses its store only through [ManifestStore].
+// Package postings implements an index on disk. It finds the visits of pages that were added under
+// a key: a band of a sketch, a text hash, or a page id. It uses its store only through
+// [ManifestStore].
 //
 // Start with [New], [Index.Open] and [Index.Start]. Then use [Index.Post] and [Index.Find]. A
 // [Filter] proves that a key is not in a store. Package badger uses one for the keys of URLs.
 //
 // # The index
 //
-// The look-up of a unique page searches for its text hash and some fourteen keys, and finds
-// nothing. Then the page is added under all of them. As badger keys these would be fifteen random
-// writes a page, each rewritten in every level, and their cost would rise with the size of the
-// index. For this reason, postings have a log-structured merge tree of their own (O'Neil et al.,
-// 1996), with rows of 16 bytes instead of badger's 40:
+// The lookup of a unique page searches for its text hash and some fourteen keys, and finds
+// nothing. Then the page is added under all of them. As badger keys, these would be fifteen random
+// writes per page, each rewritten in every level, and their cost would rise with the size of the
+// index. So postings have their own log-structured merge tree (O'Neil et al., 1996), with rows of
+// 16 bytes instead of badger's 40:
 //
 //   - All postings of a transaction are one value in the journal, written in that transaction. The
 //     journal is authoritative; everything else can be rebuilt from it.
@@ -18,22 +19,23 @@
 //     new table replaces it, and a goroutine writes it as a segment (segment.go): a file of sorted
 //     postings, with a filter for its keys.
 //   - When there are mergeAt segments of one level, the goroutine merges them into one of the next
-//     (merge.go). So a posting is written once a level, and a look-up reads at most mergeAt-1
+//     (merge.go). So a posting is written once a level, and a lookup reads at most mergeAt-1
 //     segments a level.
 //   - The badger key i contains the manifest: the names of the existing segments, and the number of
 //     the last journal entry whose postings are in them. It is changed in one transaction after a
-//     new file was synced. Files that the manifest does not name are removed when a store is
+//     new file has been synced. Files that the manifest does not name are removed when a store is
 //     opened.
 //
 // A power cut can restore a manifest whose files have been removed since. That is handled like a
-// damaged file, below.
+// damaged file; see below.
 //
 // When a store is opened, the journal entries that are in no segment are read. They fill at most
-// two tables: some 45,000 pages of 14 keys, in 6 MB. That is so even after a regular close, which
+// two tables: some 45,000 pages of 14 keys, in 6 MB. This is true even after a clean close, which
 // writes no segment. The heads of all segments, some 25 bytes a page, are read once to verify their
-// checksums. If a segment is missing or has a damaged head or end, all segments are rebuilt from the
-// journal: five million pages in 12 s. A damaged block inside a segment is found when it is read.
-// The look-up then returns an error, the file is removed, and the next opening rebuilds the index.
+// checksums. If a segment is missing or has a damaged head or end, all segments are rebuilt from
+// the journal: five million pages in 12 s. A damaged block inside a segment is found when it is
+// read. The lookup then returns an error, the file is removed, and the next opening rebuilds the
+// index.
 //
 // All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
 // can be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash
@@ -45,10 +47,10 @@
 // # Comparison with plain keys
 //
 // A simpler design keeps postings as plain keys of badger: for each key a list of visits, and a
-// Bloom filter of all keys in memory, so that the look-ups of a unique page read nothing. It would
-// save some 650 lines. Both were measured in turn on two processors that also did other work:
-// crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100 words
-// (63% of them unique), and TestIndex with a million pages. Processor time is user and system
+// Bloom filter of all keys in memory, so that the lookups of a unique page read nothing. It would
+// save some 650 lines. Both were measured alternately, on two processors that were also doing other
+// work: crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100
+// words (63% of them unique), and TestIndex with a million pages. Processor time is user and system
 // time.
 //
 //	                                  this package   plain keys
@@ -102,7 +104,7 @@ type Index struct {
 	opt   Options
 
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
-	changed  sync.Cond     // signalled when the full table has been written or err has been set
+	changed  sync.Cond     // signaled when the full table has been written or err has been set
 	fresh    *postingTable // the table that Post adds postings to
 	full     *postingTable // the full table that is being written as a segment, or nil
 	spare    *postingTable // an empty table, which becomes fresh when fresh is full
@@ -113,7 +115,7 @@ type Index struct {
 	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
-	gone   map[uint64]bool // visits that later visits replaced, which Find skips; guarded by goneMu
+	gone   map[uint64]bool // visits replaced by later ones, which Find skips; guarded by goneMu
 
 	wake    chan struct{} // tells the goroutine to look for a full table or for segments to merge
 	closing chan struct{}
@@ -123,7 +125,7 @@ type Index struct {
 // A ManifestStore is the part of a store that an index uses.
 type ManifestStore interface {
 	SaveManifest(Manifest) error // stores the manifest so that it survives if the process is killed
-	RoomFor(bytes int64) bool    // reports whether the disk has room for a file of the given size that is useful but not necessary
+	RoomFor(bytes int64) bool    // reports whether the disk has room for an optional file of the given size
 }
 
 const (
@@ -132,7 +134,7 @@ const (
 	// bytes for each of 2^19 slots, of which 70% are used, and 12 bytes for each posting.
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of
-	// the next level. With a larger number, postings are rewritten less often, but a look-up reads
+	// the next level. With a larger number, postings are rewritten less often, but a lookup reads
 	// more segments. At five million pages, 8 gives three levels and ten segments on average, so
 	// each posting is written three times. 4 gives four levels and six segments, and was slower:
 	// the fifth million pages took 42 µs a page instead of 38.
@@ -147,8 +149,8 @@ const (
 	Hash             // the key is the first half of a text hash or page id
 )
 
-// A posting stores the number of a visit and the kind of its key as one number: the visit number
-// times 2, plus the kind. WithKind returns that number, and KindOf and NumOf return its parts.
+// KindOf and NumOf return the two parts of a posting's number, and WithKind combines them. The
+// number is the visit number times 2, plus the kind of the key.
 func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
@@ -173,7 +175,7 @@ type Manifest struct {
 	Segments []SegmentEntry `json:"segments,omitempty"`
 }
 
-// A SegmentEntry is one file of postings.
+// A SegmentEntry identifies one segment file.
 type SegmentEntry struct {
 	ID    uint64 `json:"id"`
 	Level int    `json:"level"`
@@ -309,7 +311,7 @@ func (x *Index) isGone(place uint64) bool {
 func (x *Index) wakeUp() {
 	select {
 	case x.wake <- struct{}{}:
-	default: // a wake-up is already waiting for the goroutine
+	default: // a wake-up is already pending
 	}
 }
 
@@ -341,7 +343,7 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 //
 // Among checks all keys under one lock, because each key is in a different cache line of a filter,
 // and the processor can fetch these lines in parallel. If the lock were taken for each key, the
-// processor would fetch one line after the other.
+// processor would fetch one line after another.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -113,8 +113,8 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 }
 
 // replace replaces the segments in old with the segment by, which contains the same postings. It
-// saves the new manifest first: from then on the replacement survives a crash. If by was written
-// from a table rather than from segments, replace empties the table for reuse.
+// saves the new manifest first, so that the replacement survives a crash. If by was written from a
+// table rather than from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -166,8 +166,8 @@ func (x *Index) ripe() []*segment {
 }
 
 // merge writes the postings of several segments as one segment of the next level, and removes the
-// old ones. Now and then it pauses to write a table that has become full, so that Post need not
-// wait for the end of a long merge.
+// old ones. Now and then it pauses to write a table that has become full, so Post need not wait for
+// a long merge to end.
 func (x *Index) merge(old []*segment) error {
 	postings := 0
 	var readers []*segmentReader

@@ -28,7 +28,7 @@ import (
 //
 //	filter    the bytes of a [bloom] of all keys
 //	fences    for each block its first key and where it starts, 8 bytes each;
-//	          behind them there may be unused room for more
+//	          after them there may be unused room for more
 //	blocks    of up to blockPostings each: for every posting the varint of its
 //	          key's distance from the one before (for the first: from the block's
 //	          first key, so 0), then the varint of its number, or of the distance
@@ -38,10 +38,10 @@ import (
 //	          for fences (4), blocks of the filter (4), the check of the filter
 //	          (4), the check of the fences and of the foot up to here (4), "skPS"
 //
-// Filter and fences are the head of the file, which is mapped. So they take no memory of the
-// process, and the system can drop them when memory is short. Looking up an absent key costs one
-// cache line, and a present key costs one read of some 1.2 KB, whatever the segment's size. A
-// posting takes 11 to 12 bytes of disk.
+// The filter and the fences form the head of the file, which is mapped. So they use none of the
+// process's own memory, and the system can drop them when memory is short. Looking up an absent key
+// costs one cache line, and a present key costs one read of some 1.2 KB, whatever the segment's
+// size. A posting takes 11 to 12 bytes of disk.
 //
 // A writer needs little memory too, however large the segment: it writes the filter, the fences and
 // the blocks at the same time, each from its beginning to its end, because keys arrive in order.
@@ -70,7 +70,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // filterBits returns the number of filter bits per posting in a segment with the given number of
 // postings. Large segments get fewer bits, because their filters make up most of the memory that
-// look-ups need. Small segments get more, because there are many of them, and each false hit of a
+// lookups need. Small segments get more, because there are many of them, and each false hit of a
 // filter costs a read.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
@@ -94,7 +94,7 @@ type segmentWriter struct {
 }
 
 // newSegmentWriter creates a segment file with the given path. postings is the maximum number of
-// postings that may be added. It determines the sizes of the filter and of the room for fences.
+// postings that may be added. It determines the size of the filter and the room for fences.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *segmentWriter) add(p posting) error {
 		w.block = binary.AppendUvarint(w.block, p.key-w.last.key)
 		w.block = binary.AppendUvarint(w.block, p.num)
 	case p.num == w.last.num:
-		return w.err // p was added before
+		return w.err // p was already added
 	default:
 		w.block = append(w.block, 0)
 		w.block = binary.AppendUvarint(w.block, p.num-w.last.num)

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// A posting says that a visit of a page has a key. key is hashed by [Mixed], and num combines the
-// number of the visit with the kind of the key; see [WithKind].
+// A posting records that a visit to a page has a key. key is hashed by [Mixed], and num combines
+// the number of the visit with the kind of the key; see [WithKind].
 type posting struct{ key, num uint64 }
 
 func comparePostings(a, b posting) int {

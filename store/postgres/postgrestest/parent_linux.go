@@ -7,7 +7,7 @@ import (
 )
 
 // start starts a server that the system stops when this process dies. The system watches the thread
-// that started the server. Therefore start keeps that thread alive.
+// that started the server, so start keeps that thread alive.
 func start(cmd *exec.Cmd, ended chan<- struct{}) error {
 	started := make(chan error)
 	go func() {

@@ -25,7 +25,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The user and the database that every server has. The user needs no password.
+// User and Database exist on every server. User needs no password.
 const (
 	User     = "skink"
 	Database = "skink"

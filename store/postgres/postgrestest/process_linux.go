@@ -10,7 +10,7 @@ import (
 )
 
 // CPU returns the processor time that the server's processes have used, with a resolution of 10 ms.
-// It leaves out ended processes that their parent has not waited for.
+// It does not count zombies, which have ended but have not been waited for.
 func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
@@ -45,9 +45,9 @@ func (s *Server) processes() map[int][]string {
 	return found
 }
 
-// killAll kills all processes of the server at the same moment, like a power cut. If the main
-// process died alone, a child that waits for a standby would stop waiting, and other processes
-// could read its commit before they end.
+// killAll kills all of the server's processes at once, like a power cut. If only the main process
+// died, a child waiting for a standby would stop waiting, and other processes could read its commit
+// before they exit.
 func (s *Server) killAll() {
 	s.cmd.Process.Signal(syscall.SIGSTOP) // a stopped process cannot start another child
 	children := s.processes()
