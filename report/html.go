@@ -33,7 +33,7 @@ const (
 	hostsShown   = 12  // number of hosts shown before the reader unfolds the rest; they fit on one screen
 	membersShown = 500 // maximum number of members shown for a cluster; some clusters have 100,000
 	clustersOpen = 3   // number of clusters shown unfolded, as examples
-	blockShown   = 300 // maximum number of runes shown of a block of text that the comparison ignored
+	blockShown   = 300 // maximum number of runes shown of each block that the comparison ignored
 	openRows     = 8   // a cluster with more members is not unfolded initially
 	patternsHTML = 100 // maximum number of URL patterns shown for a host
 )
@@ -88,7 +88,7 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first returns at most the first n elements of a list, and the number of the others.
+// first returns at most the first n elements of a list, and the number of remaining elements.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

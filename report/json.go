@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// An ObjectWriter writes one JSON object piece by piece, so that the whole object is never in
-// memory. Each element of a list is on a line of its own, so that line-based tools such as grep can
-// be used. After an error it writes nothing more, and End returns the error.
+// An ObjectWriter writes one JSON object piece by piece, so the whole object is never in memory.
+// Each list element is on its own line, for line-based tools such as grep. After an error it writes
+// nothing more, and End returns the error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error

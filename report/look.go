@@ -41,15 +41,15 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 //
 //	top         the head of a page; takes its title
 //	page        a link to a crawled page; takes a [PageLink]
-//	bar         a coloured bar; takes the result of the function bar
+//	bar         a colored bar; takes the result of the function bar
 //	figures     the number of pages with each verdict; takes [Totals] or a [store.Tally]
 //	words       what the verdicts of a report mean; takes a [dedup.Rule]
-//	legend      what the colours of the template sides mean; takes [Sides]
+//	legend      what the colors of the template sides mean; takes [Sides]
 //	sides       two texts side by side; takes [Sides]
 //	host table  counts by host; takes a slice of [Host]
 //	table       a list; takes a [Table]
 //
-// Templates can call these functions: look returns the style sheet, plain puts a text on one line,
+// Templates can call these functions: look returns the style sheet, plain puts text on one line,
 // and group, count, percent and a few others format numbers. bar returns the segments of a bar. No
 // shared template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }

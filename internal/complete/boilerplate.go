@@ -40,10 +40,10 @@ import (
 // A boilerplate describes the blocks that one host repeats on many pages.
 type boilerplate struct {
 	Host      string         `json:"host"`
-	Pages     int            `json:"pages"`     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
+	Pages     int            `json:"pages"`     // number of distinct pages whose blocks were counted; 0 if the host has too few pages
 	Blocks    map[uint64]int `json:"blocks"`    // number of counted pages with each block, by the hash of the block
 	Top       []Block        `json:"top"`       // the most frequent blocks, at most topBlocks, in descending order
-	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, repeated by this or another host
+	Shortened int            `json:"shortened"` // number of this host's pages compared without blocks that this or another host repeats
 }
 
 // topBlocks is the maximum number of blocks per host that are reported with their text.
@@ -250,9 +250,9 @@ func (w *Whole) countShortened() {
 // A LeftOut describes the blocks of a host that the comparison ignored.
 type LeftOut struct {
 	Host      string
-	Pages     int     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
-	Blocks    int     // number of distinct blocks that were ignored
-	Shortened int     // number of pages of this host that were compared without some blocks, repeated by this or another host
+	Pages     int     // number of distinct pages whose blocks were counted; 0 if the host has too few pages
+	Blocks    int     // number of distinct blocks ignored
+	Shortened int     // number of this host's pages compared without blocks that this or another host repeats
 	Top       []Block // the most frequent of the blocks, at most topBlocks, in descending order
 }
 
@@ -262,9 +262,8 @@ type Block struct {
 	Pages int // number of distinct pages with the block
 }
 
-// LeftOut returns, sorted by host, the repeated blocks that the comparison ignored. A host is
-// omitted if all its pages were compared with their whole texts. The result is nil if
-// [Options].WholeText is set.
+// LeftOut returns the repeated blocks that the comparison ignored, sorted by host. It omits hosts
+// whose pages were all compared in full. It returns nil if [Options].WholeText is set.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"skink/store"
 )
 
-// ledBy returns, for each text, the texts in its cluster if it is a leader: first the leader, then
-// the others by decreasing resemblance. Texts with the same resemblance are in order of precedence.
-// The list of any other text is empty.
+// ledBy returns the texts of each cluster, by the index of its leader: first the leader, then the
+// others in descending order of resemblance. Texts with the same resemblance are in order of
+// precedence. The list is empty for a text that is not a leader.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before the members of its cluster
@@ -60,8 +60,8 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	}
 }
 
-// Clusters yields the clusters with at least two pages, the largest cluster first. Clusters of the
-// same size are in the order of precedence of their leaders.
+// Clusters yields the clusters with at least two pages, largest first. Clusters of the same size
+// are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		for _, i := range w.leaders() {

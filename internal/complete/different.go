@@ -27,10 +27,10 @@ import (
 //     cluster and title lacks. At most fifty pages of one cluster and title are counted, because
 //     their common blocks are known by then.
 //
-// Known weaknesses: suppose the pages of a host all have one title and consist mainly of the
-// template, so that they form one cluster. Then they count as one page, and no boilerplate is
-// found. Copies under many titles count as different pages, and blocks that dozens of them share
-// are mistaken for a template.
+// Known weaknesses: if all pages of a host have the same title and consist mainly of the template,
+// they form one cluster. They then count as one page, and no boilerplate is found. Copies under
+// many titles count as different pages, and blocks that dozens of them share are mistaken for a
+// template.
 
 const (
 	ownWords    = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
@@ -95,7 +95,7 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 }
 
 // tellingTitles returns the titles that identify a page. A title does so if all pages of its host
-// that have this title are in one cluster. The empty title is never among them.
+// that have this title are in one cluster. The empty title never identifies a page.
 func (w *Whole) tellingTitles() map[titled]bool {
 	leaders := map[titled]int{}
 	telling := map[titled]bool{}

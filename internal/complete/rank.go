@@ -84,8 +84,8 @@ func (j joined) join(a, b dedup.Hash) {
 	}
 }
 
-// A ranking is an order of pages: by precedence, or with the longest text first. The latter is for
-// a corpus that should keep as much text as possible.
+// A ranking is an order of pages: by precedence, or with the longest text first. The second order
+// is for a corpus that should keep as much text as possible.
 type ranking struct{ longest bool }
 
 func (r ranking) compare(a, b *ranked) int {

@@ -88,8 +88,8 @@ type Options struct {
 	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
 	// so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
-	// Progress is called from time to time with the completed share of the work, from 0 to 1. It must
-	// return at once. It may be nil.
+	// Progress is called periodically with the completed share of the work, from 0 to 1. It must
+	// return quickly. It may be nil.
 	Progress func(share float64)
 }
 

@@ -51,7 +51,7 @@ func allocate(fd int, offset, length int64) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if st.Blocks*512 >= st.Size { // the whole file is allocated already
+	if st.Blocks*512 >= st.Size { // the whole file is already allocated
 		return nil
 	}
 	for {

@@ -58,7 +58,7 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 
 const (
 	fileEvery   = 2 * time.Second        // a feed file can lack the pages of this interval if the process is killed; the next run writes them
-	streamEvery = 200 * time.Millisecond // maximum delay before a program that reads the feed from a pipe gets a page
+	streamEvery = 200 * time.Millisecond // maximum delay before a program reading the feed from a pipe gets a page
 )
 
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {

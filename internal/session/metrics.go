@@ -75,7 +75,7 @@ func (o meter) numbers() monitor.Numbers {
 		return monitor.Numbers{}
 	}
 	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // zero if counting fails, because the crawl will report the error
+	counts, _ := v.store.Counts(context.Background()) // on an error, the counts are zero; the crawl will report the error
 	size, free := v.store.disk()
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},

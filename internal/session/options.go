@@ -46,7 +46,7 @@ type Options struct {
 	Wanted Wanted          // settings for judging and storing pages
 	Prefer []string        // regular expressions; pages with matching URLs are preferred as leaders of their duplicates
 	Seeds  Seeds           // seeds in addition to those in the store
-	Add    bool            // allow Seeds on other sites than those of the finished crawl in the store
+	Add    bool            // allow Seeds on sites other than those of the finished crawl in the store
 	Again  Again           // selects the URLs to visit again
 
 	Anchors   bool          // keep the fragments of links, and the anchors of pages, for an audit

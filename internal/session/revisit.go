@@ -46,7 +46,7 @@ func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {
 		if first := s.Due(leader, nil); due.Before(first) {
-			return first.Add(1) // a nanosecond later, so that the leader comes first if both are fetched in one run
+			return first.Add(1) // a nanosecond later, so the leader comes first if both are fetched in one run
 		}
 	}
 	return due

@@ -47,7 +47,7 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 }
 
 // Fits returns an error if a store's settings differ from those that the user chose (w.Insist), or
-// if another version of the extractor extracted the store's texts.
+// if the store's texts come from another version of the extractor.
 func (w Wanted) Fits(has store.Settings, name string) error {
 	for _, f := range []struct {
 		flag      string

@@ -35,7 +35,7 @@ type Options struct {
 	About report.About // description of the report; Read adds the times of the first and last visits
 	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero value means the default rule
 
-	AllFrom bool // keep all links to broken and redirected URLs, up to a million in all, not only 100 to each
+	AllFrom bool // keep up to a million links to broken and redirected URLs, instead of up to 100 to each
 
 	History *History // earlier crawls, for trends; nil means no trends
 	Since   *Past    // earlier crawl to compare the findings with; nil means none

@@ -30,7 +30,7 @@ const (
 	largePage = 1_000_000
 	// In bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
 	largeImage = 100_000
-	// Programs shorten longer URLs when they show them, and e-mail programs may break them.
+	// Programs shorten longer URLs for display, and email programs may break them.
 	longURL = 115
 	// In links. Crawlers and visitors seldom reach a page that is this many links away from the start
 	// page.

@@ -31,7 +31,7 @@ func broken(a *Audit) *List {
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
 	}
 	return l.pick(store.Error, func(r *store.Record) (string, bool) {
-		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps are in a list of their own
+		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps have their own list
 	})
 }
 

@@ -22,7 +22,7 @@ type findingJSON struct {
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // unit of Count: "pages" or "URLs"
-	Apart  int    `json:"apart"` // pages with the problem that Count leaves out; see Finding.Apart
+	Apart  int    `json:"apart"` // pages that have the problem but are not in Count; see Finding.Apart
 	Links  int64  `json:"links"` // links to the pages in Count
 
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat

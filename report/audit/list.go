@@ -44,7 +44,7 @@ type List struct {
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
 	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
 	whyAside  string                                      // asideIs for a single page
-	elsewhere func() string                               // returns a text about pages in another list that would otherwise be in this one, or ""; may be nil
+	elsewhere func() string                               // returns a note about pages in another list that would otherwise be in this one, or ""; may be nil
 	see       func(at int32, r *store.Record)             // at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
 	conclude  func()                                      // called after all records and links; nil if see adds all entries
@@ -261,10 +261,10 @@ func (l *List) sort() {
 type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
-	Apart   string // why the page is not counted; "" if it is
+	Apart   string // why the page is not counted; "" if it is counted
 	Change  Change // difference from the earlier crawl; "" if there is none
 	From    []From // some of the pages with links to this page, if List.Linked is set
-	Links   int    // number of all pages with links to this page
+	Links   int    // total number of pages that link to this page
 }
 
 // A From is a page that links to the URL of a row.
@@ -296,7 +296,7 @@ const (
 	textsAtOnce = 4
 )
 
-// Rows yields the rows of a finding from the given index on. It skips pages that are no longer in
+// Rows yields the rows of a finding, starting at index from. It skips pages that are no longer in
 // the store.
 //
 // If the audit is compared with an earlier crawl, new entries come first, then fixed ones, then
@@ -306,8 +306,8 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return f.rowsWhere(ctx, from, nil)
 }
 
-// rowsWhere yields the rows for which the function where returns true, from the given index among
-// these rows on. If where is nil, it selects all rows.
+// rowsWhere yields the rows for which where returns true, or all rows if where is nil. The argument
+// from is the index, among these rows, of the first row to yield.
 func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce

@@ -75,7 +75,7 @@ func noText(a *Audit) *List {
 		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
 	unseen := map[int32]string{} // host of each page without text
-	texts := map[string]int{}    // for each host, the number of pages with text minus that of pages without
+	texts := map[string]int{}    // for each host, the number of pages with text minus the number without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
 		case r.Kind == store.Other && r.Detail != "":
@@ -171,8 +171,8 @@ func deep(*Audit) *List {
 
 const noLinks = "the store has no links (crawl --links off)"
 
-// orphans returns the list of pages to which no page links, on hosts that were crawled completely.
-// On other hosts, a page that was not fetched may link to them.
+// orphans returns the list of pages that no page links to, on hosts that were crawled completely.
+// On other hosts, an unfetched page may link to them.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",

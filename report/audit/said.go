@@ -135,7 +135,7 @@ func firstOf(lines []string) string {
 	return ""
 }
 
-// repeats finds lines, such as titles, that several pages of a host have. It ignores pages that
+// repeats finds lines, such as titles, that several pages of a host share. It ignores pages that
 // search engines do not list: a print view, for example, may have the same title as the page
 // itself.
 type repeats struct {
@@ -164,9 +164,9 @@ type repeated struct {
 	first   int32  // first page that is not a further page; nobody if there is none
 	further int32  // first further page; nobody if there is none
 	pages   int32  // number of pages that are not further pages
-	all     int32  // number of all pages
+	all     int32  // total number of pages
 	key     uint64 // hash of the host and the line
-	differ  bool   // whether any pages are in different clusters, and therefore not copies
+	differ  bool   // whether any of the pages are in different clusters, and so are not copies
 }
 
 // minLogo is the minimum number of pages with the same heading for it to count as the site's

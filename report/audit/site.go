@@ -43,7 +43,7 @@ type page struct {
 	named   bool // target of a redirect, or canonical URL of another page
 	hidden  bool // robots.txt forbids search engines to fetch it
 	scripts bool
-	reached bool // can be reached through a redirect to which another page links
+	reached bool // can be reached through a redirect that another page links to
 
 	// If the audit is compared with an earlier crawl: whether the URL was requested again after
 	// that crawl, and whether the response shows the current state of the page.

@@ -68,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen returns the finding with the given name, or all findings of a list, including empty ones.
-// For the name "", it returns the result of [Audit.Findings].
+// chosen returns the finding with the given name. For the name of a list, it returns all findings
+// of the list, including empty ones. For "", it returns the result of [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
