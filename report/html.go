@@ -61,7 +61,7 @@ type summary struct {
 	Rule        dedup.Rule
 	HostCount   int // number of hosts; pages from files have no host
 	FoldedHosts []Host
-	Led         []Host // hosts whose pages mostly have their leader on one other host
+	Led         []Host // hosts most of whose pages have a leader on one other host
 
 	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }

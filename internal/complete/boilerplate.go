@@ -14,7 +14,7 @@ import (
 // # Boilerplate of a host
 //
 // A block is a line of a stored text. A block that recurs on many pages of a host is probably a
-// part of the host's template that the extractor did not recognise. It is left out of the
+// part of the host's template that the extractor did not recognize. It is left out of the
 // comparison.
 //
 // Only different pages count; see different.go. [dedup.Recurring] defines how many are enough.
@@ -29,7 +29,7 @@ import (
 // content of a contract made of shared clauses is its clauses, not its title. There are two kinds
 // of pairs:
 //
-//   - Both pages have enough words left. Their remaining texts are compared, so that copies in two
+//   - Both pages have enough words left. Their remaining texts are compared, so copies in two
 //     different templates are found.
 //   - One of the pages has too few words left. The whole texts of both are compared. Then a copy
 //     and its original are found even if one of them has just enough words left and the other just
@@ -130,8 +130,8 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 	return blocks, nil
 }
 
-// showTop sets b.Top to the blocks that are on the most pages. The text of each block is read from
-// the first page that contains it, because b.Blocks has only hashes.
+// showTop sets b.Top to the blocks found on the most pages. The text of each block is read from the
+// first page that contains it, because b.Blocks has only hashes.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
 	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))

@@ -36,8 +36,8 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders returns the texts that lead a cluster of at least two pages, the largest cluster first.
-// Clusters of the same size are in the order of precedence of their leaders.
+// leaders returns the texts that lead a cluster of at least two pages, those with the largest
+// clusters first. Clusters of the same size are in the order of precedence of their leaders.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {

@@ -23,8 +23,8 @@ import (
 //     Old revisions of an article are an example. This rule ignores titles that are empty or used
 //     in several clusters.
 //   - Pages in one cluster whose title is empty or used in several clusters are compared by their
-//     words. A page counts as different if it has at least ten words that each counted page of its
-//     cluster and title lacks. At most fifty pages of one cluster and title are counted, because
+//     words. A page counts as different if every counted page of its cluster and title lacks at
+//     least ten of its words. At most fifty pages of one cluster and title are counted, because
 //     their common blocks are known by then.
 //
 // Known weaknesses: if all pages of a host have the same title and consist mainly of the template,

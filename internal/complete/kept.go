@@ -82,7 +82,7 @@ func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
 // keptWith returns the similarities at which clusters are found for the cache: the requested ones,
 // those of EachTwentieth, and that of the rule. They are sorted, without duplicates. If the rule is
-// containment, there are only the requested ones.
+// containment, it returns only the requested ones.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	if rule.Contained > 0 {
 		return asked

@@ -21,7 +21,7 @@ type ranked struct {
 	lang  string
 
 	// yielding is another page that would rank first among the copies, but names this page as its
-	// canonical URL. This page is therefore ranked just before it. May be nil.
+	// canonical URL. So this page ranks just before it. May be nil.
 	yielding *precedence.Standing
 }
 

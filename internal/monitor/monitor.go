@@ -33,8 +33,8 @@ type Numbers struct {
 	States   map[string]int64 // hosts that this process has claimed, by state
 	InFlight int              // URLs being fetched or judged
 	Hosts    int              // hosts with URLs to fetch
-	Bytes    int64            // size in bytes of the decoded bodies of all URLs in the store, from all runs
-	Fetched  int64            // size in bytes of the decoded bodies that this process has fetched
+	Bytes    int64            // total size in bytes of the decoded bodies of all URLs in the store, from all runs
+	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
 	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero means not yet known
 
 	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown

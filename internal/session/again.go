@@ -16,12 +16,12 @@ import (
 	"skink/store"
 )
 
-// # Visiting again and retrying
+// # Revisiting and retrying
 //
 // When a run begins, it puts the URLs that must be visited again back into the frontier, and sets
 // their due time to the time at which the run began. A URL whose record is older than that has not
 // been visited again yet. The store keeps this time until all of these URLs have been visited. If a
-// run is killed, even while it puts URLs back, the next run uses the stored time, and visits no URL
+// run is killed, even while putting URLs back, the next run uses the stored time and visits no URL
 // twice.
 
 // Again selects URLs to visit again. The zero value selects none.

@@ -88,9 +88,9 @@ func (o meter) numbers() monitor.Numbers {
 	}
 }
 
-// hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" gets
-// requests, "waiting" has asked for a pause, "failing" does not respond, "spent" has reached
-// --max-host-pages or --max-host-bytes, and "suspended" gets no more requests in this run.
+// hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" (gets
+// requests), "waiting" (has asked for a pause), "failing" (does not respond), "spent" (has reached
+// --max-host-pages or --max-host-bytes) or "suspended" (gets no more requests in this run).
 func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	states := map[string]int64{"active": 0, "waiting": 0, "failing": 0, "spent": 0, "suspended": 0}
 	for _, h := range all {

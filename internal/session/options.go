@@ -42,7 +42,7 @@ func (s *NamedStore) disk() (size, free int64) {
 // Options are the options of one run of a crawl. The store keeps Seeds, Wanted.Settings and Prefer
 // for later runs. All others apply to this run only.
 type Options struct {
-	Crawl  crawler.Options // scope, politeness and limits; Run adds options that follow from the seeds
+	Crawl  crawler.Options // scope, politeness and limits; Run adds options derived from the seeds
 	Wanted Wanted          // settings for judging and storing pages
 	Prefer []string        // regular expressions; pages with matching URLs are preferred as leaders of their duplicates
 	Seeds  Seeds           // seeds in addition to those in the store

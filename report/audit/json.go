@@ -23,7 +23,7 @@ type findingJSON struct {
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // unit of Count: "pages" or "URLs"
 	Apart  int    `json:"apart"` // pages that have the problem but are not in Count; see Finding.Apart
-	Links  int64  `json:"links"` // links to the pages in Count
+	Links  int64  `json:"links"` // links to the counted pages
 
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat
 

@@ -160,8 +160,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick sets l.see so that each record of the given kind is added to the finding with the name that
-// name(r) returns, or to none if ok is false.
+// pick sets l.see to add each record of the given kind to the finding that name returns for it. If
+// ok is false, the record is added to no finding.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -281,7 +281,7 @@ type subject struct {
 	other   *store.Content // the entry's other page; nil if there is none
 	sets    *resemblances
 
-	// If the page is a redirect, way contains the URLs to which it leads in turn, end is the last
+	// If the page is a redirect, way contains the chain of URLs that it leads to, end is the last
 	// of these, and endsWith describes the result of fetching that URL.
 	way           []string
 	end, endsWith string

@@ -214,8 +214,8 @@ func orphans(a *Audit) *List {
 	return l
 }
 
-// followRedirects marks pages that can be reached through a redirect to which a page links. They
-// are not orphans.
+// followRedirects marks pages that can be reached through a redirect that a page links to. They are
+// not orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

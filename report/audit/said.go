@@ -141,7 +141,7 @@ func firstOf(lines []string) string {
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
-	at     map[uint64]int32 // index in groups by the hash of host and line; the hash seed is secret, so that a site cannot cause collisions
+	at     map[uint64]int32 // index in groups by the hash of host and line; the hash seed is secret, so a site cannot cause collisions
 	said   map[string]int32 // for each host, the number of its pages with such a line
 	groups []repeated       // one element for each line of each host
 	pages  []grouped        // pages with such a line, in the order of site.pages
