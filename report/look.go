@@ -83,7 +83,7 @@ func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 // bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar whose full width stands for whole. The argument pairs
+// bar returns the segments of a bar whose full width represents whole. The argument pairs
 // alternates between the CSS class of a segment and its number. A segment for a number above 0 is
 // always wide enough to be visible.
 func bar(whole int64, pairs ...any) (segments []Segment) {

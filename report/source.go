@@ -9,7 +9,7 @@ import (
 )
 
 // A Source provides the data of a report. [FromStore] returns the usual source. Another Source may
-// group the same pages into other clusters.
+// cluster the same pages differently.
 type Source interface {
 	// Totals counts all records of the store by kind and verdict.
 	Totals(ctx context.Context) (Totals, error)

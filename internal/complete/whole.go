@@ -25,8 +25,8 @@ import (
 // the pages. The same pages give the same clusters, whatever the order of the crawl.
 //
 // Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
-// that is in no cluster yet leads a new one. The cluster consists of all pages that resemble the
-// leader enough and are in no cluster yet.
+// that is not yet in a cluster leads a new one. The new cluster consists of all pages that resemble
+// the leader enough and are not yet in a cluster.
 //
 // The comparison leaves out blocks that a host repeats on many pages, unless the options ask for
 // whole texts. A page that would have too few words left is compared whole. See boilerplate.go.
@@ -34,9 +34,9 @@ import (
 // Pages stored without their text cannot be compared. They keep the verdict of the crawl, and are
 // in no cluster here.
 //
-// No pair is missed: the candidates come from an exact join, [dedup.Join], and not from bands as
-// during a crawl. The work does not grow with the pairs below the requested similarity, of which a
-// single template can produce millions.
+// No pair is missed: the candidates come from an exact join, [dedup.Join], not from bands as during
+// a crawl. The work does not grow with the number of pairs below the requested similarity; a single
+// template can produce millions of them.
 //
 // Memory grows with the number of pages, not with the number of pairs. A page takes between a few
 // hundred bytes and four kilobytes, the most at a low similarity in a store with many copies. Each
@@ -77,7 +77,7 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether to compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // whether the longest text leads a cluster, and of several longest ones the page stored first; otherwise package precedence decides; always set if the rule is containment
+	Longest   bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides; always set if the rule is containment
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool

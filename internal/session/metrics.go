@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// A meter serves the metrics of a crawl. It starts before the crawl, so that an address in use is
+// A meter serves the metrics of a crawl. It starts before the crawl, so an address in use is
 // reported before anything is fetched.
 type meter struct {
 	server *monitor.Server // nil if no metrics are served

@@ -57,7 +57,7 @@ type Options struct {
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // maximum duration of the run; 0 means no limit
 
-	StoreCookies bool        // store the cookies that hosts set, so that later runs can use them; needs Crawl.Cookies
+	StoreCookies bool        // store the cookies that hosts set, for use by later runs; needs Crawl.Cookies
 	Feed         string      // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
 	Index        http.Header // header with the credentials for a search index
 	Archive      Archive     // where to archive responses

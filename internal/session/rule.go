@@ -71,7 +71,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 			return usagef("--%s %v was given, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
-	if has.Extractor != extract.Version { // the records are readable, but the same pages would now yield different texts
+	if has.Extractor != extract.Version { // the records are readable, but the same pages would now yield different text
 		return otherVersion(name, "extractor", has.Extractor, extract.Version)
 	}
 	if has.Documents != 0 && has.Documents != document.Version {

@@ -148,7 +148,7 @@ func (s Selection) RowCount() int { return s.rows }
 // Since returns how the selected entries differ from the earlier crawl, or nil if there is none.
 func (s Selection) Since() *Difference { return s.difference }
 
-// Rows yields the selected rows from the given index on.
+// Rows yields the selected rows, starting at index from.
 func (s Selection) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return s.rowsWhere(ctx, from, func(c compared) bool { return s.filter.matches(s.list.audit.site, c) })
 }

@@ -233,7 +233,7 @@ func (a *Audit) Find(name string) *Finding {
 
 // Findings returns all findings that are not empty, or were not empty in the earlier crawl. Errors
 // come first, then warnings, notes, and lists of good pages. Findings of the same weight are sorted
-// by the number of their pages plus the links to these pages, in descending order.
+// by the number of their pages plus the number of links to these pages, in descending order.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {

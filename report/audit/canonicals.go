@@ -95,8 +95,8 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 }
 
 // hreflang returns the list of pages that declare wrong versions in other languages (hreflang),
-// such as a page that does not name them in return. Search engines ignore a pair unless both pages
-// name each other.
+// such as a version that does not name the page in return. Search engines ignore a pair unless both
+// pages name each other.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",

@@ -83,7 +83,7 @@ var (
 
 const pagesName = "pages"
 
-// pages returns a list of every URL of the store, with many columns, for use in a spreadsheet.
+// pages returns a list of every URL in the store, with many columns, for use in a spreadsheet.
 func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",

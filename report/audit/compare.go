@@ -150,7 +150,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 
 // isFixed reports whether a page that had the problem no longer has it. The argument is the page's
 // index in site.pages. The page must not be a counted entry of the finding. A broken URL counts as
-// fixed once no page links to it any more, even if it is still broken.
+// fixed once no page links to it, even if it is still broken.
 func (f *Finding) isFixed(at int32) bool {
 	if f.unchecked || at == nobody {
 		return false

@@ -77,7 +77,7 @@ type Crawl struct {
 // A History lists the crawls of a store whose findings are kept.
 type History struct {
 	Now  store.Crawl // last crawl of the store, which may still be running
-	Kept []Crawl     // in ascending order of their numbers
+	Kept []Crawl     // in ascending order by number
 
 	index []byte
 }
@@ -287,7 +287,7 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 		for _, e := range f.entries[:f.Count()] {
 			ids = append(ids, shortID(a.site.pages[e.page].id))
 		}
-		slices.Sort(ids) // after each finding, so that ids does not grow far beyond the number of pages
+		slices.Sort(ids) // after each finding, so ids does not grow far beyond the number of pages
 		ids = slices.Compact(ids)
 	}
 	b := binary.AppendUvarint(nil, keptVersion)

@@ -142,7 +142,7 @@ func (f *Finding) Links() int64 { return f.links }
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
 // Count returns the number of URLs in the errors, warnings and notes of the list. If all findings
-// of the list are OK, it returns the number of all their URLs.
+// of the list are OK, it returns the total number of their URLs.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {

@@ -132,7 +132,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
 // resolve sets page.to of each URL that redirects or has another page as its canonical URL. All
-// records must have been added before.
+// records must already have been added.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -185,8 +185,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs to which the redirect at the given index leads, in order, without the
-// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
+// way returns the URLs that the redirect with index at leads to, in order, without the redirect
+// itself. The result loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
