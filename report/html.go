@@ -11,9 +11,9 @@ import (
 )
 
 // The HTML report is one file that opens from disk and loads nothing else: no script, font or
-// image. Its Content-Security-Policy forbids all of these, so that even text that slipped through
-// the escaping could not run or load anything. Each part of the file is a separate template. A part
-// is written as soon as its data has been read, so that memory use does not grow with the number of
+// image. Its Content-Security-Policy forbids all of these, so even text that slipped through the
+// escaping could not run or load anything. Each part of the file is a separate template. A part is
+// written as soon as its data has been read, so memory use does not grow with the number of
 // clusters.
 //
 //go:embed report.html

@@ -79,8 +79,8 @@ func webLink(rawURL string) string {
 // puts it into a <bdi> element so that right-to-left text does not reorder the text after it.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
-// A Segment is a segment of a bar chart: its CSS class, and its start and width in percent of the
-// bar.
+// A Segment is a segment of a bar chart: its CSS class, and its start and width as percentages of
+// the bar.
 type Segment struct{ Class, At, Width string }
 
 // bar returns the segments of a bar whose full width represents whole. The argument pairs

@@ -111,7 +111,7 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 // bytes, so the limit is 16 MiB.
 const maxHeld = 2 << 20
 
-// blocksOf returns the texts of a page's blocks by their hashes.
+// blocksOf returns the text of each of a page's blocks, by its hash.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -16,13 +16,13 @@ import (
 // apart. The excerpt belongs to the longer one.
 //
 // No excerpt is missed: the candidates come from an exact join, [dedup.Excerpts], and each is
-// verified by its text. Blocks that a host repeats are left out of the excerpt, but not of its
+// verified by its text. Blocks that a host repeats are removed from the excerpt, but not from its
 // source. So an excerpt on a host with another template is found, and a page does not become an
 // excerpt of another page because most of its words are the template's. A page that would have too
 // few words left is compared whole.
 //
-// Texts are read in the order of the store four times, or six times if blocks are left out. Only
-// texts that may be the source of an excerpt are then read by their ids.
+// Texts are read in the order of the store four times, or six times if blocks are left out. After
+// that, only texts that may be the source of an excerpt are read, by id.
 //
 // Known weakness: a text that repeats itself may have more words than its source, and then it is
 // not found.

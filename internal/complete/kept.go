@@ -37,7 +37,7 @@ import (
 const keptVersion = 3
 
 // A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the
-// same way as texts, so that damage is detected.
+// same way as texts, so damage is detected.
 type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`

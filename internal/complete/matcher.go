@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// cacheBytes bounds the memory for shingles. 64 MiB are enough for about 8,000 pages of a thousand
-// words.
+// cacheBytes bounds the memory for cached shingles. 32 MiB is enough for about 4,000 pages of a
+// thousand words.
 const cacheBytes = 32 << 20
 
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds

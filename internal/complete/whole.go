@@ -53,7 +53,7 @@ type Whole struct {
 	wholeText bool
 	sparing   bool
 	state     string               // hash that identifies the input of the comparison; see kept.go
-	texts     []text               // the different texts, in the order of precedence of their first pages
+	texts     []text               // the distinct texts, in the order of precedence of their first pages
 	of        map[dedup.Hash]int32 // index in texts of each page's text, by page ID
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that at least one host repeats
@@ -81,8 +81,8 @@ type Options struct {
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
-	// Sparing limits the comparison to one goroutine, so that a crawl in the same process is slowed
-	// down less.
+	// Sparing limits the comparison to one goroutine, so it slows down a crawl in the same process
+	// less.
 	Sparing bool
 	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
 	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
@@ -249,7 +249,7 @@ func (w *Whole) group(pages []ranked) {
 }
 
 // cluster finds the clusters at the given similarities. None of them may be lower than the
-// similarity for which the join of c was made.
+// similarity that c's join was built for.
 func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) error {

@@ -174,8 +174,7 @@ func (f consumers) answered(p *crawler.Page) {
 }
 
 // touched returns the function to call after a visit that changed nothing in the store, or nil if
-// nothing needs the call. Only the log of URLs needs it: the other consumers are interested in
-// changes only.
+// nothing needs the call. Only the log of URLs needs it: the other consumers use only changes.
 func (f consumers) touched() func(*store.Record) {
 	if f.log == nil {
 		return nil

@@ -32,8 +32,8 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// ours marks a store that this process itself has open, so that a view knows that it is not read
-// from another process.
+// ours marks a store that this process itself has open, so a view knows that it is not read from
+// another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }

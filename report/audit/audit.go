@@ -1,5 +1,5 @@
 // Package audit lists problems of a crawled site for its owner: broken links, repeated titles,
-// wrong canonical URLs, pages to which no page links.
+// wrong canonical URLs, and pages that no page links to.
 //
 //	a, err := audit.Read(ctx, store, audit.Options{Rule: rule})
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
@@ -15,7 +15,7 @@
 // per URL, including 8 for each finding that lists the URL, and keeps a bounded number of links.
 // While Read runs, it takes up to 1,300 bytes per URL (BenchmarkRead). For a million URLs, that is
 // more than a gigabyte for half a minute. The rows of a list are built when a caller asks for them,
-// about a hundred at a time, so that a list of a million pages can be read page by page.
+// about a hundred at a time, so a list of a million pages can be read page by page.
 package audit
 
 import (

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An audit lists a page that is beyond one of these limits. That does not mean that the page is
-// bad. The comment above each limit gives the reason for it. Lengths are in characters.
+// An audit lists pages outside these limits, but such a page is not necessarily bad. The comment
+// above each limit explains it. Lengths are in characters.
 const (
 	// Search results show a title on one line of about 600 pixels, which is about 60 characters.
 	// They show a description on two lines, which is about 160 characters.

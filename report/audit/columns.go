@@ -48,7 +48,7 @@ func (c Column) titled(title string) Column {
 
 type columns []Column
 
-// brief marks columns as Brief, so that text and HTML show them, not only JSON and CSV.
+// brief marks columns as Brief, so text and HTML show them as well as JSON and CSV.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true

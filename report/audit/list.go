@@ -126,7 +126,7 @@ func (l *List) apart() int64 {
 }
 
 // Caveat returns why the finding may be wrong if some pages of the site were not fetched. It
-// returns "" if all were fetched, or if the others make no difference to the finding.
+// returns "" if all were fetched, or if the missing pages make no difference to the finding.
 func (f *Finding) Caveat() string {
 	missing := f.list.audit.Coverage.Missing()
 	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {

@@ -44,8 +44,8 @@ func thin(*Audit) *List {
 	})
 }
 
-// indexTitle matches titles of generated pages without a text of their own, such as a folder
-// listing, the index of a manual, or the list of the uses of a class.
+// indexTitle matches titles of generated pages without text of their own, such as a folder listing,
+// the index of a manual, or the list of a class's uses.
 var indexTitle = regexp.MustCompile(`(?i)^(index of /.*|directory listing for /.*|` +
 	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|(deprecated list|constant field values|serialized form)( \(.*\))?|` +
 	`((general|module|all|full) )?index|index pages?|contents|table of contents|all (classes|packages|members|files|functions)|` +

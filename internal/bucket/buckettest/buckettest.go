@@ -28,7 +28,7 @@ type Server struct {
 	requests int
 }
 
-// New returns a server that does not listen yet: it is an http.Handler.
+// New returns a server that is not listening yet. It is an http.Handler.
 func New() (*Server, error) {
 	backend := s3mem.New()
 	s := &Server{Bucket: "crawls", backend: backend}
