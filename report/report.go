@@ -95,7 +95,7 @@ type LeftOut struct {
 	Pages     int     `json:"pages"`     // distinct pages of the host whose blocks were counted
 	Blocks    int     `json:"blocks"`    // distinct blocks that recur on the host and are left out
 	Shortened int     `json:"shortened"` // pages of the host that were compared without some of their blocks
-	Top       []Block `json:"top"`       // most frequent blocks, the one on the most pages first
+	Top       []Block `json:"top"`       // most frequent blocks, in descending order of Pages
 }
 
 // A Block is a piece of text that recurs on many pages of a host.

@@ -94,7 +94,7 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	return a, nil
 }
 
-// Least returns the lowest of the similarities that were passed to FindAlike.
+// Least returns the lowest of the similarities passed to FindAlike.
 func (a *Alike) Least() float64 { return a.similarities[0] }
 
 // A Step is the result for one similarity.

@@ -21,9 +21,8 @@ import (
 //
 // A block that one host repeats is ignored on all hosts, so that the same blocks are missing from
 // both pages of a pair. Otherwise a block that recurs just often enough on a host, but not on its
-// mirror, would separate a page from its copy. A footer that was copied to another host together
-// with a page would do so too. The cost is that such a block is missing even where it is the real
-// text of a page.
+// mirror, would separate a page from its copy. So would a footer copied to another host along with
+// a page. The cost is that such a block is missing even where it is the real text of a page.
 //
 // A page that would have fewer than --min-words words left keeps all its text. For example, the
 // content of a contract made of shared clauses is its clauses, not its title. There are two kinds
@@ -31,9 +30,9 @@ import (
 //
 //   - Both pages have enough words left. Their remaining texts are compared, so copies in two
 //     different templates are found.
-//   - One of the pages has too few words left. The whole texts of both are compared. Then a copy
-//     and its original are found even if one of them has just enough words left and the other just
-//     too few.
+//   - One of the pages has too few words left. Both are compared in full. So a copy and its
+//     original are found even if one of them has just enough words left and the other just too
+//     few.
 //
 // A page whose whole text is thin stays thin, and pages with equal whole texts stay exact copies.
 
@@ -204,9 +203,9 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 }
 
 // joinMixed builds the join for pairs in which one text was shortened and the other has too few
-// words left without its repeated blocks. Such a pair is compared by its whole texts, so this join
-// indexes the whole texts of both kinds. Texts of the second kind are few, and only their shingles
-// are counted and indexed.
+// words left without its repeated blocks. Such a pair is compared in full, so this join indexes the
+// whole texts of both kinds. There are few texts of the second kind, and only their shingles are
+// counted and indexed.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	both, bare := c.short(), c.short() // which texts to skip

@@ -143,8 +143,8 @@ func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads returns the criterion by which a leader ranks before the first of the other pages in its
-// cluster, such as "https". It returns "" for a page that leads no other.
+// WhyLeads returns the criterion by which a leader ranks before the next page of its cluster, such
+// as "https". It returns "" for a page that leads no other.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {

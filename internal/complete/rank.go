@@ -14,7 +14,7 @@ import (
 type ranked struct {
 	precedence.Standing
 	id    dedup.Hash
-	place int // position in the order in which the pages were stored, from 0
+	place int // position in storage order, from 0
 	words int
 	hash  dedup.Hash
 	title dedup.Hash

@@ -100,7 +100,7 @@ const (
 	Skip = "skip" // keep only the record
 )
 
-// OnDuplicate returns the value of --on-duplicate for a store that skips or keeps the texts of
+// OnDuplicate returns the value of --on-duplicate for a store that skips or keeps the text of
 // duplicates.
 func OnDuplicate(skipTexts bool) string {
 	if skipTexts {

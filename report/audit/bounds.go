@@ -37,7 +37,7 @@ const (
 	deepPage = 5
 )
 
-// limits replaces placeholders such as "{long title}" in the texts of findings with the limits
+// limits replaces placeholders such as "{long title}" in the text of findings with the limits
 // above.
 var limits = strings.NewReplacer(
 	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),

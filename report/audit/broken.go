@@ -35,8 +35,8 @@ func broken(a *Audit) *List {
 	})
 }
 
-// unfetched is the problem of a file that was not requested because the limit for requisites of its
-// host had been reached (crawler.ProblemBudget). The file itself may be fine.
+// unfetched is the problem of a file that was not requested because the limit on its host's
+// requisites had been reached (crawler.ProblemBudget). The file itself may be fine.
 const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {

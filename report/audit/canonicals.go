@@ -68,7 +68,7 @@ func canonicalIs(s *subject, r *store.Record) any {
 }
 
 // canonicalFault returns the name of the finding for a page whose canonical URL is not its own URL.
-// The argument elsewhere means that the canonical URL is on another host.
+// The argument elsewhere reports whether the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {

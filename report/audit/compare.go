@@ -21,7 +21,7 @@ const (
 	Unchecked Change = "unchecked" // in the earlier crawl, but no later visit to the page got a response
 )
 
-// Changes lists all changes, in the order in which reports show them.
+// Changes lists all changes, in report order.
 var Changes = []Change{New, Fixed, Remaining, Unchecked}
 
 // Text returns the change in the words that reports show.
@@ -180,8 +180,8 @@ func (f *Finding) seenAgain(at int32) bool {
 	return p.answered || p.again && f.list.ofErrors
 }
 
-// again reports whether a URL has been requested since the given time, and whether the response
-// shows the current state of the page.
+// again reports whether a URL has been requested after a given time, and whether the response shows
+// the current state of the page.
 func again(r *store.Record, after time.Time) (requested, answered bool) {
 	switch r.Kind {
 	case store.Blocked, store.Later, store.Skipped:

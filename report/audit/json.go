@@ -9,7 +9,7 @@ import (
 	"skink/report"
 )
 
-// The JSON form of an audit is one object: first facts about the audit, then its findings, the most
+// The JSON form of an audit is one object: first facts about the audit, then its findings, most
 // important first. Each row of a finding is an object on its own line, without members for nil
 // cells.
 

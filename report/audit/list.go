@@ -63,15 +63,15 @@ type Finding struct {
 	apart   int        // number of entries that are not counted because search engines do not list their pages
 	links   int64
 
-	pairs     bool                 // whether entries are pairs of pages, so that a page may have several entries
+	pairs     bool                 // whether entries are pairs of pages, so a page may have several entries
 	key       func(e entry) uint64 // returns a number that identifies an entry across crawls; nil means that entries are identified by their page, or by both pages if pairs is set
 	unchecked bool                 // whether this store lacks the data to check for the finding
 	since     *Difference
-	all       []compared // if since is set, all rows in the order in which they are shown
+	all       []compared // if since is set, all rows in display order
 }
 
-// An entry is a page in a finding, and possibly a second page to which the problem relates, such as
-// the page whose text it repeats. Both fields are indexes in site.pages.
+// An entry is a page in a finding, and possibly a second page involved in the problem, such as the
+// page whose text it repeats. Both fields are indexes in site.pages.
 type entry struct {
 	page  int32
 	other int32 // nobody if there is no second page
@@ -87,7 +87,7 @@ func (f *Finding) FullName() string {
 	return f.list.Name + "." + f.Name
 }
 
-// List returns the list to which the finding belongs.
+// List returns the list that contains the finding.
 func (f *Finding) List() *List { return f.list }
 
 // Count returns the number of entries, except those that [Finding.Apart] counts.
@@ -174,8 +174,8 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see so that the list's only finding contains the records of the given kind that
-// satisfy the function is.
+// all sets l.see to add each record of the given kind for which is returns true to the list's only
+// finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
