@@ -48,7 +48,7 @@ func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 }
 
 // These are the maximum numbers of clusters and of members in a batch. A cluster with more members
-// is a batch by itself.
+// forms its own batch.
 const (
 	batchClusters = 256
 	batchMembers  = 1024

@@ -13,9 +13,8 @@ import (
 
 // # Boilerplate of a host
 //
-// A block is a line of a stored text. A block that recurs on many pages of a host is probably a
-// part of the host's template that the extractor did not recognize. It is left out of the
-// comparison.
+// A block is a line of a stored text. A block that recurs on many pages of a host is probably part
+// of the host's template that the extractor did not recognize. It is left out of the comparison.
 //
 // Only different pages count; see different.go. [dedup.Recurring] defines how many are enough.
 //
@@ -106,7 +105,7 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// maxHeld is the maximum number of block hashes that learnHost keeps in memory. A hash has 8
+// maxHeld is the maximum number of block hashes that learnHost keeps in memory. A hash takes 8
 // bytes, so the limit is 16 MiB.
 const maxHeld = 2 << 20
 

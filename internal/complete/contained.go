@@ -16,10 +16,10 @@ import (
 // apart. The excerpt belongs to the longer one.
 //
 // No excerpt is missed: the candidates come from an exact join, [dedup.Excerpts], and each is
-// verified by its text. Blocks that a host repeats are removed from the excerpt, but not from its
-// source. So an excerpt on a host with another template is found, and a page does not become an
-// excerpt of another page because most of its words are the template's. A page that would have too
-// few words left is compared whole.
+// verified against the text. Blocks that a host repeats are removed from the excerpt, but not from
+// its source. So an excerpt on a host with a different template is found, and a page does not
+// become an excerpt of another page merely because most of its words come from the template. A page
+// that would have too few words left is compared whole.
 //
 // Texts are read in the order of the store four times, or six times if blocks are left out. After
 // that, only texts that may be the source of an excerpt are read, by id.

@@ -28,8 +28,8 @@ import (
 //     their common blocks are known by then.
 //
 // Known weaknesses: if all pages of a host have the same title and consist mainly of the template,
-// they form one cluster. They then count as one page, and no boilerplate is found. Copies under
-// many titles count as different pages, and blocks that dozens of them share are mistaken for a
+// they form one cluster. They then count as one page, and no boilerplate is found. Copies with many
+// titles count as different pages, and blocks that dozens of them share are mistaken for a
 // template.
 
 const (

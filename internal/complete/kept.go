@@ -23,7 +23,7 @@ import (
 // comparison at the crawl's similarity alone.
 //
 // A state identifies the input of a comparison. It is a hash of the rule and of everything that a
-// comparison reads of each page except its text. Instead of the text, it includes the position of
+// comparison reads from each page except its text. Instead of the text, it includes the position of
 // the page's last visit in the order of the store, because only a visit can change the text. The
 // state is computed while the pages are collected, which precedes every comparison. Once a page has
 // been added, removed or visited, the cache is stale, and all pages are compared again. Comparing

@@ -75,7 +75,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 }
 
 // passOver yields the texts for which done is false, in the order of the store, which is the
-// fastest way to read them. If a page changed its position in the store in the meantime, its text
+// fastest way to read them. If a page's position in the store has changed in the meantime, its text
 // comes at the end.
 func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {

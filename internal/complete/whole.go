@@ -17,12 +17,12 @@ import (
 	"skink/store"
 )
 
-// # All pages against all
+// # Comparing all pages
 //
-// During a crawl a page is compared with earlier leaders, so the leaders depend on the order of the
-// crawl. A Whole contains new verdicts, made after the crawl. Every pair of texts at or above the
-// similarity is found and verified exactly, and clusters are built in an order that depends only on
-// the pages. The same pages give the same clusters, whatever the order of the crawl.
+// During a crawl, a page is compared with earlier leaders, so the leaders depend on the order of
+// the crawl. A Whole contains new verdicts, made after the crawl. Every pair of texts at or above
+// the similarity is found and verified exactly, and clusters are built in an order that depends
+// only on the pages. The same pages give the same clusters, whatever the order of the crawl.
 //
 // Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
 // that is not yet in a cluster leads a new one. The new cluster consists of all pages that resemble
@@ -39,10 +39,10 @@ import (
 // template can produce millions of them.
 //
 // Memory grows with the number of pages, not with the number of pairs. A page takes between a few
-// hundred bytes and four kilobytes, the most at a low similarity in a store with many copies. Each
-// leader is compared with the pages that are not yet in a cluster, and only the pairs of a leader
-// and a new member are kept. Texts are read from the store when they are indexed and when they are
-// compared, and the number of shingles in memory is bounded.
+// hundred bytes and four kilobytes; it takes the most at a low similarity in a store with many
+// copies. Each leader is compared with the pages that are not yet in a cluster, and only the pairs
+// of a leader and a new member are kept. Texts are read from the store when they are indexed and
+// when they are compared, and the number of shingles in memory is bounded.
 
 // A Whole contains the pages of a store after they have all been compared with each other. It
 // implements the reading methods of its store, and replaces the verdicts of the crawl with its own.

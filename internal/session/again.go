@@ -19,9 +19,9 @@ import (
 // # Revisiting and retrying
 //
 // When a run begins, it puts the URLs that must be visited again back into the frontier, and sets
-// their due time to the time at which the run began. A URL whose record is older than that has not
-// been visited again yet. The store keeps this time until all of these URLs have been visited. If a
-// run is killed, even while putting URLs back, the next run uses the stored time and visits no URL
+// their due time to its own starting time. A URL whose record is older than that has not been
+// visited again yet. The store keeps this time until all of these URLs have been visited. If a run
+// is killed, even while putting URLs back, the next run uses the stored time and visits no URL
 // twice.
 
 // Again selects URLs to visit again. The zero value selects none.

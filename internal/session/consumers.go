@@ -25,9 +25,9 @@ import (
 // URLs. Each consumer reads the stored records at its own pace. The crawl waits for its consumers
 // only at the end.
 //
-// When the crawl is stopped, a consumer that writes on this machine still processes all remaining
-// pages. A consumer that sends to a server stops at the end of the grace period; the next run sends
-// the rest.
+// When the crawl is stopped, a consumer that writes locally still processes all remaining pages. A
+// consumer that sends to a server stops at the end of the grace period; the next run sends the
+// rest.
 type consumers struct {
 	all []consumer
 	log *urlLog // also an element of all; nil means that URLs are not logged
@@ -37,7 +37,7 @@ type consumers struct {
 type consumer struct {
 	feed.Consumer
 	every  time.Duration // interval between calls to CatchUp
-	server string        // URL of the server that receives the pages; "" means that the consumer writes on this machine
+	server string        // URL of the server that receives the pages; "" means that the consumer writes locally
 }
 
 // waitingSaid is how long the crawl waits for its consumers at the end before it prints which

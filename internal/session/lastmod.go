@@ -9,11 +9,11 @@ import (
 // # Sitemaps and changes
 //
 // A sitemap may state when each of its pages last changed (lastmod). Many sitemaps give the day on
-// which the sitemap was made instead. So for pages with at least two visits, the crawl compares
-// each lastmod with the changes that these visits found. The lastmods of a host are trusted only if
-// nearly all of the compared ones were correct. If a trusted lastmod is later than the last visit
-// to its page, the page is due at once, regardless of the schedule. A page without a lastmod is
-// visited according to the schedule.
+// which the sitemap was generated instead. So for pages with at least two visits, the crawl
+// compares each lastmod with the changes that these visits found. The lastmods of a host are
+// trusted only if nearly all of the compared ones were correct. If a trusted lastmod is later than
+// the last visit to its page, the page is due at once, regardless of the schedule. A page without a
+// lastmod is visited according to the schedule.
 
 // holds reports whether a lastmod in a sitemap agrees with the results of the visits to its page.
 // The result known is false if the visits can neither confirm nor refute it. A lastmod at midnight

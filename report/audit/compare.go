@@ -169,9 +169,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit since the earlier crawl suffices to tell if the page still has
-// the problem. The argument is the page's index in site.pages. A page that did not respond may
-// still have the problem, unless the problem is the missing response.
+// seenAgain reports whether a visit since the earlier crawl shows if the page still has the
+// problem. The argument is the page's index in site.pages. A page that did not respond may still
+// have the problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -334,8 +334,8 @@ func (t *Trend) Width() int { return trendStep * len(t.Counts) }
 // A TrendBar is a bar in the drawing of a trend.
 type TrendBar struct{ X, Y, Height int }
 
-// Bars returns a bar for each crawl whose audit checked for the finding. The bar of the largest
-// count has the full height, and that of a count of 0 has height 1.
+// Bars returns a bar for each crawl whose audit checked for the finding. The largest count gets a
+// bar of full height, and a count of 0 gets a bar of height 1.
 func (t *Trend) Bars() (all []TrendBar) {
 	most := max(1, slices.Max(t.Counts))
 	for i, n := range t.Counts {

@@ -63,9 +63,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Fail sets the function that the server calls for each later request. Its argument n is the number
-// of the request, from 1. Its result is the status of the response, 0 to handle the request
-// normally, or -1 to break the connection.
+// Fail sets the function that the server calls for each later request. The argument n is the number
+// of the request, counting from 1. The function returns the status of the response, 0 to handle the
+// request normally, or -1 to break the connection.
 func (s *Server) Fail(fail func(n int, r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
