@@ -66,7 +66,7 @@ func (a *About) settings() string {
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
 // cells returns the values that a CSV file repeats at the end of each row. So each row shows which
-// store it is from, even after a spreadsheet has sorted or filtered the rows, or mixed them with
+// store it is from, even after a spreadsheet has sorted or filtered the rows, or merged them with
 // those of another report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {

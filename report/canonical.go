@@ -14,8 +14,8 @@ import (
 //
 // A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong URL, for
 // example the home page because of a faulty template, or a page that has moved. So the report
-// compares each page with the crawled page at its canonical URL, and lists the pages for which the
-// two do not match. A canonical URL that was not crawled is never reported as wrong.
+// compares each page with the crawled page at its canonical URL, and lists the pages where the two
+// do not match. A canonical URL that was not crawled is never reported as wrong.
 
 // A Canonical counts the pages whose canonical URL is wrong for the same reason, for example
 // because it redirects.
@@ -42,7 +42,7 @@ func (c Canonical) sentence() string {
 	return c.Says() + "; for example, " + example
 }
 
-// These are the values of [Canonical.Why], in the order in which reports show them.
+// These are the values of [Canonical.Why], in report order.
 const (
 	canonicalOther    = "have a canonical URL whose page has another text"
 	canonicalError    = "have a canonical URL without a page"

@@ -32,10 +32,10 @@ type Changed struct {
 
 // Changes lists the changes to the pages of a store between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // pages whose text has changed, the latest change first
-	Gone    []Changed `json:"gone"`    // pages that no longer exist, the latest first
+	Changed []Changed `json:"changed"` // pages whose text has changed, latest change first
+	Gone    []Changed `json:"gone"`    // pages that no longer exist, latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit and are therefore not counted as changes
+	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit and so are not counted as changes
 	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil if the crawl never revisited its pages
 }
 

@@ -32,7 +32,7 @@ func runeWidth(r rune) int {
 }
 
 // Clip shortens s to at most n terminal columns; see [Width]. If s is too long, the result ends in
-// "…", which takes one of the columns.
+// "…", which takes up one column.
 func Clip(s string, n int) string {
 	columns, end := 0, 0
 	for i, r := range s {

@@ -48,7 +48,7 @@ func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 }
 
 // These are the maximum numbers of clusters and of members in a batch. A cluster with more members
-// is a batch by itself.
+// forms its own batch.
 const (
 	batchClusters = 256
 	batchMembers  = 1024
@@ -163,8 +163,7 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters of the batch into memory. It does nothing if it has
-// already done so.
+// read reads the members of all clusters in the batch into memory, unless it has already done so.
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

@@ -56,10 +56,10 @@ func (s *Sheet) End() error {
 // member's resemblance has two decimals; if it is below 1, it is never rounded up to 1.00. The
 // column containment exists only if the rule is containment, and has values only for near members.
 // The column translation gives the language of a member that declares its leader to be the same
-// page in another language (hreflang). All rows have the same columns. So the totals, hosts and
+// page in another language (hreflang). All rows have the same columns, so the totals, hosts and
 // other parts of a report are available only in the other formats. A URL or title that begins with
 // = + - @, a tab or a carriage return gets a leading apostrophe, because a spreadsheet might
-// interpret it as a formula. Control characters become spaces, so that each page is on one line.
+// interpret it as a formula. Control characters become spaces, to keep each page on one line.
 type csvPrinter struct {
 	w         *bufio.Writer
 	contained bool // whether the rule is containment

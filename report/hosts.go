@@ -17,7 +17,7 @@ type HostCount struct {
 // A leading is a pair of hosts: pages on host are duplicates of pages on by.
 type leading struct{ host, by string }
 
-// Add counts a record, unless it is not a page and therefore has no verdict.
+// Add counts a record if it is a page. Other records have no verdict.
 func (c *HostCount) Add(r *store.Record) {
 	if r.Kind != store.Page {
 		return

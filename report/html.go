@@ -11,9 +11,9 @@ import (
 )
 
 // The HTML report is one file that opens from disk and loads nothing else: no script, font or
-// image. Its Content-Security-Policy forbids all of these, so that even text that slipped through
-// the escaping could not run or load anything. Each part of the file is a separate template. A part
-// is written as soon as its data has been read, so that memory use does not grow with the number of
+// image. Its Content-Security-Policy forbids all of these, so even text that slipped through the
+// escaping could not run or load anything. Each part of the file is a separate template. A part is
+// written as soon as its data has been read, so memory use does not grow with the number of
 // clusters.
 //
 //go:embed report.html
@@ -33,7 +33,7 @@ const (
 	hostsShown   = 12  // number of hosts shown before the reader unfolds the rest; they fit on one screen
 	membersShown = 500 // maximum number of members shown for a cluster; some clusters have 100,000
 	clustersOpen = 3   // number of clusters shown unfolded, as examples
-	blockShown   = 300 // maximum number of runes shown of a block of text that the comparison ignored
+	blockShown   = 300 // maximum number of runes shown of each block that the comparison ignored
 	openRows     = 8   // a cluster with more members is not unfolded initially
 	patternsHTML = 100 // maximum number of URL patterns shown for a host
 )
@@ -61,7 +61,7 @@ type summary struct {
 	Rule        dedup.Rule
 	HostCount   int // number of hosts; pages from files have no host
 	FoldedHosts []Host
-	Led         []Host // hosts whose pages mostly have their leader on one other host
+	Led         []Host // hosts most of whose pages have a leader on one other host
 
 	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }
@@ -88,7 +88,7 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first returns at most the first n elements of a list, and the number of the others.
+// first returns at most the first n elements of a list, and the number of remaining elements.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

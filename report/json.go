@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// An ObjectWriter writes one JSON object piece by piece, so that the whole object is never in
-// memory. Each element of a list is on a line of its own, so that line-based tools such as grep can
-// be used. After an error it writes nothing more, and End returns the error.
+// An ObjectWriter writes one JSON object piece by piece, so the whole object is never in memory.
+// Each list element is on its own line, for line-based tools such as grep. After an error it writes
+// nothing more, and End returns the error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
@@ -47,8 +47,8 @@ func (o *ObjectWriter) Element(v any) {
 
 // Group writes an element that is an object. If member is not "", the object's first member has
 // that name and the value head. Otherwise head must be a struct, whose fields become the first
-// members. The last member is a list of the elements; the argument list is its name. Unless the
-// list is empty, Group writes the argument end before the closing bracket.
+// members. The last member, named list, contains the elements. Unless there are none, Group writes
+// end before the closing bracket.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)
@@ -175,8 +175,8 @@ func (p *jsonPrinter) end() error {
 	return p.o.End()
 }
 
-// compact returns v as JSON on one line. Unlike encoding/json, it does not escape &, so that URLs
-// stay readable.
+// compact returns v as JSON on one line. Unlike encoding/json, it does not escape &, to keep URLs
+// readable.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// Learned holds findings of a crawl about a host that may need action by a user: URL patterns that
+// Learned holds a crawl's findings about a host that users may need to act on: URL patterns that
 // return duplicates, and soft 404s.
 type Learned struct {
 	Host      string        `json:"host"`

@@ -41,15 +41,15 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 //
 //	top         the head of a page; takes its title
 //	page        a link to a crawled page; takes a [PageLink]
-//	bar         a coloured bar; takes the result of the function bar
+//	bar         a colored bar; takes the result of the function bar
 //	figures     the number of pages with each verdict; takes [Totals] or a [store.Tally]
 //	words       what the verdicts of a report mean; takes a [dedup.Rule]
-//	legend      what the colours of the template sides mean; takes [Sides]
+//	legend      what the colors of the template sides mean; takes [Sides]
 //	sides       two texts side by side; takes [Sides]
 //	host table  counts by host; takes a slice of [Host]
 //	table       a list; takes a [Table]
 //
-// Templates can call these functions: look returns the style sheet, plain puts a text on one line,
+// Templates can call these functions: look returns the style sheet, plain puts text on one line,
 // and group, count, percent and a few others format numbers. bar returns the segments of a bar. No
 // shared template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
@@ -79,11 +79,11 @@ func webLink(rawURL string) string {
 // puts it into a <bdi> element so that right-to-left text does not reorder the text after it.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
-// A Segment is a segment of a bar chart: its CSS class, and its start and width in percent of the
-// bar.
+// A Segment is a segment of a bar chart: its CSS class, and its start and width as percentages of
+// the bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar whose full width stands for whole. The argument pairs
+// bar returns the segments of a bar whose full width represents whole. The argument pairs
 // alternates between the CSS class of a segment and its number. A segment for a number above 0 is
 // always wide enough to be visible.
 func bar(whole int64, pairs ...any) (segments []Segment) {

@@ -56,7 +56,7 @@ func Decimals(x float64, n int) string {
 	return strconv.FormatFloat(x, 'f', n, 64)
 }
 
-// Problems formats error counts by kind on one line, the most frequent first.
+// Problems formats error counts by kind on one line, most frequent first.
 func Problems(byKind map[string]int64) string {
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))

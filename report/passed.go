@@ -24,7 +24,7 @@ func (p *Passed) Add(kind string) {
 	p.byKind[kind]++
 }
 
-// String returns the counts as text, the most frequent kinds first, or "" if nothing was skipped.
+// String returns the counts as text, most frequent kinds first, or "" if nothing was skipped.
 func (p *Passed) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

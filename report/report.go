@@ -4,7 +4,7 @@
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
 // [Write] keeps only totals and counts by host in memory. It streams the clusters from a [Source],
-// so that a report on millions of pages needs about as much memory as one on ten pages. The package
+// so a report on millions of pages needs about as much memory as one on ten pages. The package
 // reports the verdicts that the crawl stored, and does not judge pages itself. It escapes each
 // crawled string as the output format requires.
 package report
@@ -89,19 +89,19 @@ func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
 // A LeftOut describes blocks of text that were left out of the comparison because they recur on
 // many pages of a host, such as a footer. A block is left out on all hosts, so a host may have
-// shortened pages although none of its own blocks recur. The stored texts are not changed.
+// shortened pages even though none of its own blocks recur. The stored texts are not changed.
 type LeftOut struct {
 	Host      string  `json:"host"`      // name, as in Host.Host
-	Pages     int     `json:"pages"`     // different pages of the host on which blocks were counted
-	Blocks    int     `json:"blocks"`    // different blocks that recur on the host and are left out
+	Pages     int     `json:"pages"`     // distinct pages of the host whose blocks were counted
+	Blocks    int     `json:"blocks"`    // distinct blocks that recur on the host and are left out
 	Shortened int     `json:"shortened"` // pages of the host that were compared without some of their blocks
-	Top       []Block `json:"top"`       // most frequent blocks, the one on the most pages first
+	Top       []Block `json:"top"`       // most frequent blocks, in descending order of Pages
 }
 
 // A Block is a piece of text that recurs on many pages of a host.
 type Block struct {
 	Text  string `json:"text"`
-	Pages int    `json:"pages"` // different pages that contain the block
+	Pages int    `json:"pages"` // distinct pages that contain the block
 }
 
 // A Leader is the page that the other pages of a cluster duplicate.
@@ -154,7 +154,7 @@ func (c *Cluster) leader() (Leader, error) {
 
 // These are the default limits for formats that people read.
 const (
-	DefaultTop = 1000 // clusters in HTML: more than anyone reads, but few enough for a browser to open the page at once
+	DefaultTop = 1000 // clusters in HTML: more than anyone reads, but few enough for a browser to open the page quickly
 	textTop    = 50   // clusters in text, which fill a few screens
 	textPages  = 20   // pages of each cluster in text
 )
@@ -186,7 +186,7 @@ type head struct {
 }
 
 // Write writes the report of src to w. It returns an error if the source, the writer or the context
-// fails. In that case, the output is incomplete.
+// fails. The output is then incomplete.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)

@@ -33,7 +33,7 @@ func (p Part) Blocks() (n int) {
 	return n
 }
 
-// Next and Previous return the numbers of the neighbouring differences.
+// Next and Previous return the numbers of the neighboring differences.
 func (p Part) Next() int     { return p.Number + 1 }
 func (p Part) Previous() int { return p.Number - 1 }
 

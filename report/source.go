@@ -9,22 +9,21 @@ import (
 )
 
 // A Source provides the data of a report. [FromStore] returns the usual source. Another Source may
-// group the same pages into other clusters.
+// cluster the same pages differently.
 type Source interface {
 	// Totals counts all records of the store by kind and verdict.
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
-	// Clusters yields all clusters that have at least one member besides the leader, the largest
-	// first.
+	// Clusters yields all clusters that have at least one member besides the leader, largest first.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 
 // A LeftOutSource is a Source whose texts may have been compared without recurring blocks.
 type LeftOutSource interface {
 	Source
-	// LeftOut returns the blocks that were left out, for each host and in any order. It returns nil
-	// if whole texts were compared.
+	// LeftOut returns the blocks of each host that were left out, in any order. It returns nil if
+	// whole texts were compared.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
@@ -121,7 +120,7 @@ func leaderOf(r *store.Record) Leader {
 }
 
 // translation returns the language of a page that declares its leader to be its version in another
-// language (hreflang), and "" for any other page. Such a page exists on purpose, although its text
+// language (hreflang), and "" for any other page. Such a page exists on purpose, even if its text
 // has not been translated yet.
 func translation(r *store.Record) string {
 	lang, named := r.Lang, false

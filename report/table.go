@@ -62,7 +62,7 @@ type hostCell string
 const (
 	cellWidth = 60  // maximum width of a cell in text, in terminal columns
 	urlWidth  = 80  // maximum width of a URL in text, if another cell follows it
-	cellShown = 200 // maximum number of runes that HTML shows of a cell
+	cellShown = 200 // maximum length of a cell in HTML, in runes
 )
 
 // brief removes empty columns, and columns that are not Brief.

@@ -63,8 +63,7 @@ func (b *batch) nextOf(leader dedup.Hash) *next {
 }
 
 // firstOf finds the member of a leader's cluster that comes first in the order of package
-// precedence. If the cluster is large and therefore not in memory, it reads all members from the
-// store.
+// precedence. If the cluster is too large to be in memory, it reads all members from the store.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
 	if !b.large {
 		if err := b.read(ctx); err != nil {

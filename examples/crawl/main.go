@@ -1,4 +1,4 @@
-// Command crawl crawls sites, and prints for each page whether it duplicates an earlier page:
+// Command crawl crawls sites and prints, for each page, whether it duplicates an earlier one:
 //
 //	go run ./examples/crawl https://example.com/
 package main

@@ -1,4 +1,4 @@
-// Command dedup prints for each text file whether it duplicates an earlier file:
+// Command dedup prints, for each text file, whether it duplicates an earlier one:
 //
 //	go run ./examples/dedup *.txt
 package main

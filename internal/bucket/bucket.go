@@ -3,11 +3,11 @@
 //	o, err := bucket.New("s3://crawls/pages.jsonl", bucket.Environment())
 //	n, err := o.Write(ctx, func(w io.Writer) error { ... })
 //
-// An object appears under its key only when it is complete. Until then an older object with that
-// key stays as it is. An object of more than [partSize] bytes is sent in parts, and the server
-// makes the object from the parts at the end. If something fails before the end, the parts are
+// An object appears under its key only when it is complete. Until then, an older object with that
+// key remains unchanged. An object of more than [partSize] bytes is sent in parts, and the server
+// assembles the object from the parts at the end. If something fails before the end, the parts are
 // removed. The parts of a killed process stay on the server, but never become visible as an object.
-// A lifecycle rule of the bucket (AbortIncompleteMultipartUpload) removes them.
+// A lifecycle rule of the bucket (AbortIncompleteMultipartUpload) can remove them.
 package bucket
 
 import (
@@ -96,7 +96,7 @@ func New(name string, opt Options) (*Object, error) {
 }
 
 // Write calls write, and stores the bytes that it writes as the content of the object. If write
-// fails, or writes nothing, the object stays as it was. The result n is the number of bytes
+// fails, or writes nothing, the object remains unchanged. The result n is the number of bytes
 // written.
 func (o *Object) Write(ctx context.Context, write func(io.Writer) error) (n int64, err error) {
 	u := &upload{Object: o, ctx: ctx}
@@ -154,9 +154,9 @@ func (u *upload) send() (err error) {
 	return nil
 }
 
-// sum returns the SHA-256 of the buffered bytes, which is signed and which the server checks. With
-// the option DisableContentSha256, the library uses this sum. Otherwise it sends the bytes over
-// HTTP in signed chunks, which some servers do not support.
+// sum returns the SHA-256 of the buffered bytes, which is signed and then checked by the server.
+// With the option DisableContentSha256, the library uses this sum. Otherwise it sends the bytes
+// over HTTP in signed chunks, which some servers do not support.
 func (u *upload) sum() string {
 	sum := sha256.Sum256(u.part.Bytes())
 	return hex.EncodeToString(sum[:])

@@ -32,8 +32,8 @@ import (
 // Cost: most of the work is reading the texts about six times. That takes half a millisecond of CPU
 // time for a page of 40 to 700 words. A store of 100,000 such pages, four in ten of which resemble
 // another, took 57 seconds of CPU time and 1.4 GB of memory. A store of 1,000,000 pages at one
-// similarity took 760 seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds.
-// All ran on two busy cores.
+// similarity took 760 seconds and 4.6 GB. A store of 20,000 pages in one template of 181 words took
+// 7 seconds. All of them ran on two busy cores.
 //
 // Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
 // resemblances take all values between two similarities, and the pages are compared pair by pair.
@@ -57,7 +57,7 @@ type Alike struct {
 	similarities []float64
 	texts        []likeText
 	taken        *dedup.Taken
-	order        []int32 // indexes of taken.Pairs(), in ascending order of resemblance
+	order        []int32 // indexes into taken.Pairs(), in ascending order of resemblance
 }
 
 type likeText struct {
@@ -94,7 +94,7 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	return a, nil
 }
 
-// Least returns the lowest of the similarities that were passed to FindAlike.
+// Least returns the lowest of the similarities passed to FindAlike.
 func (a *Alike) Least() float64 { return a.similarities[0] }
 
 // A Step is the result for one similarity.

@@ -13,37 +13,35 @@ import (
 
 // # Boilerplate of a host
 //
-// A block is a line of a stored text. A block that recurs on many pages of a host is probably a
-// part of the host's template that the extractor did not recognise. It is left out of the
-// comparison.
+// A block is a line of a stored text. A block that recurs on many pages of a host is probably part
+// of the host's template that the extractor did not recognize. It is left out of the comparison.
 //
 // Only different pages count; see different.go. [dedup.Recurring] defines how many are enough.
 //
 // A block that one host repeats is ignored on all hosts, so that the same blocks are missing from
 // both pages of a pair. Otherwise a block that recurs just often enough on a host, but not on its
-// mirror, would separate a page from its copy. A footer that was copied to another host together
-// with a page would do so too. The cost is that such a block is missing even where it is the real
-// text of a page.
+// mirror, would separate a page from its copy. So would a footer copied to another host along with
+// a page. The cost is that such a block is missing even where it is the real text of a page.
 //
 // A page that would have fewer than --min-words words left keeps all its text. For example, the
 // content of a contract made of shared clauses is its clauses, not its title. There are two kinds
 // of pairs:
 //
-//   - Both pages have enough words left. Their remaining texts are compared, so that copies in two
+//   - Both pages have enough words left. Their remaining texts are compared, so copies in two
 //     different templates are found.
-//   - One of the pages has too few words left. The whole texts of both are compared. Then a copy
-//     and its original are found even if one of them has just enough words left and the other just
-//     too few.
+//   - One of the pages has too few words left. Both are compared in full. So a copy and its
+//     original are found even if one of them has just enough words left and the other just too
+//     few.
 //
 // A page whose whole text is thin stays thin, and pages with equal whole texts stay exact copies.
 
 // A boilerplate describes the blocks that one host repeats on many pages.
 type boilerplate struct {
 	Host      string         `json:"host"`
-	Pages     int            `json:"pages"`     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
+	Pages     int            `json:"pages"`     // number of distinct pages whose blocks were counted; 0 if the host has too few pages
 	Blocks    map[uint64]int `json:"blocks"`    // number of counted pages with each block, by the hash of the block
 	Top       []Block        `json:"top"`       // the most frequent blocks, at most topBlocks, in descending order
-	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, repeated by this or another host
+	Shortened int            `json:"shortened"` // number of this host's pages compared without blocks that this or another host repeats
 }
 
 // topBlocks is the maximum number of blocks per host that are reported with their text.
@@ -107,11 +105,11 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// maxHeld is the maximum number of block hashes that learnHost keeps in memory. A hash has 8
+// maxHeld is the maximum number of block hashes that learnHost keeps in memory. A hash takes 8
 // bytes, so the limit is 16 MiB.
 const maxHeld = 2 << 20
 
-// blocksOf returns the texts of a page's blocks by their hashes.
+// blocksOf returns the text of each of a page's blocks, by its hash.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -130,8 +128,8 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 	return blocks, nil
 }
 
-// showTop sets b.Top to the blocks that are on the most pages. The text of each block is read from
-// the first page that contains it, because b.Blocks has only hashes.
+// showTop sets b.Top to the blocks found on the most pages. The text of each block is read from the
+// first page that contains it, because b.Blocks has only hashes.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
 	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))
@@ -204,9 +202,9 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 }
 
 // joinMixed builds the join for pairs in which one text was shortened and the other has too few
-// words left without its repeated blocks. Such a pair is compared by its whole texts, so this join
-// indexes the whole texts of both kinds. Texts of the second kind are few, and only their shingles
-// are counted and indexed.
+// words left without its repeated blocks. Such a pair is compared in full, so this join indexes the
+// whole texts of both kinds. There are few texts of the second kind, and only their shingles are
+// counted and indexed.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	both, bare := c.short(), c.short() // which texts to skip
@@ -250,9 +248,9 @@ func (w *Whole) countShortened() {
 // A LeftOut describes the blocks of a host that the comparison ignored.
 type LeftOut struct {
 	Host      string
-	Pages     int     // number of distinct pages on which blocks were counted; 0 if the host has too few pages
-	Blocks    int     // number of distinct blocks that were ignored
-	Shortened int     // number of pages of this host that were compared without some blocks, repeated by this or another host
+	Pages     int     // number of distinct pages whose blocks were counted; 0 if the host has too few pages
+	Blocks    int     // number of distinct blocks ignored
+	Shortened int     // number of this host's pages compared without blocks that this or another host repeats
 	Top       []Block // the most frequent of the blocks, at most topBlocks, in descending order
 }
 
@@ -262,9 +260,8 @@ type Block struct {
 	Pages int // number of distinct pages with the block
 }
 
-// LeftOut returns, sorted by host, the repeated blocks that the comparison ignored. A host is
-// omitted if all its pages were compared with their whole texts. The result is nil if
-// [Options].WholeText is set.
+// LeftOut returns the repeated blocks that the comparison ignored, sorted by host. It omits hosts
+// whose pages were all compared in full. It returns nil if [Options].WholeText is set.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil

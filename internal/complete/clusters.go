@@ -11,9 +11,9 @@ import (
 	"skink/store"
 )
 
-// ledBy returns, for each text, the texts in its cluster if it is a leader: first the leader, then
-// the others by decreasing resemblance. Texts with the same resemblance are in order of precedence.
-// The list of any other text is empty.
+// ledBy returns the texts of each cluster, by the index of its leader: first the leader, then the
+// others in descending order of resemblance. Texts with the same resemblance are in order of
+// precedence. The list is empty for a text that is not a leader.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before the members of its cluster
@@ -36,8 +36,8 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders returns the texts that lead a cluster of at least two pages, the largest cluster first.
-// Clusters of the same size are in the order of precedence of their leaders.
+// leaders returns the texts that lead a cluster of at least two pages, those with the largest
+// clusters first. Clusters of the same size are in the order of precedence of their leaders.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -60,8 +60,8 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	}
 }
 
-// Clusters yields the clusters with at least two pages, the largest cluster first. Clusters of the
-// same size are in the order of precedence of their leaders.
+// Clusters yields the clusters with at least two pages, largest first. Clusters of the same size
+// are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		for _, i := range w.leaders() {
@@ -143,8 +143,8 @@ func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads returns the criterion by which a leader ranks before the first of the other pages in its
-// cluster, such as "https". It returns "" for a page that leads no other.
+// WhyLeads returns the criterion by which a leader ranks before the next page of its cluster, such
+// as "https". It returns "" for a page that leads no other.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {

@@ -16,13 +16,13 @@ import (
 // apart. The excerpt belongs to the longer one.
 //
 // No excerpt is missed: the candidates come from an exact join, [dedup.Excerpts], and each is
-// verified by its text. Blocks that a host repeats are left out of the excerpt, but not of its
-// source. So an excerpt on a host with another template is found, and a page does not become an
-// excerpt of another page because most of its words are the template's. A page that would have too
-// few words left is compared whole.
+// verified against the text. Blocks that a host repeats are removed from the excerpt, but not from
+// its source. So an excerpt on a host with a different template is found, and a page does not
+// become an excerpt of another page merely because most of its words come from the template. A page
+// that would have too few words left is compared whole.
 //
-// Texts are read in the order of the store four times, or six times if blocks are left out. Only
-// texts that may be the source of an excerpt are then read by their ids.
+// Texts are read in the order of the store four times, or six times if blocks are left out. After
+// that, only texts that may be the source of an excerpt are read, by id.
 //
 // Known weakness: a text that repeats itself may have more words than its source, and then it is
 // not found.
@@ -107,8 +107,8 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string
 	})
 }
 
-// contained calls take for each text after the leader that the leader contains and that is in no
-// cluster yet.
+// contained calls take for each text after the leader that the leader contains, except texts that
+// are already in a cluster.
 func (x *excerpts) contained(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
 	source, err := x.set(ctx, x.w.texts[leader].all())
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 //     Old revisions of an article are an example. This rule ignores titles that are empty or used
 //     in several clusters.
 //   - Pages in one cluster whose title is empty or used in several clusters are compared by their
-//     words. A page counts as different if it has at least ten words that each counted page of its
-//     cluster and title lacks. At most fifty pages of one cluster and title are counted, because
+//     words. A page counts as different if every counted page of its cluster and title lacks at
+//     least ten of its words. At most fifty pages of one cluster and title are counted, because
 //     their common blocks are known by then.
 //
-// Known weaknesses: suppose the pages of a host all have one title and consist mainly of the
-// template, so that they form one cluster. Then they count as one page, and no boilerplate is
-// found. Copies under many titles count as different pages, and blocks that dozens of them share
-// are mistaken for a template.
+// Known weaknesses: if all pages of a host have the same title and consist mainly of the template,
+// they form one cluster. They then count as one page, and no boilerplate is found. Copies with many
+// titles count as different pages, and blocks that dozens of them share are mistaken for a
+// template.
 
 const (
 	ownWords    = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
@@ -95,7 +95,7 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 }
 
 // tellingTitles returns the titles that identify a page. A title does so if all pages of its host
-// that have this title are in one cluster. The empty title is never among them.
+// that have this title are in one cluster. The empty title never identifies a page.
 func (w *Whole) tellingTitles() map[titled]bool {
 	leaders := map[titled]int{}
 	telling := map[titled]bool{}

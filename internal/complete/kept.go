@@ -19,12 +19,12 @@ import (
 // The result of a comparison is cached beside the store; see [store.Keeper]. It is valid until a
 // page of the store changes. It contains the clusters at each of [EachTwentieth], and at the
 // similarity of the crawl. So one comparison serves the report with --complete, the list of almost
-// duplicates, and the similarities that the viewer offers. It takes a third more time than a
-// comparison at the similarity of the crawl alone.
+// duplicates, and the similarities that the viewer offers. It takes a third longer than a
+// comparison at the crawl's similarity alone.
 //
 // A state identifies the input of a comparison. It is a hash of the rule and of everything that a
-// comparison reads of each page except its text. Instead of the text, it includes the position of
-// the page's last visit in the order of the store, because a text changes only with a visit. The
+// comparison reads from each page except its text. Instead of the text, it includes the position of
+// the page's last visit in the order of the store, because only a visit can change the text. The
 // state is computed while the pages are collected, which precedes every comparison. Once a page has
 // been added, removed or visited, the cache is stale, and all pages are compared again. Comparing
 // only the changed pages would be wrong: the ranking and the boilerplate of a host depend on all
@@ -32,12 +32,12 @@ import (
 //
 // If a comparison cannot be stored or read, the next run compares again.
 
-// keptVersion is the version of the cached form. Increase it with each change that makes a
-// comparison of the same pages give a different result.
+// keptVersion is the version of the cached form. Increase it with each change that affects the
+// result of a comparison.
 const keptVersion = 3
 
 // A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the
-// same way as texts, so that damage is detected.
+// same way as texts, so damage is detected.
 type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
@@ -82,7 +82,7 @@ func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
 // keptWith returns the similarities at which clusters are found for the cache: the requested ones,
 // those of EachTwentieth, and that of the rule. They are sorted, without duplicates. If the rule is
-// containment, there are only the requested ones.
+// containment, it returns only the requested ones.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	if rule.Contained > 0 {
 		return asked

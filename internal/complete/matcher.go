@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// cacheBytes bounds the memory for shingles. 64 MiB are enough for about 8,000 pages of a thousand
-// words.
+// cacheBytes bounds the memory for cached shingles. 32 MiB is enough for about 4,000 pages of a
+// thousand words.
 const cacheBytes = 32 << 20
 
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds
@@ -78,7 +78,8 @@ func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 
 // take calls yield with the index and the shingles of each text for which done is false, and then
 // sets done to true for all texts. The function partOf chooses between the shingles of the whole
-// and of the shortened text. Texts whose shingles are in memory come first, in no particular order.
+// text and those of the shortened text. Texts whose shingles are in memory come first, in no
+// particular order.
 func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, yield func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
@@ -109,7 +110,7 @@ func (c *matcher) short() []bool {
 	return short
 }
 
-// likely returns the key of the shingles by which most texts similar to t are found. They are those
+// likely returns the key of the shingles that find most of the texts similar to t. They are those
 // of the shortened text, or of the whole text if it was not shortened.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 

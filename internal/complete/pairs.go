@@ -17,7 +17,7 @@ type Pair struct {
 }
 
 // Pairs returns all pairs of pages whose resemblance is at or above the rule's similarity, each
-// with its exact resemblance, sorted by URL. Pages that are too short by the rule have no pairs.
+// with its exact resemblance, sorted by URL. Pages that are too short for the rule are in no pair.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, Options{Rule: rule})
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 type ranked struct {
 	precedence.Standing
 	id    dedup.Hash
-	place int // position in the order in which the pages were stored, from 0
+	place int // position in storage order, from 0
 	words int
 	hash  dedup.Hash
 	title dedup.Hash
 	lang  string
 
 	// yielding is another page that would rank first among the copies, but names this page as its
-	// canonical URL. This page is therefore ranked just before it. May be nil.
+	// canonical URL. So this page ranks just before it. May be nil.
 	yielding *precedence.Standing
 }
 
@@ -84,8 +84,8 @@ func (j joined) join(a, b dedup.Hash) {
 	}
 }
 
-// A ranking is an order of pages: by precedence, or with the longest text first. The latter is for
-// a corpus that should keep as much text as possible.
+// A ranking is an order of pages: by precedence, or with the longest text first. The second order
+// is for a corpus that should keep as much text as possible.
 type ranking struct{ longest bool }
 
 func (r ranking) compare(a, b *ranked) int {

@@ -14,10 +14,10 @@ import (
 // # Reading all texts
 //
 // Judging a whole store reads its texts several times. Looking up a page by its ID costs about ten
-// times as much as reading it in the order of the store. For this reason, a step that needs all
-// texts, in any order, reads all changes of the store from the beginning. Several goroutines
-// process the texts. If [Options].Sparing is set, one goroutine does all the work, so that the rest
-// of the process is not slowed down.
+// times as much as reading it in the order of the store. So a step that needs all texts, in any
+// order, reads all changes of the store from the beginning. Several goroutines process the texts.
+// If [Options].Sparing is set, one goroutine does all the work, to avoid slowing down the rest of
+// the process.
 
 // counted returns a function that calls take and reports progress. It begins a new step, in which
 // each text is one part.
@@ -75,7 +75,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 }
 
 // passOver yields the texts for which done is false, in the order of the store, which is the
-// fastest way to read them. If a page changed its position in the store in the meantime, its text
+// fastest way to read them. If a page's position in the store has changed in the meantime, its text
 // comes at the end.
 func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {

@@ -17,16 +17,16 @@ import (
 	"skink/store"
 )
 
-// # All pages against all
+// # Comparing all pages
 //
-// During a crawl a page is compared with earlier leaders, so the leaders depend on the order of the
-// crawl. A Whole contains new verdicts, made after the crawl. Every pair of texts at or above the
-// similarity is found and verified exactly, and clusters are built in an order that depends only on
-// the pages. The same pages give the same clusters, whatever the order of the crawl.
+// During a crawl, a page is compared with earlier leaders, so the leaders depend on the order of
+// the crawl. A Whole contains new verdicts, made after the crawl. Every pair of texts at or above
+// the similarity is found and verified exactly, and clusters are built in an order that depends
+// only on the pages. The same pages give the same clusters, whatever the order of the crawl.
 //
 // Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
-// that is in no cluster yet leads a new one. The cluster consists of all pages that resemble the
-// leader enough and are in no cluster yet.
+// that is not yet in a cluster leads a new one. The new cluster consists of all pages that resemble
+// the leader enough and are not yet in a cluster.
 //
 // The comparison leaves out blocks that a host repeats on many pages, unless the options ask for
 // whole texts. A page that would have too few words left is compared whole. See boilerplate.go.
@@ -34,15 +34,15 @@ import (
 // Pages stored without their text cannot be compared. They keep the verdict of the crawl, and are
 // in no cluster here.
 //
-// No pair is missed: the candidates come from an exact join, [dedup.Join], and not from bands as
-// during a crawl. The work does not grow with the pairs below the requested similarity, of which a
-// single template can produce millions.
+// No pair is missed: the candidates come from an exact join, [dedup.Join], not from bands as during
+// a crawl. The work does not grow with the number of pairs below the requested similarity; a single
+// template can produce millions of them.
 //
 // Memory grows with the number of pages, not with the number of pairs. A page takes between a few
-// hundred bytes and four kilobytes, the most at a low similarity in a store with many copies. Each
-// leader is compared with the pages that are not yet in a cluster, and only the pairs of a leader
-// and a new member are kept. Texts are read from the store when they are indexed and when they are
-// compared, and the number of shingles in memory is bounded.
+// hundred bytes and four kilobytes; it takes the most at a low similarity in a store with many
+// copies. Each leader is compared with the pages that are not yet in a cluster, and only the pairs
+// of a leader and a new member are kept. Texts are read from the store when they are indexed and
+// when they are compared, and the number of shingles in memory is bounded.
 
 // A Whole contains the pages of a store after they have all been compared with each other. It
 // implements the reading methods of its store, and replaces the verdicts of the crawl with its own.
@@ -53,7 +53,7 @@ type Whole struct {
 	wholeText bool
 	sparing   bool
 	state     string               // hash that identifies the input of the comparison; see kept.go
-	texts     []text               // the different texts, in the order of precedence of their first pages
+	texts     []text               // the distinct texts, in the order of precedence of their first pages
 	of        map[dedup.Hash]int32 // index in texts of each page's text, by page ID
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that at least one host repeats
@@ -77,19 +77,19 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether to compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // whether the longest text leads a cluster, and of several longest ones the page stored first; otherwise package precedence decides; always set if the rule is containment
+	Longest   bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides; always set if the rule is containment
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
-	// Sparing limits the comparison to one goroutine, so that a crawl in the same process is slowed
-	// down less.
+	// Sparing limits the comparison to one goroutine, so it slows down a crawl in the same process
+	// less.
 	Sparing bool
 	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
 	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
 	// so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
-	// Progress is called from time to time with the completed share of the work, from 0 to 1. It must
-	// return at once. It may be nil.
+	// Progress is called periodically with the completed share of the work, from 0 to 1. It must
+	// return quickly. It may be nil.
 	Progress func(share float64)
 }
 
@@ -249,7 +249,7 @@ func (w *Whole) group(pages []ranked) {
 }
 
 // cluster finds the clusters at the given similarities. None of them may be lower than the
-// similarity for which the join of c was made.
+// similarity that c's join was built for.
 func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) error {

@@ -12,13 +12,13 @@ import (
 //
 // Badger extends a file, which allocates no space, maps it, and writes into the mapping. If the
 // disk is full by then, the kernel sends SIGBUS, and the Go runtime ends the process. The fault
-// occurs in a goroutine of Badger, so skink cannot recover from it. A reserve of free space makes
-// that rare, but another program can use up any reserve between two checks of the disk.
+// occurs in one of Badger's goroutines, so skink cannot recover from it. A reserve of free space
+// makes that rare, but another program can use up any reserve between two checks of the disk.
 //
 // So the space is allocated before a file is mapped. If the disk is full, the call that would have
 // mapped the file returns ENOSPC, and Badger returns that error or tries again. Badger has no
-// setting for this. But it maps files by unix.Mmap, which calls a function in a package variable,
-// and that function is replaced here. The variable is reached by its linker name; TestAllocated
+// setting for this. But it maps files with unix.Mmap, which calls a function in a package variable,
+// and that function is replaced here. The variable is accessed by its linker name; TestAllocated
 // fails if x/sys or Badger changes this. The replacement affects all shared, writable file mappings
 // that this process makes through x/sys/unix.
 
@@ -51,7 +51,7 @@ func allocate(fd int, offset, length int64) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if st.Blocks*512 >= st.Size { // the whole file is allocated already
+	if st.Blocks*512 >= st.Size { // the whole file is already allocated
 		return nil
 	}
 	for {

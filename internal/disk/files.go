@@ -37,7 +37,7 @@ type Files struct {
 type Limit struct {
 	Files int64  // 0 means that the limit is unknown
 	Name  string // such as "open files"
-	Raise string // command that sets the limit to the number at its end
+	Raise string // command that sets the limit when followed by a number
 }
 
 // Count counts the tables and segments.

@@ -26,7 +26,7 @@ func MaxFiles() Limit {
 	return limit
 }
 
-// otherMaps is an upper bound of the number of memory maps that are not tables or segments: the
+// otherMaps is an upper bound on the number of memory maps that are not tables or segments: the
 // program, its libraries, stacks of threads, and the heap.
 const otherMaps = 2048
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident returns the number of bytes of mapped files that are in the memory of the process. The
+// Resident returns how many bytes of mapped files are resident in the memory of the process. The
 // second result is false if that is unknown.
 func Resident() (int64, bool) {
 	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...

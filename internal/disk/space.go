@@ -22,8 +22,8 @@ const (
 	// MinReserve is the smallest default, in bytes: enough to write two memtables and compact
 	// their tables. With 16 MiB, the process has been seen to crash on a full disk.
 	MinReserve = 64 << 20
-	// askInterval is how long a measurement of free space stays valid. In that time, a program that
-	// writes 500 MB/s uses a tenth of the reserve.
+	// askInterval is how long a measurement of free space stays valid. During that time, a program
+	// writing 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// allocated returns the number of bytes that a file occupies on disk. That differs from its length,
-// because stores map files with holes.
+// allocated returns the number of bytes that a file occupies on disk. It may differ from the file's
+// length, because stores map sparse files.
 func allocated(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int64(st.Blocks) * 512

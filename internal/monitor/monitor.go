@@ -31,13 +31,13 @@ type Numbers struct {
 	Problems map[string]int64 // failed URLs in the store, by problem
 	URLs     map[string]int64 // URLs in the frontier, by state
 	States   map[string]int64 // hosts that this process has claimed, by state
-	InFlight int              // URLs that are being fetched or judged
+	InFlight int              // URLs being fetched or judged
 	Hosts    int              // hosts with URLs to fetch
-	Bytes    int64            // size in bytes of the decoded bodies of all URLs in the store, from all runs
-	Fetched  int64            // size in bytes of the decoded bodies that this process has fetched
-	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero means not known yet
+	Bytes    int64            // total size in bytes of the decoded bodies of all URLs in the store, from all runs
+	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
+	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero means not yet known
 
-	Folder           bool  // the store is in a folder; StoreSize and Space are known only then
+	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
 }
 

@@ -17,9 +17,8 @@ import (
 // Adopt completes and closes the archive files in the folder dir that dead workers left open, and
 // reports each file with printf. It returns, by file name, the reasons why other files stay open. A
 // worker counts as dead when it has written no heartbeat for longer than its claims on hosts last.
-// A file may lack responses of pages that have records in the store. In that case, Adopt calls
-// requeue to put the URLs of these pages back into the frontier. If requeue is nil, Adopt skips
-// such a file.
+// If a file lacks the responses of pages that have records in the store, Adopt calls requeue to put
+// the URLs of these pages back into the frontier. If requeue is nil, Adopt skips such a file.
 func Adopt(ctx context.Context, s store.Reader, dir string, requeue func(context.Context, []frontier.Item) (int, error), printf func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {

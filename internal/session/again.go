@@ -16,12 +16,12 @@ import (
 	"skink/store"
 )
 
-// # Visiting again and retrying
+// # Revisiting and retrying
 //
 // When a run begins, it puts the URLs that must be visited again back into the frontier, and sets
-// their due time to the time at which the run began. A URL whose record is older than that has not
-// been visited again yet. The store keeps this time until all of these URLs have been visited. If a
-// run is killed, even while it puts URLs back, the next run uses the stored time, and visits no URL
+// their due time to its own starting time. A URL whose record is older than that has not been
+// visited again yet. The store keeps this time until all of these URLs have been visited. If a run
+// is killed, even while putting URLs back, the next run uses the stored time and visits no URL
 // twice.
 
 // Again selects URLs to visit again. The zero value selects none.
@@ -30,7 +30,7 @@ type Again struct {
 	States   []frontier.State // select the URLs in these states
 	Recrawl  string           // Due or Age as typed by the user; "" means that neither is set
 	Due      bool             // select the URLs whose next visit is due
-	Age      time.Duration    // if Due is false, select the URLs whose last visit is at least this long ago; 0 means none
+	Age      time.Duration    // if Due is false, select the URLs whose last visit was at least this long ago; 0 means none
 	Schedule Schedule
 }
 
@@ -85,7 +85,7 @@ type selection struct {
 	options   *Again
 	named     []frontier.Item   // seeds given by the user for this run
 	admits    func(string) bool // reports whether a URL is in scope
-	depth     int               // depth given to URLs that used to be out of scope but now are in it
+	depth     int               // depth given to URLs that used to be out of scope but are now in scope
 	postponed bool              // also select URLs postponed by earlier runs
 	round     round
 }
@@ -202,8 +202,8 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 	}
 }
 
-// wants reports whether the options select a record's URL. If the URL is not selected because its
-// next visit is not due yet, wants calls notDue with that time.
+// wants reports whether the options select a record's URL. If it is not selected only because its
+// next visit is not due yet, wants passes the due time to notDue.
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
@@ -234,8 +234,8 @@ func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time
 }
 
 // dated handles the pages that a sitemap lists with the date of their last change (lastmod). If the
-// dates of the host have proved reliable, it puts pages that have changed since their last visit
-// back into the frontier.
+// host's dates have proved reliable, it puts pages that have changed since their last visit back
+// into the frontier.
 func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
 	ids := make([]dedup.Hash, len(listed))
 	for i, d := range listed {
@@ -275,10 +275,10 @@ func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawle
 	return nil
 }
 
-// nowInScope yields the URLs that used to be out of scope and now are in it, if the options select
-// them. Their distance from a seed is unknown, so their links are followed only if the depth has no
-// limit. URLs of files in folders stay outside, because only pages of the same folder may link to
-// them.
+// nowInScope yields the URLs that used to be out of scope but are now in scope, if the options
+// select them. Their distance from a seed is unknown, so their links are followed only if the depth
+// is unlimited. URLs of files in folders stay outside, because only pages of the same folder may
+// link to them.
 func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !slices.Contains(c.options.States, frontier.Outside) {
@@ -298,7 +298,7 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 }
 
 // none returns the message to show if the options select no URL in the store, or "" if the options
-// do not ask for any. The argument firstDue is the earliest time at which a visit is due, or zero.
+// do not ask for any. The argument firstDue is the time of the earliest due visit, or zero.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():

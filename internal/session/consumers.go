@@ -25,9 +25,9 @@ import (
 // URLs. Each consumer reads the stored records at its own pace. The crawl waits for its consumers
 // only at the end.
 //
-// When the crawl is stopped, a consumer that writes on this machine still processes all remaining
-// pages. A consumer that sends to a server stops at the end of the grace period; the next run sends
-// the rest.
+// When the crawl is stopped, a consumer that writes locally still processes all remaining pages. A
+// consumer that sends to a server stops at the end of the grace period; the next run sends the
+// rest.
 type consumers struct {
 	all []consumer
 	log *urlLog // also an element of all; nil means that URLs are not logged
@@ -37,7 +37,7 @@ type consumers struct {
 type consumer struct {
 	feed.Consumer
 	every  time.Duration // interval between calls to CatchUp
-	server string        // URL of the server that receives the pages; "" means that the consumer writes on this machine
+	server string        // URL of the server that receives the pages; "" means that the consumer writes locally
 }
 
 // waitingSaid is how long the crawl waits for its consumers at the end before it prints which
@@ -58,7 +58,7 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 
 const (
 	fileEvery   = 2 * time.Second        // a feed file can lack the pages of this interval if the process is killed; the next run writes them
-	streamEvery = 200 * time.Millisecond // maximum delay before a program that reads the feed from a pipe gets a page
+	streamEvery = 200 * time.Millisecond // maximum delay before a program reading the feed from a pipe gets a page
 )
 
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {
@@ -174,8 +174,7 @@ func (f consumers) answered(p *crawler.Page) {
 }
 
 // touched returns the function to call after a visit that changed nothing in the store, or nil if
-// nothing needs the call. Only the log of URLs needs it: the other consumers are interested in
-// changes only.
+// nothing needs the call. Only the log of URLs needs it: the other consumers use only changes.
 func (f consumers) touched() func(*store.Record) {
 	if f.log == nil {
 		return nil

@@ -22,8 +22,8 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 	return list[:min(len(list), MaxHosts)]
 }
 
-// leftAlone returns hosts to which the crawl currently sends no requests, at most MaxHosts, and
-// their total number.
+// leftAlone returns at most MaxHosts of the hosts to which the crawl currently sends no requests,
+// and the total number of such hosts.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })

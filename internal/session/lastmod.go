@@ -9,7 +9,7 @@ import (
 // # Sitemaps and changes
 //
 // A sitemap may state when each of its pages last changed (lastmod). Many sitemaps give the day on
-// which the sitemap was made instead. For pages with at least two visits, the crawl therefore
+// which the sitemap was generated instead. So for pages with at least two visits, the crawl
 // compares each lastmod with the changes that these visits found. The lastmods of a host are
 // trusted only if nearly all of the compared ones were correct. If a trusted lastmod is later than
 // the last visit to its page, the page is due at once, regardless of the schedule. A page without a

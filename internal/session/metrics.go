@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// A meter serves the metrics of a crawl. It starts before the crawl, so that an address in use is
+// A meter serves the metrics of a crawl. It starts before the crawl, so an address in use is
 // reported before anything is fetched.
 type meter struct {
 	server *monitor.Server // nil if no metrics are served
@@ -75,7 +75,7 @@ func (o meter) numbers() monitor.Numbers {
 		return monitor.Numbers{}
 	}
 	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // zero if counting fails, because the crawl will report the error
+	counts, _ := v.store.Counts(context.Background()) // on an error, the counts are zero; the crawl will report the error
 	size, free := v.store.disk()
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
@@ -88,9 +88,9 @@ func (o meter) numbers() monitor.Numbers {
 	}
 }
 
-// hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" gets
-// requests, "waiting" has asked for a pause, "failing" does not respond, "spent" has reached
-// --max-host-pages or --max-host-bytes, and "suspended" gets no more requests in this run.
+// hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" (gets
+// requests), "waiting" (has asked for a pause), "failing" (does not respond), "spent" (has reached
+// --max-host-pages or --max-host-bytes) or "suspended" (gets no more requests in this run).
 func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	states := map[string]int64{"active": 0, "waiting": 0, "failing": 0, "spent": 0, "suspended": 0}
 	for _, h := range all {

@@ -42,11 +42,11 @@ func (s *NamedStore) disk() (size, free int64) {
 // Options are the options of one run of a crawl. The store keeps Seeds, Wanted.Settings and Prefer
 // for later runs. All others apply to this run only.
 type Options struct {
-	Crawl  crawler.Options // scope, politeness and limits; Run adds options that follow from the seeds
+	Crawl  crawler.Options // scope, politeness and limits; Run adds options derived from the seeds
 	Wanted Wanted          // settings for judging and storing pages
 	Prefer []string        // regular expressions; pages with matching URLs are preferred as leaders of their duplicates
 	Seeds  Seeds           // seeds in addition to those in the store
-	Add    bool            // allow Seeds on other sites than those of the finished crawl in the store
+	Add    bool            // allow Seeds on sites other than those of the finished crawl in the store
 	Again  Again           // selects the URLs to visit again
 
 	Anchors   bool          // keep the fragments of links, and the anchors of pages, for an audit
@@ -57,7 +57,7 @@ type Options struct {
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // maximum duration of the run; 0 means no limit
 
-	StoreCookies bool        // store the cookies that hosts set, so that later runs can use them; needs Crawl.Cookies
+	StoreCookies bool        // store the cookies that hosts set, for use by later runs; needs Crawl.Cookies
 	Feed         string      // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
 	Index        http.Header // header with the credentials for a search index
 	Archive      Archive     // where to archive responses

@@ -24,7 +24,7 @@ import (
 type plan struct {
 	seeds Seeds           // of this run and of earlier runs
 	lost  []lostFolder    // folders among the seeds that no longer exist
-	crawl crawler.Options // includes the options that follow from the seeds
+	crawl crawler.Options // includes options derived from the seeds
 	again selection
 }
 
@@ -84,8 +84,8 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	return p, err
 }
 
-// checkOthers refuses the given seeds if the store contains a finished crawl that has none of them.
-// Otherwise, a user who has forgotten about the store would get two sites in one report.
+// checkOthers refuses the given seeds if the store contains a finished crawl that includes none of
+// them. Otherwise, a user who has forgotten about the store would get two sites in one report.
 func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	counts, err := r.store.Counts(ctx)
 	if err != nil {

@@ -146,9 +146,9 @@ func (p progress) sayPace(erase string) {
 // paceAfter is how long a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
-// paceText explains to new users that a crawl is slow because it waits between requests to a host.
-// They might think that one page per second is the program's limit. It returns "" if the crawl is
-// slow for another reason, or if the user set the delay.
+// paceText returns a message for new users: the crawl is slow because it waits between requests to
+// a host. They might think that one page per second is the program's limit. The result is "" if the
+// crawl is slow for another reason, or if the user set the delay.
 func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	delay := o.Crawl.Delay
 	if o.DelayChosen || delay == 0 || m.pending == 0 {

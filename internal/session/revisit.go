@@ -8,11 +8,11 @@ import (
 
 // # When a page is due
 //
-// The true rate of change of a page is unknown; the best estimate is its past rate. Therefore, the
-// interval to the next visit is half of the average time between changes, which finds at least half
-// of the changes within that time. But the interval is never shorter than the time for which the
-// page has been unchanged. If a page has never changed, its interval doubles with each visit. Cho
-// and Garcia-Molina ("Estimating frequency of change", 2003) estimate the rate of a Poisson process
+// The true rate of change of a page is unknown; the best estimate is its past rate. So the interval
+// to the next visit is half the average time between changes, which finds at least half of the
+// changes within that time. But the interval is never shorter than the time that the page has been
+// unchanged. If a page has never changed, its interval doubles with each visit. Cho and
+// Garcia-Molina ("Estimating frequency of change", 2003) estimate the rate of a Poisson process
 // with the same two numbers, and correct for changes between two visits. At most [store.MaxVisits]
 // changes are remembered, so the interval adapts when a page begins to change less often.
 //
@@ -23,8 +23,8 @@ import (
 // once.
 //
 // Known weaknesses: the schedule ignores the time of day, even if a front page always changes at
-// seven in the morning. A new value of a counter or a date counts as a change, although it is not
-// news.
+// seven in the morning. A new value of a counter or a date counts as a change, even though it is
+// not news.
 
 // A Schedule determines the time between visits to a page.
 type Schedule struct {
@@ -46,7 +46,7 @@ func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {
 		if first := s.Due(leader, nil); due.Before(first) {
-			return first.Add(1) // a nanosecond later, so that the leader comes first if both are fetched in one run
+			return first.Add(1) // a nanosecond later, so the leader comes first if both are fetched in one run
 		}
 	}
 	return due

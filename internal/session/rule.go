@@ -47,7 +47,7 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 }
 
 // Fits returns an error if a store's settings differ from those that the user chose (w.Insist), or
-// if another version of the extractor extracted the store's texts.
+// if the store's texts come from another version of the extractor.
 func (w Wanted) Fits(has store.Settings, name string) error {
 	for _, f := range []struct {
 		flag      string
@@ -71,7 +71,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 			return usagef("--%s %v was given, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
-	if has.Extractor != extract.Version { // the records are readable, but the same pages would now yield different texts
+	if has.Extractor != extract.Version { // the records are readable, but the same pages would now yield different text
 		return otherVersion(name, "extractor", has.Extractor, extract.Version)
 	}
 	if has.Documents != 0 && has.Documents != document.Version {
@@ -100,7 +100,7 @@ const (
 	Skip = "skip" // keep only the record
 )
 
-// OnDuplicate returns the value of --on-duplicate for a store that skips or keeps the texts of
+// OnDuplicate returns the value of --on-duplicate for a store that skips or keeps the text of
 // duplicates.
 func OnDuplicate(skipTexts bool) string {
 	if skipTexts {

@@ -14,8 +14,8 @@ import (
 	"skink/store"
 )
 
-// Seeds are the URLs and folders at which a crawl starts. The store keeps them, so that users can
-// resume the crawl without naming them again.
+// Seeds are the URLs and folders where a crawl starts. The store keeps them, so users can resume
+// the crawl without naming them again.
 type Seeds struct {
 	URLs    []string `json:"urls,omitempty"`    // canonical URLs named by the user
 	Moved   []string `json:"moved,omitempty"`   // targets of redirects from seeds within their site; they count as seeds, but the user did not name them

@@ -38,8 +38,8 @@ type Summary struct {
 	Again      string // command that continues the crawl; "" if there is nothing to continue
 }
 
-// An Ending records why a crawl ended although URLs are pending. The zero value means that all of
-// them are on hosts that do not respond.
+// An Ending records why a crawl ended even though URLs are pending. The zero value means that all
+// of them are on hosts that do not respond.
 type Ending struct {
 	Interrupted bool
 	Limit       string   // flag of the limit that the crawl reached; "" means none

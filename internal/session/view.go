@@ -32,8 +32,8 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// ours marks a store that this process itself has open, so that a view knows that it is not read
-// from another process.
+// ours marks a store that this process itself has open, so a view knows that it is not read from
+// another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
@@ -92,9 +92,9 @@ func (s *shownCrawl) Now() view.Moment {
 // sizedEvery is the interval at which a view measures the store and lists the hosts. Both are slow.
 const sizedEvery = 10 * time.Second
 
-// timeLeft estimates the time until all pending URLs are fetched: the longer of the times for all
-// URLs at the crawl's current rate, and for the URLs of the slowest host at that host's rate. It
-// returns 0 if a rate is not known yet.
+// timeLeft estimates the time until all pending URLs are fetched. It returns the longer of two
+// times: that for all URLs at the crawl's current rate, and that for the URLs of the slowest host
+// at that host's rate. It returns 0 if a rate is not known yet.
 func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()

@@ -77,9 +77,9 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched returns an error that explains why a crawl fetched no page. Of several reasons,
-// the error names the first in this list: a problem with a URL, a redirect out of scope, a redirect
-// loop, a missing folder, a suspended host.
+// nothingFetched returns an error that explains why a crawl fetched no page. If there are several
+// reasons, the error names the first of these: a problem with a URL, a redirect out of scope, a
+// redirect loop, a missing folder, a suspended host.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {

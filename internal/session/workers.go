@@ -27,7 +27,7 @@ type WorkerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
 	Hosts     int       `json:"hosts"`      // claimed hosts
-	InFlight  int       `json:"in_flight"`  // URLs that are being fetched or judged
+	InFlight  int       `json:"in_flight"`  // URLs being fetched or judged
 	Pages     int64     `json:"pages"`      // pages judged since the worker started
 	PerSecond float64   `json:"per_second"` // pages per second since the last report
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // resemblances computes exact resemblances of pages. Successive calls often compare many pages with
-// the same leader, so the shingles of the last leader are kept.
+// the same leader, so it caches the shingles of the last leader.
 type resemblances struct {
 	rule dedup.Rule
 	of   dedup.Hash

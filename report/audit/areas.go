@@ -52,8 +52,8 @@ func (a *Audit) Hosts() []string {
 	return a.maxUsed(func(p Area) string { return p.Host })
 }
 
-// Sections returns the sections of a host, or of all hosts if host is "". The section with the most
-// URLs is first. Sections returns nil if Options.Areas was not set.
+// Sections returns the sections of a host, those with the most URLs first. If host is "", it
+// returns the sections of all hosts. It returns nil if Options.Areas was not set.
 func (a *Audit) Sections(host string) []string {
 	return a.maxUsed(func(p Area) string {
 		if host != "" && p.Host != host {
@@ -63,7 +63,7 @@ func (a *Audit) Sections(host string) []string {
 	})
 }
 
-// The name with the most URLs comes first. Areas without a name are left out.
+// The name with the most URLs comes first. Areas without a name are omitted.
 func (a *Audit) maxUsed(name func(Area) string) (names []string) {
 	if a.site.areas == nil {
 		return nil
@@ -148,7 +148,7 @@ func (s Selection) RowCount() int { return s.rows }
 // Since returns how the selected entries differ from the earlier crawl, or nil if there is none.
 func (s Selection) Since() *Difference { return s.difference }
 
-// Rows yields the selected rows from the given index on.
+// Rows yields the selected rows, starting at index from.
 func (s Selection) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return s.rowsWhere(ctx, from, func(c compared) bool { return s.filter.matches(s.list.audit.site, c) })
 }

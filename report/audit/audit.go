@@ -1,5 +1,5 @@
 // Package audit lists problems of a crawled site for its owner: broken links, repeated titles,
-// wrong canonical URLs, pages to which no page links.
+// wrong canonical URLs, and pages that no page links to.
 //
 //	a, err := audit.Read(ctx, store, audit.Options{Rule: rule})
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
@@ -15,7 +15,7 @@
 // per URL, including 8 for each finding that lists the URL, and keeps a bounded number of links.
 // While Read runs, it takes up to 1,300 bytes per URL (BenchmarkRead). For a million URLs, that is
 // more than a gigabyte for half a minute. The rows of a list are built when a caller asks for them,
-// about a hundred at a time, so that a list of a million pages can be read page by page.
+// about a hundred at a time, so a list of a million pages can be read page by page.
 package audit
 
 import (
@@ -35,7 +35,7 @@ type Options struct {
 	About report.About // description of the report; Read adds the times of the first and last visits
 	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero value means the default rule
 
-	AllFrom bool // keep all links to broken and redirected URLs, up to a million in all, not only 100 to each
+	AllFrom bool // keep up to a million links to broken and redirected URLs, instead of up to 100 to each
 
 	History *History // earlier crawls, for trends; nil means no trends
 	Since   *Past    // earlier crawl to compare the findings with; nil means none
@@ -233,7 +233,7 @@ func (a *Audit) Find(name string) *Finding {
 
 // Findings returns all findings that are not empty, or were not empty in the earlier crawl. Errors
 // come first, then warnings, notes, and lists of good pages. Findings of the same weight are sorted
-// by the number of their pages plus the links to these pages, in descending order.
+// by the number of their pages plus the number of links to these pages, in descending order.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {

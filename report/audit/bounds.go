@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An audit lists a page that is beyond one of these limits. That does not mean that the page is
-// bad. The comment above each limit gives the reason for it. Lengths are in characters.
+// An audit lists pages outside these limits, but such a page is not necessarily bad. The comment
+// above each limit explains it. Lengths are in characters.
 const (
 	// Search results show a title on one line of about 600 pixels, which is about 60 characters.
 	// They show a description on two lines, which is about 160 characters.
@@ -30,14 +30,14 @@ const (
 	largePage = 1_000_000
 	// In bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
 	largeImage = 100_000
-	// Programs shorten longer URLs when they show them, and e-mail programs may break them.
+	// Programs shorten longer URLs for display, and email programs may break them.
 	longURL = 115
 	// In links. Crawlers and visitors seldom reach a page that is this many links away from the start
 	// page.
 	deepPage = 5
 )
 
-// limits replaces placeholders such as "{long title}" in the texts of findings with the limits
+// limits replaces placeholders such as "{long title}" in the text of findings with the limits
 // above.
 var limits = strings.NewReplacer(
 	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),

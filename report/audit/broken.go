@@ -31,12 +31,12 @@ func broken(a *Audit) *List {
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
 	}
 	return l.pick(store.Error, func(r *store.Record) (string, bool) {
-		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps are in a list of their own
+		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps have their own list
 	})
 }
 
-// unfetched is the problem of a file that was not requested because the limit for requisites of its
-// host had been reached (crawler.ProblemBudget). The file itself may be fine.
+// unfetched is the problem of a file that was not requested because the limit on its host's
+// requisites had been reached (crawler.ProblemBudget). The file itself may be fine.
 const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {

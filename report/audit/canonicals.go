@@ -68,7 +68,7 @@ func canonicalIs(s *subject, r *store.Record) any {
 }
 
 // canonicalFault returns the name of the finding for a page whose canonical URL is not its own URL.
-// The argument elsewhere means that the canonical URL is on another host.
+// The argument elsewhere reports whether the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -95,8 +95,8 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 }
 
 // hreflang returns the list of pages that declare wrong versions in other languages (hreflang),
-// such as a page that does not name them in return. Search engines ignore a pair unless both pages
-// name each other.
+// such as a version that does not name the page in return. Search engines ignore a pair unless both
+// pages name each other.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",

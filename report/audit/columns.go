@@ -48,7 +48,7 @@ func (c Column) titled(title string) Column {
 
 type columns []Column
 
-// brief marks columns as Brief, so that text and HTML show them, not only JSON and CSV.
+// brief marks columns as Brief, so text and HTML show them as well as JSON and CSV.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -83,7 +83,7 @@ var (
 
 const pagesName = "pages"
 
-// pages returns a list of every URL of the store, with many columns, for use in a spreadsheet.
+// pages returns a list of every URL in the store, with many columns, for use in a spreadsheet.
 func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",

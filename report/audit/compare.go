@@ -21,7 +21,7 @@ const (
 	Unchecked Change = "unchecked" // in the earlier crawl, but no later visit to the page got a response
 )
 
-// Changes lists all changes, in the order in which reports show them.
+// Changes lists all changes, in report order.
 var Changes = []Change{New, Fixed, Remaining, Unchecked}
 
 // Text returns the change in the words that reports show.
@@ -150,7 +150,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 
 // isFixed reports whether a page that had the problem no longer has it. The argument is the page's
 // index in site.pages. The page must not be a counted entry of the finding. A broken URL counts as
-// fixed once no page links to it any more, even if it is still broken.
+// fixed once no page links to it, even if it is still broken.
 func (f *Finding) isFixed(at int32) bool {
 	if f.unchecked || at == nobody {
 		return false
@@ -169,9 +169,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit since the earlier crawl suffices to tell if the page still has
-// the problem. The argument is the page's index in site.pages. A page that did not respond may
-// still have the problem, unless the problem is the missing response.
+// seenAgain reports whether a visit since the earlier crawl shows if the page still has the
+// problem. The argument is the page's index in site.pages. A page that did not respond may still
+// have the problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -180,8 +180,8 @@ func (f *Finding) seenAgain(at int32) bool {
 	return p.answered || p.again && f.list.ofErrors
 }
 
-// again reports whether a URL has been requested since the given time, and whether the response
-// shows the current state of the page.
+// again reports whether a URL has been requested after a given time, and whether the response shows
+// the current state of the page.
 func again(r *store.Record, after time.Time) (requested, answered bool) {
 	switch r.Kind {
 	case store.Blocked, store.Later, store.Skipped:
@@ -334,8 +334,8 @@ func (t *Trend) Width() int { return trendStep * len(t.Counts) }
 // A TrendBar is a bar in the drawing of a trend.
 type TrendBar struct{ X, Y, Height int }
 
-// Bars returns a bar for each crawl whose audit checked for the finding. The bar of the largest
-// count has the full height, and that of a count of 0 has height 1.
+// Bars returns a bar for each crawl whose audit checked for the finding. The largest count gets a
+// bar of full height, and a count of 0 gets a bar of height 1.
 func (t *Trend) Bars() (all []TrendBar) {
 	most := max(1, slices.Max(t.Counts))
 	for i, n := range t.Counts {

@@ -30,8 +30,8 @@ type Gap struct {
 	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of postponed URLs, the one with the most URLs first
 }
 
-// gaps are all possible gaps, in the order in which reports show them. The last two are exceptions:
-// pages in "unfollowed" were fetched, and URLs in "outside" are not on the site.
+// gaps are all possible gaps, in report order. The last two are exceptions: pages in "unfollowed"
+// were fetched, and URLs in "outside" are not on the site.
 var gaps = []Gap{
 	{Name: "pending", Means: "the crawl has not fetched these URLs yet: run the same command again to continue the crawl"},
 	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these URLs"},

@@ -20,7 +20,7 @@ type Condition struct {
 	Percent bool // whether Bound is a percentage of all pages or URLs; see List.Of
 }
 
-// ops lists the operators. ">=" must come before ">", so that the longer one is found first.
+// ops lists the operators. ">=" must come before ">", so the longer one is found first.
 var ops = []struct {
 	sign  string
 	limit string // words before the bound in the message about a failed condition

@@ -12,7 +12,7 @@ import (
 
 // # Faults of a page's HTML and header
 //
-// While the crawl runs, package markup finds most faults of single pages. The page's record stores
+// Package markup finds most faults of individual pages during the crawl. The page's record stores
 // them as a set of numbers. [markup.Checks] maps each number to the name of a finding: "images.alt"
 // is the finding alt of the list images. A fault in the header usually affects the whole server, so
 // its finding has one entry per host.

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// The texts of all findings are in findings.txt, so that they can be edited without knowing Go.
+// The text of each finding is in findings.txt, which can be edited without knowing Go.
 //
 //go:embed findings.txt
 var findingsFile string

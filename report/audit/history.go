@@ -19,14 +19,14 @@ import (
 
 // # Kept findings
 //
-// A store keeps the findings of its last [MaxKept] crawls, so that an audit can be compared with
-// an earlier one. The value named indexName lists the crawls, with the number of entries of each
+// A store keeps the findings of its last [MaxKept] crawls, so that an audit can be compared with an
+// earlier one. The value named indexName lists the crawls, with the number of entries of each
 // finding. The entries themselves are in slots, one per crawl, and there is one spare slot. [Keep]
 // writes the entries to the free slot, and then replaces the index in one step. If the process is
 // killed between the two, the index still refers to the old slots. The index contains a checksum of
-// each slot, so that a slot that another process has overwritten is detected. Keep never deletes a
-// free slot, because another worker may be writing to it. A slot consists of values of at most
-// [store.MaxMeta] bytes each; their number is in the index.
+// each slot, to detect a slot that another process has overwritten. Keep never deletes a free slot,
+// because another worker may be writing to it. A slot consists of values of at most [store.MaxMeta]
+// bytes each; their number is in the index.
 //
 // A slot contains a compressed sequence of numbers, all of them unsigned varints as in
 // encoding/binary unless stated otherwise:
@@ -77,7 +77,7 @@ type Crawl struct {
 // A History lists the crawls of a store whose findings are kept.
 type History struct {
 	Now  store.Crawl // last crawl of the store, which may still be running
-	Kept []Crawl     // in ascending order of their numbers
+	Kept []Crawl     // in ascending order by number
 
 	index []byte
 }
@@ -123,8 +123,8 @@ func (h *History) Last() *Crawl {
 	return &earlier[len(earlier)-1]
 }
 
-// Earlier returns the kept crawls before the store's last crawl, in ascending order of their
-// numbers.
+// Earlier returns the kept crawls that precede the store's last crawl, in ascending order by
+// number.
 func (h *History) Earlier() []Crawl {
 	n, _ := slices.BinarySearchFunc(h.Kept, h.Now.Number, func(c Crawl, number int) int { return cmp.Compare(c.Number, number) })
 	return h.Kept[:n:n]
@@ -287,7 +287,7 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 		for _, e := range f.entries[:f.Count()] {
 			ids = append(ids, shortID(a.site.pages[e.page].id))
 		}
-		slices.Sort(ids) // after each finding, so that ids does not grow far beyond the number of pages
+		slices.Sort(ids) // after each finding, so ids does not grow far beyond the number of pages
 		ids = slices.Compact(ids)
 	}
 	b := binary.AppendUvarint(nil, keptVersion)

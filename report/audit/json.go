@@ -9,7 +9,7 @@ import (
 	"skink/report"
 )
 
-// The JSON form of an audit is one object: first facts about the audit, then its findings, the most
+// The JSON form of an audit is one object: first facts about the audit, then its findings, most
 // important first. Each row of a finding is an object on its own line, without members for nil
 // cells.
 
@@ -22,8 +22,8 @@ type findingJSON struct {
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // unit of Count: "pages" or "URLs"
-	Apart  int    `json:"apart"` // pages with the problem that Count leaves out; see Finding.Apart
-	Links  int64  `json:"links"` // links to the pages in Count
+	Apart  int    `json:"apart"` // pages that have the problem but are not in Count; see Finding.Apart
+	Links  int64  `json:"links"` // links to the counted pages
 
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat
 

@@ -44,7 +44,7 @@ type List struct {
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
 	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
 	whyAside  string                                      // asideIs for a single page
-	elsewhere func() string                               // returns a text about pages in another list that would otherwise be in this one, or ""; may be nil
+	elsewhere func() string                               // returns a note about pages in another list that would otherwise be in this one, or ""; may be nil
 	see       func(at int32, r *store.Record)             // at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
 	conclude  func()                                      // called after all records and links; nil if see adds all entries
@@ -63,15 +63,15 @@ type Finding struct {
 	apart   int        // number of entries that are not counted because search engines do not list their pages
 	links   int64
 
-	pairs     bool                 // whether entries are pairs of pages, so that a page may have several entries
+	pairs     bool                 // whether entries are pairs of pages, so a page may have several entries
 	key       func(e entry) uint64 // returns a number that identifies an entry across crawls; nil means that entries are identified by their page, or by both pages if pairs is set
 	unchecked bool                 // whether this store lacks the data to check for the finding
 	since     *Difference
-	all       []compared // if since is set, all rows in the order in which they are shown
+	all       []compared // if since is set, all rows in display order
 }
 
-// An entry is a page in a finding, and possibly a second page to which the problem relates, such as
-// the page whose text it repeats. Both fields are indexes in site.pages.
+// An entry is a page in a finding, and possibly a second page involved in the problem, such as the
+// page whose text it repeats. Both fields are indexes in site.pages.
 type entry struct {
 	page  int32
 	other int32 // nobody if there is no second page
@@ -87,7 +87,7 @@ func (f *Finding) FullName() string {
 	return f.list.Name + "." + f.Name
 }
 
-// List returns the list to which the finding belongs.
+// List returns the list that contains the finding.
 func (f *Finding) List() *List { return f.list }
 
 // Count returns the number of entries, except those that [Finding.Apart] counts.
@@ -126,7 +126,7 @@ func (l *List) apart() int64 {
 }
 
 // Caveat returns why the finding may be wrong if some pages of the site were not fetched. It
-// returns "" if all were fetched, or if the others make no difference to the finding.
+// returns "" if all were fetched, or if the missing pages make no difference to the finding.
 func (f *Finding) Caveat() string {
 	missing := f.list.audit.Coverage.Missing()
 	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {
@@ -142,7 +142,7 @@ func (f *Finding) Links() int64 { return f.links }
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
 // Count returns the number of URLs in the errors, warnings and notes of the list. If all findings
-// of the list are OK, it returns the number of all their URLs.
+// of the list are OK, it returns the total number of their URLs.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {
@@ -160,8 +160,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick sets l.see so that each record of the given kind is added to the finding with the name that
-// name(r) returns, or to none if ok is false.
+// pick sets l.see to add each record of the given kind to the finding that name returns for it. If
+// ok is false, the record is added to no finding.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -174,8 +174,8 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see so that the list's only finding contains the records of the given kind that
-// satisfy the function is.
+// all sets l.see to add each record of the given kind for which is returns true to the list's only
+// finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
@@ -261,10 +261,10 @@ func (l *List) sort() {
 type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
-	Apart   string // why the page is not counted; "" if it is
+	Apart   string // why the page is not counted; "" if it is counted
 	Change  Change // difference from the earlier crawl; "" if there is none
 	From    []From // some of the pages with links to this page, if List.Linked is set
-	Links   int    // number of all pages with links to this page
+	Links   int    // total number of pages that link to this page
 }
 
 // A From is a page that links to the URL of a row.
@@ -281,7 +281,7 @@ type subject struct {
 	other   *store.Content // the entry's other page; nil if there is none
 	sets    *resemblances
 
-	// If the page is a redirect, way contains the URLs to which it leads in turn, end is the last
+	// If the page is a redirect, way contains the chain of URLs that it leads to, end is the last
 	// of these, and endsWith describes the result of fetching that URL.
 	way           []string
 	end, endsWith string
@@ -296,7 +296,7 @@ const (
 	textsAtOnce = 4
 )
 
-// Rows yields the rows of a finding from the given index on. It skips pages that are no longer in
+// Rows yields the rows of a finding, starting at index from. It skips pages that are no longer in
 // the store.
 //
 // If the audit is compared with an earlier crawl, new entries come first, then fixed ones, then
@@ -306,8 +306,8 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return f.rowsWhere(ctx, from, nil)
 }
 
-// rowsWhere yields the rows for which the function where returns true, from the given index among
-// these rows on. If where is nil, it selects all rows.
+// rowsWhere yields the rows for which where returns true, or all rows if where is nil. The argument
+// from is the index, among these rows, of the first row to yield.
 func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce

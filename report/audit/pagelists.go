@@ -44,8 +44,8 @@ func thin(*Audit) *List {
 	})
 }
 
-// indexTitle matches titles of generated pages without a text of their own, such as a folder
-// listing, the index of a manual, or the list of the uses of a class.
+// indexTitle matches titles of generated pages without text of their own, such as a folder listing,
+// the index of a manual, or the list of a class's uses.
 var indexTitle = regexp.MustCompile(`(?i)^(index of /.*|directory listing for /.*|` +
 	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|(deprecated list|constant field values|serialized form)( \(.*\))?|` +
 	`((general|module|all|full) )?index|index pages?|contents|table of contents|all (classes|packages|members|files|functions)|` +
@@ -75,7 +75,7 @@ func noText(a *Audit) *List {
 		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
 	unseen := map[int32]string{} // host of each page without text
-	texts := map[string]int{}    // for each host, the number of pages with text minus that of pages without
+	texts := map[string]int{}    // for each host, the number of pages with text minus the number without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
 		case r.Kind == store.Other && r.Detail != "":
@@ -171,8 +171,8 @@ func deep(*Audit) *List {
 
 const noLinks = "the store has no links (crawl --links off)"
 
-// orphans returns the list of pages to which no page links, on hosts that were crawled completely.
-// On other hosts, a page that was not fetched may link to them.
+// orphans returns the list of pages that no page links to, on hosts that were crawled completely.
+// On other hosts, an unfetched page may link to them.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
@@ -214,8 +214,8 @@ func orphans(a *Audit) *List {
 	return l
 }
 
-// followRedirects marks pages that can be reached through a redirect to which a page links. They
-// are not orphans.
+// followRedirects marks pages that can be reached through a redirect that a page links to. They are
+// not orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

@@ -2,8 +2,8 @@ package audit
 
 import "skink/store"
 
-// pagination returns the list of pages whose rel=next or rel=prev leads to no page, or to a page to
-// which they have no other link.
+// pagination returns the list of pages whose rel=next or rel=prev leads to no page, or to a page
+// that they do not otherwise link to.
 func pagination(a *Audit) *List {
 	l := &List{
 		Name: "pagination", Of: "pages",

@@ -135,13 +135,13 @@ func firstOf(lines []string) string {
 	return ""
 }
 
-// repeats finds lines, such as titles, that several pages of a host have. It ignores pages that
+// repeats finds lines, such as titles, that several pages of a host share. It ignores pages that
 // search engines do not list: a print view, for example, may have the same title as the page
 // itself.
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
-	at     map[uint64]int32 // index in groups by the hash of host and line; the hash seed is secret, so that a site cannot cause collisions
+	at     map[uint64]int32 // index in groups by the hash of host and line; the hash seed is secret, so a site cannot cause collisions
 	said   map[string]int32 // for each host, the number of its pages with such a line
 	groups []repeated       // one element for each line of each host
 	pages  []grouped        // pages with such a line, in the order of site.pages
@@ -164,9 +164,9 @@ type repeated struct {
 	first   int32  // first page that is not a further page; nobody if there is none
 	further int32  // first further page; nobody if there is none
 	pages   int32  // number of pages that are not further pages
-	all     int32  // number of all pages
+	all     int32  // total number of pages
 	key     uint64 // hash of the host and the line
-	differ  bool   // whether any pages are in different clusters, and therefore not copies
+	differ  bool   // whether any of the pages are in different clusters, and so are not copies
 }
 
 // minLogo is the minimum number of pages with the same heading for it to count as the site's

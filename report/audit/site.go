@@ -43,7 +43,7 @@ type page struct {
 	named   bool // target of a redirect, or canonical URL of another page
 	hidden  bool // robots.txt forbids search engines to fetch it
 	scripts bool
-	reached bool // can be reached through a redirect to which another page links
+	reached bool // can be reached through a redirect that another page links to
 
 	// If the audit is compared with an earlier crawl: whether the URL was requested again after
 	// that crawl, and whether the response shows the current state of the page.
@@ -111,7 +111,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 }
 
 // kindOf returns the constant that equals k. The string in a record has its own memory, which the
-// audit would keep in use.
+// audit would otherwise keep in use.
 func kindOf(k store.RecordKind) store.RecordKind {
 	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
 		if k == known {
@@ -132,7 +132,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
 // resolve sets page.to of each URL that redirects or has another page as its canonical URL. All
-// records must have been added before.
+// records must already have been added.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -185,8 +185,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs to which the redirect at the given index leads, in order, without the
-// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
+// way returns the URLs that the redirect with index at leads to, in order, without the redirect
+// itself. The result loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {

@@ -68,8 +68,8 @@ func sitemaps(a *Audit) *List {
 	return l
 }
 
-// listedFault returns the name of the finding for a URL that is in a sitemap although search
-// engines cannot list the URL. It returns "" for any other URL.
+// listedFault returns the name of the finding for a URL that is in a sitemap even though search
+// engines cannot list it. It returns "" for any other URL.
 func listedFault(p *page) string {
 	switch {
 	case p.listed == 0:

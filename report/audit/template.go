@@ -191,7 +191,7 @@ func (t Template) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// values returns the different values of a slot, at most shownValues, separated by "|".
+// values returns the distinct values of a slot, at most shownValues, separated by "|".
 func values(slot []string) string {
 	var all []string
 	for _, v := range slot {

@@ -111,7 +111,7 @@ func inBrackets(s string) string {
 }
 
 // wrapped breaks s into lines of at most 100 characters, unless a word is longer. It indents each
-// line by indent spaces except for the first, where the caller has already written that many
+// line but the first by indent spaces. On the first line, the caller has already written that many
 // characters.
 func wrapped(s string, indent int) string {
 	const most = 100

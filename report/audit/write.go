@@ -21,7 +21,7 @@ type Output struct {
 // These are the default maximum numbers of rows for each finding. JSON and CSV contain all rows,
 // because programs read them.
 const (
-	textRows  = 3   // in the text of a whole audit, so that all findings fit on a few screens
+	textRows  = 3   // in the text of a whole audit, so all findings fit on a few screens
 	aboutRows = 20  // in the text of a single list or finding
 	htmlRows  = 100 // in HTML
 )
@@ -68,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen returns the finding with the given name, or all findings of a list, including empty ones.
-// For the name "", it returns the result of [Audit.Findings].
+// chosen returns the finding with the given name. For the name of a list, it returns all findings
+// of the list, including empty ones. For "", it returns the result of [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
@@ -83,8 +83,8 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the empty findings, if the audit could check for them. If all findings
-// of a list are empty, it returns the name of the list instead.
+// clean returns the names of the empty findings that the audit could check for. If all findings of
+// a list are empty, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {

@@ -28,7 +28,7 @@ type Server struct {
 	requests int
 }
 
-// New returns a server that does not listen yet: it is an http.Handler.
+// New returns a server that is not listening yet. It is an http.Handler.
 func New() (*Server, error) {
 	backend := s3mem.New()
 	s := &Server{Bucket: "crawls", backend: backend}
@@ -63,9 +63,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Fail sets the function that the server calls for each later request. Its argument n is the number
-// of the request, from 1. Its result is the status of the response, 0 to handle the request
-// normally, or -1 to break the connection.
+// Fail sets the function that the server calls for each later request. The argument n is the number
+// of the request, counting from 1. The function returns the status of the response, 0 to handle the
+// request normally, or -1 to break the connection.
 func (s *Server) Fail(fail func(n int, r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
