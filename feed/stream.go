@@ -20,7 +20,7 @@ type Stream struct {
 }
 
 // NewStream returns a Stream that writes to w the pages of s that are judged from now on. It writes
-// each page with one call of Write, so that a reader at the other end of a pipe does not see half a
+// each page with a single call to Write, so a reader at the other end of a pipe does not see half a
 // line for long.
 func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error) {
 	end, err := s.End(ctx)

@@ -24,8 +24,8 @@ import (
 // in this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// sinceNone is the choice of an audit without a comparison with an earlier crawl. Other choices are
-// the number of a crawl whose findings are stored, and "", the latest of these crawls.
+// sinceNone selects an audit that is not compared with an earlier crawl. Other choices are the
+// number of a crawl whose findings are stored, and "", which means the latest of these crawls.
 const sinceNone = "none"
 
 type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
@@ -276,6 +276,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().result, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // an error in the middle: close the connection, so that the browser reports the file as incomplete
+		panic(http.ErrAbortHandler) // an error midway: close the connection, so that the browser reports the file as incomplete
 	}
 }

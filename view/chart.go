@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A chart is the data for a line chart. Both axes are labelled at their ends and in the middle, and
+// A chart is the data for a line chart. Both axes are labeled at their ends and in the middle, and
 // the vertical axis begins at 0.
 type chart struct {
 	Label  string // description for screen readers

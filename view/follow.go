@@ -35,7 +35,7 @@ func newIndex(from Source) *index {
 const (
 	lookEvery = 2 * time.Second        // minimum interval between reads of a store that is being written to
 	patience  = 100 * time.Millisecond // how long a request waits for a read of the store
-	batch     = 256                    // maximum number of records added to the rows while the lock is held once
+	batch     = 256                    // maximum number of records added to the rows each time the lock is held
 )
 
 // fresh starts reading the changes of the store, unless the last read ended within lookEvery. It

@@ -361,8 +361,8 @@ func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 const maxStreams = 8
 
 // events sends the browser each changed section of the page "Now", about once a second, as
-// server-sent events. To limit the load, it waits after each round for at least fifty times the
-// duration of the round.
+// server-sent events. To limit the load, it waits after each round for at least fifty times as long
+// as the round took.
 func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case v.streams <- struct{}{}:

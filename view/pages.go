@@ -90,7 +90,7 @@ type heading struct {
 type list struct {
 	Query    url.Values
 	Search   string
-	Text     bool // whether the search also covers texts
+	Text     bool // whether the search also covers the text of the pages
 	Hosts    []string
 	Verdicts []string
 	Kinds    []string

@@ -26,8 +26,8 @@ import (
 
 const chunkRows = 4096
 
-// The maximum number of bytes of the URL and the title in a row. Searching and sorting ignore
-// further bytes.
+// These are the maximum numbers of bytes of the URL and the title in a row. Searching and sorting
+// ignore further bytes.
 const (
 	urlKept   = 200
 	titleKept = 100
@@ -112,7 +112,7 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 	return (float64(fingerprintLen-differ)/fingerprintLen - 1.0/16) / (15.0 / 16)
 }
 
-// A host contains counts of the records of one host, without dead rows.
+// A host holds counts of one host's records, without dead rows.
 type host struct {
 	name    string
 	records int64

@@ -256,8 +256,8 @@ func hex4(b []byte) rune {
 // invalid UTF-8 byte and each unpaired surrogate. The result may be a part of raw.
 func unquoted(raw []byte) []byte { return unquotedIn(new([]byte), raw) }
 
-// unquotedIn is like unquoted. If the result is not a part of raw, it is in the memory of buffer,
-// which grows as needed.
+// unquotedIn is like unquoted. If the result is not part of raw, it is stored in buffer, which
+// grows as needed.
 func unquotedIn(buffer *[]byte, raw []byte) []byte {
 	raw = raw[1 : len(raw)-1]
 	if !utf8.Valid(raw) {

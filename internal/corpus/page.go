@@ -29,8 +29,8 @@ const (
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is the information about a URL that a crawl writes to a metadata record, as JSON. It is
-// the verdict on the page, or the reason why there is no response.
+// A Remark is what a crawl writes about a URL to a metadata record, as JSON: the verdict on the
+// page, or the reason why there is no response.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
 	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader

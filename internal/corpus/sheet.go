@@ -76,8 +76,8 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 	}
 }
 
-// The function that commaRows returns reads the next row and returns its cells and the number of
-// its first line.
+// commaRows returns a function that reads the next row and returns its cells and the number of its
+// first line.
 func commaRows(from *boundedReader, comma rune) func() (cells []string, line int, err error) {
 	rows := csv.NewReader(from)
 	rows.Comma, rows.FieldsPerRecord = comma, -1

@@ -318,7 +318,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
-	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshalling cannot fail, because the numbers are finite
+	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshaling cannot fail, because the numbers are finite
 		return line
 	}
 	var added []byte

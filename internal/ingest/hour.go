@@ -69,8 +69,8 @@ const (
 	// error pages before the host gets no more requests. On a small site, a few pages may be edited
 	// together.
 	minTurned = 5
-	// maxHeld bounds the number of pages of a host that wait for a second fetch. A host that
-	// rewrites more pages, each with a different text, has no outage.
+	// maxHeld bounds the number of pages of a host waiting for a second fetch. A host that rewrites
+	// more pages, each with a different text, is not having an outage.
 	maxHeld = 1 << 14
 )
 
@@ -91,7 +91,7 @@ type hours struct {
 type hour struct {
 	last   []dedup.Hash                       // for each of the latest visits, oldest first: the text signature of the page if it may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the text signature of each new text, the signatures of the texts that it has replaced
-	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and wait for a second fetch
+	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and are waiting for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has changed for good and has no outage
 	why    string                             // why the host gets no more requests; "" if it gets requests
 }
@@ -109,7 +109,7 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// emptySignature and softSignature stand for the hash of a text: emptySignature for pages that now
+// emptySignature and softSignature take the place of a text hash: emptySignature for pages that now
 // have no text, and softSignature for soft 404s.
 var emptySignature, softSignature = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 

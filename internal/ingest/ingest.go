@@ -198,7 +198,7 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 // pages that arrive later.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
 
-// A crawl detects by a type assertion which of these interfaces its handler implements.
+// A crawl uses type assertions to detect which of these interfaces its handler implements.
 var _ interface {
 	crawler.Handler
 	crawler.Leaver

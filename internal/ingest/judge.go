@@ -199,9 +199,9 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 }
 
 // trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
-// of a leader. It may not if c is about to be judged again. That is so if c is a duplicate of the
-// page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of date.
-// A page without noindex also cannot have a leader with noindex.
+// of a leader. It may not if c is about to be judged again. That is the case if c is a duplicate of
+// the page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of
+// date. A page without noindex also cannot have a leader with noindex.
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():

@@ -81,7 +81,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	return nil
 }
 
-// said returns the hashes of a stored page's text that the book compares.
+// said returns the hashes that the book compares, for the text of a stored page.
 func (l *lessons) said(r *store.Record, text string) learn.Text {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)

@@ -170,8 +170,8 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 	return all, err
 }
 
-// meet gives a file a name under which the store has a record. If the record has the same text, the
-// file is known; otherwise it is a new visit.
+// meet gives a file a name that a record in the store already has. If the record has the same text,
+// the file is known; otherwise it is a new visit.
 func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	n.call(f, nth)
 	if f.isKnown(h) {

@@ -21,7 +21,7 @@ import (
 // fetched, and no response shows that it is gone, it is kept until Options.GoneAfter visits in a
 // row have failed. Some visits count as failed although the server answered; see hour.go.
 //
-// Links are followed in each of these cases.
+// Links are followed in all of these cases.
 
 // A visit is a reading that has been compared with the stored record of its page.
 type visit struct {

@@ -71,7 +71,7 @@ func (s *Share) Release() { s.Keep(0) }
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from reading until storing
 	Leaders int64 // shingles of cluster leaders, for comparing pages with them
-	Bodies  int64 // bodies of pages that wait to be stored; a body that is being read can take three times as much
+	Bodies  int64 // bodies of pages waiting to be stored; a body being read can take three times as much
 }
 
 // Divide divides a budget in bytes into parts. A budget of 0 or less means [Default].
