@@ -41,7 +41,7 @@ type inward struct {
 	from  []uint32 // linking pages, grouped by the page they link to
 }
 
-// linking returns the recorded pages that link to a page, and the number of all pages that do.
+// linking returns the recorded pages that link to a page, and the total number of pages that do.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0

@@ -39,7 +39,7 @@ type mapCell struct {
 type hostPair struct {
 	Host, Of string
 	Pages    int64
-	All      int64 // number of all pages on Host
+	All      int64 // total number of pages on Host
 	place    shared
 }
 

@@ -229,8 +229,8 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// These limit a search in the texts of pages, which are read from the store: the maximum duration
-// of a search, and the number of texts read with one call.
+// These limit a search in the text of pages, which is read from the store: the maximum duration of
+// a search, and the number of pages read with one call.
 const (
 	searchTime  = 120 * time.Millisecond
 	textsAtOnce = 64

@@ -78,7 +78,7 @@ type View struct {
 	// the incoming links of all pages
 	incoming latest[*inward]
 
-	streams chan struct{} // one element for each browser that follows the crawl; limits their number
+	streams chan struct{} // one element for each browser following the crawl; limits their number
 
 	life   context.Context
 	end    context.CancelFunc

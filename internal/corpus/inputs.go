@@ -2,7 +2,7 @@
 // pages, plain text, the documents of package document, JSON Lines, Parquet and web archives. Each
 // may be compressed with gzip or zstd. Start with [Inputs.Records].
 //
-// The same inputs give the same records in the same order, each file once, so that results are
+// The same inputs give the same records in the same order, each file once, so results are
 // reproducible. A [Record] contains the unchanged bytes of an input. [Record.Text] extracts the
 // text, and is safe for concurrent use.
 //

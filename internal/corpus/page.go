@@ -44,9 +44,9 @@ type Remark struct {
 // TypeRemark is the content type of the metadata records that contain a [Remark].
 const TypeRemark = "application/json"
 
-// PageOf converts a WARC record into the page that a crawl with opt would have made. It returns a
-// page for the response of a web server, a file without a response (resource record), the text of a
-// page (conversion record), and a [Remark] of a skink crawl about a URL without a response.
+// PageOf converts a WARC record into the page that a crawl with opt would have produced. It returns
+// a page for the response of a web server, a file without a response (resource record), the text of
+// a page (conversion record), and a [Remark] of a skink crawl about a URL without a response.
 //
 // PageOf returns nil and no error for a record that accompanies another, such as a request. For
 // other records without a page it returns a [*PassedError]. Examples are a robots.txt, a response
@@ -96,7 +96,7 @@ func Accompanies(rec *warc.Record) bool {
 	switch rec.Type() {
 	case warc.Info, warc.Request:
 		return true
-	case warc.Metadata: // only a metadata record with a Remark stands for a page
+	case warc.Metadata: // only a metadata record with a Remark represents a page
 		return rec.Header.Get(PageField) != NoAnswer
 	}
 	return false

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// These constants limit how much of a change a record keeps. That is enough to show what the change
-// is about.
+// These constants limit how much of a change a record keeps: just enough to show what the change is
+// about.
 const (
 	maxShown  = 400 // maximum number of bytes of the added text, and of the removed text
 	maxBefore = 3   // number of unchanged words shown on each side

@@ -313,10 +313,9 @@ func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader 
 }
 
 // compareRuns is like compare, but for the rule containment. The page becomes a duplicate of the
-// first leader that contains enough of it. The leaders that share the most of the requested keys
-// come first; leaders that share the same number are in the order of their commits. A leader at the
-// canonical URL of the page precedes them all. The texts of leaders may be long, so they are read
-// one by one, up to [dedup.MaxVerifyWords].
+// first leader that contains enough of it. The leaders that share the most requested keys come
+// first; ties are in commit order. A leader at the canonical URL of the page precedes them all. The
+// texts of leaders may be long, so they are read one by one, up to [dedup.MaxVerifyWords].
 func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	j.record.Verdict = dedup.Unique
 	if len(met) == 0 {

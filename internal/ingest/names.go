@@ -28,7 +28,7 @@ import (
 // its name first. Shards that each number their lines from 0 must be read in one run. If each is
 // read in its own run, every shard counts as a new visit to the files of the previous shard.
 //
-// The run looks its names up in the store, because a list of all names in memory would grow with
+// The run looks up its names in the store, because a list of all names in memory would grow with
 // the corpus. Only names whose files are not stored yet are kept in memory.
 
 // Names counts the names that were not new.

@@ -176,7 +176,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	return v, nil
 }
 
-// isNothing reports whether a record is of a URL that failed or was not fetched.
+// isNothing reports whether a record is for a URL that failed or was not fetched.
 func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }

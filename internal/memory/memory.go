@@ -66,8 +66,8 @@ func (s *Share) Keep(n int64) {
 func (s *Share) Release() { s.Keep(0) }
 
 // Parts divides the memory budget of a process, in bytes. The rest, three eighths, is for the
-// store, the frontier and the program itself. Files that the store maps do not count, because the
-// system can release their pages.
+// store, the frontier and the program itself. Memory-mapped store files do not count, because the
+// system can reclaim their pages.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from reading until storing
 	Leaders int64 // shingles of cluster leaders, for comparing pages with them
