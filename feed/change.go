@@ -82,7 +82,7 @@ func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, er
 }
 
 // appendLive appends to dst the line of a live feed for a page's last commit. The line of a first
-// visit has no field "change", so that the live feed of a first crawl equals an export.
+// visit has no field "change", so the live feed of a first crawl equals an export.
 func appendLive(dst []byte, page *store.Content) ([]byte, error) {
 	r := &page.Record
 	kind := choice{}.changeOf(r, time.Time{})

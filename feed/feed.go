@@ -4,12 +4,12 @@
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
 // [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
-// crawl was killed and resumed. Both write the same lines in the same order, with one exception:
-// after a crawl has revisited pages, the file continues with lines for their changes; see
-// change.go. A feed that follows a crawl reads the changes of its store from a cursor of its own,
-// so that the crawl never waits for the feed.
+// crawl has been killed and resumed. Both write the same lines in the same order, with one
+// exception: after a crawl has revisited pages, the file continues with lines for their changes;
+// see change.go. A feed that follows a crawl reads the changes of the store from its own cursor, so
+// the crawl never waits for the feed.
 //
-// The verdicts of pages decide which pages are written. A page marked noindex is written only with
+// A page's verdict decides whether the page is written. A page marked noindex is written only with
 // [All].
 package feed
 

@@ -9,8 +9,8 @@ import (
 )
 
 // A Stream is the live feed of a crawl to a writer that cannot be truncated, such as standard
-// output. It begins with the pages that are judged after NewStream. It does not store its position,
-// so a crawl that is resumed after a crash may repeat the last lines.
+// output. It begins with the pages judged after the call to NewStream. It does not store its
+// position, so a crawl that is resumed after a crash may repeat the last lines.
 type Stream struct {
 	w io.Writer
 	s store.Reader

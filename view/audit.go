@@ -19,9 +19,9 @@ import (
 
 // # The audit
 //
-// An audit reads the whole store twice. It therefore runs in the background, and its result is kept
-// until a user asks for a new audit. The first request for the page starts an audit, unless a crawl
-// in this process is writing to the store. In that case, only the form starts an audit, because
+// An audit reads the whole store twice, so it runs in the background, and its result is kept until
+// a user asks for a new audit. The first request for the page starts an audit, unless a crawl in
+// this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
 // sinceNone selects an audit that is not compared with an earlier crawl. Other choices are the
@@ -97,7 +97,7 @@ type auditFilter struct {
 	Path     string
 	Hosts    []string
 	Sections []string
-	Changes  []audit.Change // empty if the audit has no comparison with an earlier crawl
+	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
 }
 
 // maxOptions is the maximum number of hosts, and of sections, in the form: those with the most

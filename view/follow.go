@@ -38,9 +38,9 @@ const (
 	batch     = 256                    // maximum number of records added to the rows each time the lock is held
 )
 
-// fresh starts reading the changes of the store, unless the last read ended within lookEvery. It
-// waits at most patience for the read to end. Reading a large store may take longer. The read then
-// continues in the background, and lists show its progress.
+// fresh starts reading the changes of the store, unless the last read ended less than lookEvery
+// ago. It waits at most patience for the read to end. Reading a large store may take longer. The
+// read then continues in the background, and lists show its progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
 	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {

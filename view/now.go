@@ -27,7 +27,7 @@ type Crawl interface {
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // stops starting requests until GoOn is called
+	Pause() // sends no new requests until GoOn is called
 	GoOn()
 	Stop() // ends the crawl when the requests in flight are finished, like Ctrl-C
 }
@@ -53,7 +53,7 @@ type End struct {
 	Note string
 }
 
-// A Saving is the number of URLs that were not fetched for a given reason.
+// A Saving is the number of URLs left unfetched for one reason.
 type Saving struct {
 	Why     string
 	Fetches int64

@@ -118,8 +118,8 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// These limit the search for similar pages: the number of pages compared by their sketches, the
-// number of these pages compared by their texts, and the lowest resemblance shown.
+// These limit the search for similar pages: the number of pages compared by sketch, the number of
+// these compared by text, and the lowest resemblance shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12

@@ -236,7 +236,7 @@ const (
 	textsAtOnce = 64
 )
 
-// searchTexts adds to found the pages whose texts contain all words of q, in list order, starting
+// searchTexts adds to found the pages whose text contains all words of q, in list order, starting
 // after the row given in q. It stops when the list is full or searchTime has passed.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)

@@ -243,8 +243,8 @@ func (p *parser) command(path []string, value any) error {
 	return nil
 }
 
-// take adds a flag to the file if it is wanted, which means that it is for the running command, and
-// if Options.Ignored does not exclude it.
+// take adds a flag to the file if it is for the running command (wanted), and Options.Ignored does
+// not exclude it.
 func (p *parser) take(path []string, value any, wanted bool) error {
 	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
 		return nil

@@ -158,8 +158,8 @@ func TypeOf(name string) string {
 const bom = "\uFEFF" // byte order mark, which some editors write at the beginning of a file
 
 // beginsAsLines reports whether a file is JSON Lines, and returns the bytes that were read to
-// detect this. The extension may be enough. Otherwise the first line that is not blank decides: it
-// must be an object with a text, or with another field that a line may have.
+// detect this. The extension may be enough. Otherwise the first nonblank line decides: it must be
+// an object with a text, or with another field that a line may have.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
 		return nil, true, nil

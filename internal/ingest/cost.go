@@ -89,7 +89,7 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	body, _ := page.Document()
 	size := len(body)
 	if r.opt.isDocument(page) {
-		// Wait here and not in the document reader. There, the document would already have reserved
+		// Wait here, not in the document reader, where the document would already have reserved
 		// memory that pages need.
 		if err := send(ctx, r.documents, struct{}{}); err != nil {
 			return nil, nil, err

@@ -42,7 +42,7 @@ const (
 // number is one higher, in case the process dies. Several workers may share the marks. Each writes
 // its own marks. It reads the marks of the others whenever it writes, and at least every readEvery.
 // Only one worker at a time fetches from a host. So if a worker gets a page that another worker has
-// marked, that worker has died.
+// marked, the other worker has died.
 const flightName = "in flight"
 
 const readEvery = time.Second

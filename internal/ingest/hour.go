@@ -19,7 +19,7 @@ import (
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
 // status 200. Such responses do not mean that its pages have changed. So a visit to a known page
 // counts as failed, as if the server had not answered, if an error page seems to have replaced the
-// page. In this file, the page is then said to have turned. A page has turned if one of these is
+// page. In this file, such a page is said to have turned. A page has turned if one of these is
 // true:
 //
 //   - It has the text that its host shows for URLs that do not exist (soft 404), and had another
@@ -39,19 +39,20 @@ import (
 // outage does not last that long. If the URL was recorded as gone before, the text is stored at the
 // second such visit.
 //
-// When the first completely different page arrives, it is unknown whether other pages of the host
-// will have the same text. The page is not stored then. Its URL is put at the end of its host's
-// queue, and is fetched a second time to decide. A page that was really rewritten costs one more
-// fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
+// When the first completely different page arrives, it is not yet known whether other pages of the
+// host will have the same text. The page is not stored then. Its URL is put at the end of its
+// host's queue, and is fetched a second time to decide. A page that was really rewritten costs one
+// more fetch. The first fetches are recorded in memory only, so the same happens again after a
+// restart.
 //
 // If most of the last visits to a host found error pages in place of the known pages, the host gets
 // no more requests in this run, and its URLs stay pending. Such a run counts as a failed visit to
 // all pages of the host. So if one page has replaced all others for good, the old pages are not
-// kept forever: in the run with number GoneAfter, all of them are visited and recorded as changed.
+// kept forever: in run number GoneAfter, all of them are visited and recorded as changed.
 //
 // Known weakness: If the extraction does not remove the words that a site repeats on all pages, an
-// error page may share half of the words of a page. In this case the first two error pages count as
-// changed pages.
+// error page may share half of the words of a page. In that case, the first two error pages count
+// as changed pages.
 const (
 	// manyAlike is the minimum number of pages with the same new text that count as an outage. Two
 	// such pages may be copies that were edited together.
@@ -66,7 +67,7 @@ const (
 	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
 	// minTurned is the minimum number of pages in these visits that must have been replaced by
-	// error pages before the host gets no more requests. On a small site, a few pages may be edited
+	// error pages before requests to the host stop. On a small site, a few pages may be edited
 	// together.
 	minTurned = 5
 	// maxHeld bounds the number of pages of a host waiting for a second fetch. A host that rewrites

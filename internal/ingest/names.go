@@ -215,7 +215,7 @@ func (f *file) qualified(n int) string {
 }
 
 // isKnown reports whether the stored record with a file's name has the file's text. A file without
-// a text counts as known if there is a record.
+// text counts as known if there is a record.
 func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:

@@ -94,7 +94,7 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	return links
 }
 
-// Limits for the fragments that are kept.
+// Limits on the fragments that are kept.
 const (
 	maxFragment  = 200     // in bytes; longer fragments are left out
 	maxFragments = 1 << 14 // in bytes, for all fragments of a page's links to one URL

@@ -1,8 +1,8 @@
 // Package memory divides a budget of bytes among concurrent work.
 //
 // Before a goroutine does work that may need a lot of memory, it takes a [Share] of a [Pool]. The
-// share is the most that the work can need, and the goroutine waits until that much of the pool is
-// free. After that, the share can only shrink. A goroutine with a share never waits for another
+// share is the maximum that the work can need, and the goroutine waits until that much of the pool
+// is free. After that, the share can only shrink. A goroutine with a share never waits for another
 // share of the same pool, so there can be no deadlock.
 package memory
 
@@ -22,7 +22,7 @@ type Pool struct {
 	free *semaphore.Weighted
 }
 
-// NewPool returns a pool of size bytes, but of at least one byte.
+// NewPool returns a pool of size bytes, but at least one byte.
 func NewPool(size int64) *Pool {
 	size = max(size, 1)
 	return &Pool{size, semaphore.NewWeighted(size)}
