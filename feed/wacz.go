@@ -19,8 +19,8 @@ import (
 // # WACZ
 //
 // A WACZ file is a web archive in one file. It contains the archived responses of a crawl, an index
-// of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page show
-// it in a browser.
+// of them, and the title and text of each page in the feed. Viewers such as ReplayWeb.page show it
+// in a browser.
 
 // WACZ configures [WriteWACZ], in addition to the Options.
 type WACZ struct {

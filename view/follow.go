@@ -114,8 +114,7 @@ func (x *index) restart() {
 	}
 }
 
-// look calls do with the rows while it holds a lock, so that the rows do not change during the
-// call.
+// look calls do with the rows while it holds a lock, so the rows do not change during the call.
 func (x *index) look(do func(*rows)) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

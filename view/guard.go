@@ -11,8 +11,8 @@ import (
 // Pages of other sites can make a browser send requests to this server, with this server's cookies.
 // In addition, this server shows untrusted content. The view protects itself as follows:
 //
-//   - The server answers only requests for one of its own host names (package loopback). A site
-//     whose name resolves to the server's address (DNS rebinding) therefore gets no content.
+//   - The server answers only requests for one of its own host names (package loopback). So a site
+//     whose name resolves to the server's address (DNS rebinding) gets no content.
 //   - A GET request changes nothing. A change requires a POST request with a token from the forms
 //     of the view's pages, which no other site can read.
 //   - If other machines can reach the server, its address contains a token, which the browser then

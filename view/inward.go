@@ -15,9 +15,9 @@ import (
 // # Incoming links
 //
 // A store keeps the links of a page with the page, so outgoing links can be looked up directly, but
-// incoming links cannot. The view therefore reads the links of all pages once. For each page, it
-// records how many pages link to it, and the first of these pages. The text of a link is read from
-// the linking page when the link is shown.
+// incoming links cannot. So the view reads the links of all pages once. For each page, it records
+// how many pages link to it, and the first of these pages. The text of a link is read from the
+// linking page when the link is shown.
 //
 // The result takes 8 bytes per record and 4 per recorded link, and three times that while it is
 // being computed. It is computed in the background when a user views a page for the first time, and
@@ -194,7 +194,7 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long a request may spend looking up the texts of links. The look-up is slow for a
+// linkTime is how long a request may spend looking up the text of links. The look-up is slow for a
 // linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 

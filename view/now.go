@@ -274,7 +274,7 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These are limits for the list of newest clusters: the number of clusters shown, the number of
+// These are limits on the list of newest clusters: the number of clusters shown, the number of
 // members of each, and the number of most recent rows that are searched for new members.
 const (
 	newestShown = 4

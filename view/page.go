@@ -158,8 +158,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces the estimated resemblances with exact ones for pages whose texts are in the
-// store.
+// measure replaces the estimated resemblances with exact ones for pages whose text is in the store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil

@@ -129,8 +129,8 @@ type cluster struct {
 // pages of the host leader.
 type shared struct{ member, leader uint32 }
 
-// rows contains all rows, with counts over them. Only one goroutine may add rows. Readers must hold
-// the lock of [index].
+// rows holds all rows and counts of them. Only one goroutine may add rows. Readers must hold the
+// lock of [index].
 type rows struct {
 	chunks   []*chunk
 	n        int // number of rows, including the old rows of pages that were visited again

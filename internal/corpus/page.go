@@ -17,8 +17,8 @@ import (
 // PageField is a header field that a skink crawl adds to its response and metadata records. Its
 // value says whether the crawl used the response as the page of its URL. The value is "no" for a
 // robots.txt, for a response after which the URL was requested again, and for a failed visit. An
-// error page that is sent with status 200 counts as a failed visit, although a single response does
-// not show this. DetailField and the field that names the problem give the reason; see
+// error page that is sent with status 200 counts as a failed visit, even though a single response
+// does not show this. DetailField and the field that names the problem give the reason; see
 // [crawler.Problem.Answered]. Other programs ignore these fields, as the WARC specification allows.
 const (
 	PageField   = "Skink-Page"
@@ -102,8 +102,8 @@ func Accompanies(rec *warc.Record) bool {
 	return false
 }
 
-// OtherType returns a [*PassedError] if records of this type never contain a page, and otherwise
-// nil.
+// OtherType returns a [*PassedError] if records of this type never contain a page, and nil
+// otherwise.
 func OtherType(rec *warc.Record) error {
 	switch t := rec.Type(); t {
 	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:

@@ -30,7 +30,7 @@ import (
 // share.
 
 const (
-	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are
+	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are light
 	lightAByte = 16
 
 	treeCost = 2.2 // bytes of memory per byte of a tree, including the tree itself

@@ -149,8 +149,8 @@ func (h *hours) leave(host string) (why string) {
 	return ""
 }
 
-// weigh decides whether a visit counts as failed although the server answered. If so, it returns
-// the reading of a failed visit, and otherwise got. The argument before is the page's stored
+// weigh decides whether a visit counts as failed even though the server answered. If so, it returns
+// the reading of a failed visit; if not, it returns got. The argument before is the page's stored
 // record. The error is [crawler.ErrLookAgain] if the page must be fetched once more to decide.
 // Pages from an archive never count as failed here, because the crawl that wrote the archive has
 // already decided this.
@@ -311,8 +311,8 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is already that of a soft 404, so that this
-// visit has found no change. It returns true if the text was not kept.
+// wasSorry reports whether the stored text of a page is already that of a soft 404, in which case
+// this visit has found no change. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {

@@ -53,7 +53,7 @@ type lessons struct {
 	shared bool // other workers also write to the store
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: counts the calls to begin since the last call to turn whose done function has not been called yet
+	now *sync.WaitGroup // guarded by mu: counts the commits begun since the last call to turn that are not done yet
 }
 
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {

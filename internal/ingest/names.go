@@ -19,10 +19,10 @@ import (
 // and a record may also occur twice. The first file keeps the name. The name of a later one is
 // extended by its position, as in "NAME (FILE:LINE)".
 //
-// If the same files are read again, no records may be added to the store. So a file is known if the
-// store has its text under its name, or under the name with its position. If the store has a
-// different text there, the file counts as a new visit: the record gets the new text, and keeps a
-// reference to the old one.
+// Reading the same files again must not add records to the store. So a file is known if the store
+// has its text under its name, or under the name with its position. If the store has a different
+// text there, the file counts as a new visit: the record gets the new text, and keeps a reference
+// to the old one.
 //
 // Known weaknesses: A line that moved in its file counts as a copy of itself if another line had
 // its name first. Shards that each number their lines from 0 must be read in one run. If each is

@@ -19,7 +19,7 @@ import (
 // only the time of the visit is written. A page with different words gets a new record with a
 // reference to the earlier one, and so does a URL that is no longer a page. If a page cannot be
 // fetched, and no response shows that it is gone, it is kept until Options.GoneAfter visits in a
-// row have failed. Some visits count as failed although the server answered; see hour.go.
+// row have failed. Some visits count as failed even though the server answered; see hour.go.
 //
 // Links are followed in all of these cases.
 
@@ -63,8 +63,7 @@ func (v *visit) leavesMembers() bool {
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the stored record is from this visit and was therefore written before a
-// crash.
+// answers reports whether the stored record is from this visit, and so was written before a crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
