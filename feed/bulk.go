@@ -21,7 +21,7 @@ import (
 //
 // Both products accept documents in bulk requests: POST INDEX/_bulk with lines of JSON, each
 // document preceded by an action. Both respond with a status for each item, in the same order. The
-// status of the whole response may be 200 although every item was refused, so this code looks at
+// status of the whole response may be 200 even if every item was refused, so this code looks at
 // each item. An item with a temporary failure (409, 429, 5xx) is sent again after a while. An item
 // with a permanent failure (400) is counted, reported and skipped. A bulk that is too large (413)
 // is split in half. A response that names another document, or has no status, is an error, because
@@ -33,7 +33,7 @@ import (
 // that the user did not name.
 //
 // The ID of a document is that of its page, so a document that is sent twice is indexed only once.
-// Thus a bulk whose result is unknown, such as after a broken connection or a crash, can be sent
+// So a bulk whose result is unknown, such as after a broken connection or a crash, can be sent
 // again. The document of a page is deleted when the page is gone, asks not to be indexed, or has
 // become a duplicate. Deleting a document that does not exist (404) is not an error.
 //
@@ -60,7 +60,7 @@ type BulkOptions struct {
 
 const (
 	bulkBytes = 5 << 20
-	minBytes  = 64 << 10 // lower bound in bytes for the limit on the size of bulks, so that one large document does not cause all others to be sent alone
+	minBytes  = 64 << 10 // in bytes; the limit on the size of bulks never shrinks below this, or one large document would cause all others to be sent alone
 	bulkWait  = 500 * time.Millisecond
 	bulkTries = 9        // number of attempts for a bulk; with the pauses between them, they take about two minutes
 	bulkDocs  = 1000     // maximum number of documents in a bulk, however small they are
@@ -267,9 +267,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. It returns the items to send again, and the minimum pause
-// before sending them. If err is not nil, busy contains all items, or none if another attempt would
-// fail in the same way.
+// post sends items in one request. It returns the items to send again, and the minimum pause before
+// sending them. If err is not nil, busy contains all items, or none if another attempt would fail
+// in the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil

@@ -11,13 +11,13 @@ import (
 //
 // A feed that continues after a revisit marks each line: "change" is new, changed or gone. Lines of
 // new and changed pages are complete. Lines of gone pages have only the fields that still apply. A
-// program that applies the lines by id, in their order, to its earlier copy of the feed gets the
+// program that applies the lines by id, in order, to its earlier copy of the feed ends up with the
 // content of a new feed.
 //
 // In a feed of unique pages, a page is also gone when it has become a duplicate. A page is also new
 // when it has become unique because its leader is gone. A feed may report as gone a page that its
-// reader never saw, if the page appeared and disappeared since the reader last asked. No change is
-// ever left out.
+// reader never saw, if the page appeared and disappeared after the reader's last request. No change
+// is ever left out.
 
 // was reports whether a feed with choice c contained a page in the earlier state v.
 func (c choice) was(v *store.Visit) bool {
@@ -82,7 +82,7 @@ func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, er
 }
 
 // appendLive appends to dst the line of a live feed for a page's last commit. The line of a first
-// visit has no field "change", so that the live feed of a first crawl equals an export.
+// visit has no field "change", so the live feed of a first crawl equals an export.
 func appendLive(dst []byte, page *store.Content) ([]byte, error) {
 	r := &page.Record
 	kind := choice{}.changeOf(r, time.Time{})

@@ -4,12 +4,12 @@
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
 // [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
-// crawl was killed and resumed. Both write the same lines in the same order, with one exception:
-// after a crawl has revisited pages, the file continues with lines for their changes; see
-// change.go. A feed that follows a crawl reads the changes of its store from a cursor of its own,
-// so that the crawl never waits for the feed.
+// crawl has been killed and resumed. Both write the same lines in the same order, with one
+// exception: after a crawl has revisited pages, the file continues with lines for their changes;
+// see change.go. A feed that follows a crawl reads the changes of the store from its own cursor, so
+// the crawl never waits for the feed.
 //
-// The verdicts of pages decide which pages are written. A page marked noindex is written only with
+// A page's verdict decides whether the page is written. A page marked noindex is written only with
 // [All].
 package feed
 
@@ -94,9 +94,9 @@ type Options struct {
 	Links    extract.Links // parts of each link that are kept in the field markdown; "" means all
 	Fields   []Field       // optional fields to write
 
-	NoSignals []string // pages are left out if the robots.txt of their host states any of these content signals, such as "ai-train=no"
+	NoSignals []string // pages are left out if their host's robots.txt states any of these content signals, such as "ai-train=no"
 
-	Private bool // whether pages that were requested with the user's password, cookies or headers are written too
+	Private bool // whether to include pages that were requested with the user's password, cookies or headers
 
 	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
@@ -192,7 +192,7 @@ func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 }
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.
-// A feed without pages is an empty file in any format, so that a user notices it.
+// A feed without pages is an empty file in any format, so that users notice it.
 func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
 	switch opt.Format {
 	case WET:

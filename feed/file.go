@@ -21,13 +21,13 @@ import (
 //
 // A crash before step 3 leaves the old mark. The next run truncates the file at the mark, and
 // writes the later lines again from the store. The store has each record by then, or the page is
-// judged again. After a crash later than step 3, the file ends at the mark. So no line is lost and
-// none is repeated.
+// judged again. If the crash comes after step 3, the file already ends at the mark. So no line is
+// lost and none is repeated.
 //
-// The mark is on disk before the first line of the file. It contains the ID of the page of that
-// line. Without the mark, the feed could not be distinguished from a file of another program.
+// The mark is on disk before the first line of the file. It contains the ID of the page in that
+// line. Without the mark, the feed could not be distinguished from another program's file.
 
-// ErrNotOurs means that the file exists, and its content is not the feed of this store.
+// ErrNotOurs means that the file exists, but is not the feed of this store.
 var ErrNotOurs = errors.New("the file is not the feed of this store")
 
 // A File is the live feed of a crawl in a file. Only one goroutine at a time may call its methods.
@@ -52,8 +52,8 @@ type FileStore interface {
 
 // OpenFile opens the feed of s in the file at path, and brings the file up to date. It creates a
 // missing file. It truncates an existing file at the offset that the store records for it, and
-// writes all later records. A file that is shorter than this offset is written again from the
-// start. If the file has other content, OpenFile leaves it unchanged and returns ErrNotOurs.
+// writes all later records. A file that is shorter than this offset is rewritten from the start. If
+// the file contains anything else, OpenFile leaves it unchanged and returns ErrNotOurs.
 func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -44,8 +44,8 @@ var linkColumns = []table.Column{
 }
 
 // WriteLinks writes to w all links and redirects of s, in the order in which their pages were
-// judged. The links of a page are in the order in which they occur on the page. Links of private
-// pages are written only if private is true. WriteLinks returns the number of links that it wrote.
+// judged. The links of a page are in page order. Links of private pages are written only if private
+// is true. WriteLinks returns the number of links that it wrote.
 func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, private bool) (links int, err error) {
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := linkWriter(out, format)

@@ -12,13 +12,13 @@ import (
 )
 
 // A mark records how much of a store's feed a file contains. It is kept in the store as JSON, under
-// the name "feed". It identifies the file by content and not by path, because a file may have been
+// the name "feed". It identifies the file by content, not by path, because a file may have been
 // moved together with its store, and another file may have its old path.
 type mark struct {
 	Cursor store.Cursor `json:"cursor"`         // position after the last page written or skipped
 	Offset int64        `json:"offset"`         // size of the file in bytes
 	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
-	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no line
+	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no lines
 }
 
 const (

@@ -46,9 +46,10 @@ type Place struct {
 	Position int        `json:"position"`
 }
 
-// WritePassages writes the passages of the pages of s to w as JSON Lines, each of at most the given
-// number of words. A passage that occurs more than once is written once, with its other places. It
-// uses only the fields of opt that select pages. It returns the number of passages that it wrote.
+// WritePassages writes the passages of the pages of s to w as JSON Lines. The argument most is the
+// maximum number of words in a passage. A passage that occurs more than once is written once, with
+// its other places. It uses only the fields of opt that select pages. It returns the number of
+// passages that it wrote.
 //
 // It reads the pages twice, and a third time if a passage repeats. It needs 8 bytes of memory for
 // each passage, and about a hundred bytes for each place of a passage that repeats.

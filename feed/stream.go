@@ -9,8 +9,8 @@ import (
 )
 
 // A Stream is the live feed of a crawl to a writer that cannot be truncated, such as standard
-// output. It begins with the pages that are judged after NewStream. It does not store its position,
-// so a crawl that is resumed after a crash may repeat the last lines.
+// output. It begins with the pages judged after the call to NewStream. It does not store its
+// position, so a crawl that is resumed after a crash may repeat the last lines.
 type Stream struct {
 	w io.Writer
 	s store.Reader
@@ -20,7 +20,7 @@ type Stream struct {
 }
 
 // NewStream returns a Stream that writes to w the pages of s that are judged from now on. It writes
-// each page with one call of Write, so that a reader at the other end of a pipe does not see half a
+// each page with a single call to Write, so a reader at the other end of a pipe does not see half a
 // line for long.
 func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error) {
 	end, err := s.End(ctx)

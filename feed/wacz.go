@@ -19,8 +19,8 @@ import (
 // # WACZ
 //
 // A WACZ file is a web archive in one file. It contains the archived responses of a crawl, an index
-// of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page show
-// it in a browser.
+// of them, and the title and text of each page in the feed. Viewers such as ReplayWeb.page show it
+// in a browser.
 
 // WACZ configures [WriteWACZ], in addition to the Options.
 type WACZ struct {
@@ -33,8 +33,8 @@ type WACZ struct {
 // ErrNoArchive means that no page of a store was archived.
 var ErrNoArchive = errors.New("the store has no web archive")
 
-// A MissingError means that a file with some of the store's pages is missing from the folder of the
-// archive.
+// A MissingError means that a file with some of the store's pages is missing from the archive's
+// folder.
 type MissingError struct{ Name, Dir string }
 
 func (e *MissingError) Error() string {
@@ -42,7 +42,7 @@ func (e *MissingError) Error() string {
 }
 
 // WriteWACZ packs the archive of a store into one file, and returns the number of pages in the
-// file's list of pages. It uses only the fields of opt that select pages.
+// file's page list. It uses only the fields of opt that select pages.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -89,8 +89,7 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	return names, nil
 }
 
-// beginnings yields the entries of the list of pages in the WACZ file, and adds their number to
-// *count.
+// beginnings yields the entries of the WACZ file's page list, and adds their number to *count.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
 	return func(yield func(warc.StartPage, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {

@@ -58,7 +58,7 @@ type alikeView struct {
 	Form         string
 	At           string
 	Making       bool
-	Done         int64 // percentage of the running comparison that is done
+	Done         int64 // percentage of the running comparison that is complete
 	Failed       string
 	Steps        []stepRow
 	Chart        chart

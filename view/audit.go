@@ -19,13 +19,13 @@ import (
 
 // # The audit
 //
-// An audit reads the whole store twice. It therefore runs in the background, and its result is kept
-// until a user asks for a new audit. The first request for the page starts an audit, unless a crawl
-// in this process is writing to the store. In that case, only the form starts an audit, because
+// An audit reads the whole store twice, so it runs in the background, and its result is kept until
+// a user asks for a new audit. The first request for the page starts an audit, unless a crawl in
+// this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// sinceNone is the choice of an audit without a comparison with an earlier crawl. Other choices are
-// the number of a crawl whose findings are stored, and "", the latest of these crawls.
+// sinceNone selects an audit that is not compared with an earlier crawl. Other choices are the
+// number of a crawl whose findings are stored, and "", which means the latest of these crawls.
 const sinceNone = "none"
 
 type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
@@ -97,7 +97,7 @@ type auditFilter struct {
 	Path     string
 	Hosts    []string
 	Sections []string
-	Changes  []audit.Change // empty if the audit has no comparison with an earlier crawl
+	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
 }
 
 // maxOptions is the maximum number of hosts, and of sections, in the form: those with the most
@@ -276,6 +276,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().result, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // an error in the middle: close the connection, so that the browser reports the file as incomplete
+		panic(http.ErrAbortHandler) // an error midway: close the connection, so that the browser reports the file as incomplete
 	}
 }

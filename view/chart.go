@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A chart is the data for a line chart. Both axes are labelled at their ends and in the middle, and
+// A chart is the data for a line chart. Both axes are labeled at their ends and in the middle, and
 // the vertical axis begins at 0.
 type chart struct {
 	Label  string // description for screen readers
@@ -36,8 +36,8 @@ func newCurve(name, class string, positions, values []float64, top float64) curv
 	return curve{name, class, points.String()}
 }
 
-// roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
-// The result is at least 1. It may be up to 1% less than highest, because rates are not exact.
+// roundUp returns a round number for the top of a chart. Half of it is also a round number. The
+// result is at least 1. It may be up to 1% less than highest, because rates are not exact.
 func roundUp(highest float64) float64 {
 	if highest <= 1 {
 		return 1

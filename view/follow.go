@@ -35,12 +35,12 @@ func newIndex(from Source) *index {
 const (
 	lookEvery = 2 * time.Second        // minimum interval between reads of a store that is being written to
 	patience  = 100 * time.Millisecond // how long a request waits for a read of the store
-	batch     = 256                    // maximum number of records added to the rows while the lock is held once
+	batch     = 256                    // maximum number of records added to the rows each time the lock is held
 )
 
-// fresh starts reading the changes of the store, unless the last read ended within lookEvery. It
-// waits at most patience for the read to end. Reading a large store may take longer. The read then
-// continues in the background, and lists show its progress.
+// fresh starts reading the changes of the store, unless the last read ended less than lookEvery
+// ago. It waits at most patience for the read to end. Reading a large store may take longer. The
+// read then continues in the background, and lists show its progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
 	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {
@@ -114,8 +114,7 @@ func (x *index) restart() {
 	}
 }
 
-// look calls do with the rows while it holds a lock, so that the rows do not change during the
-// call.
+// look calls do with the rows while it holds a lock, so the rows do not change during the call.
 func (x *index) look(do func(*rows)) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

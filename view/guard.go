@@ -11,12 +11,13 @@ import (
 // Pages of other sites can make a browser send requests to this server, with this server's cookies.
 // In addition, this server shows untrusted content. The view protects itself as follows:
 //
-//   - The server answers only requests for one of its own host names (package loopback). A site
-//     whose name resolves to the server's address (DNS rebinding) therefore gets no content.
-//   - A GET request changes nothing. A change requires a POST request with a token, which is in the
-//     forms of the view's pages, and which no other site can read.
-//   - If other machines can reach the server, its address contains a token, which becomes a cookie.
-//     The browser sends that cookie only with requests from the view's own pages.
+//   - The server answers only requests for one of its own host names (package loopback). So a site
+//     whose name resolves to the server's address (DNS rebinding) gets no content.
+//   - A GET request changes nothing. A change requires a POST request with a token from the forms
+//     of the view's pages, which no other site can read.
+//   - If other machines can reach the server, its address contains a token, which the browser then
+//     keeps in a cookie. The browser sends that cookie only with requests from the view's own
+//     pages.
 //   - The content security policy of the pages allows only the view's own style sheet and script.
 //     html/template escapes all crawled content; the policy is an additional protection.
 //   - No page makes the browser send a request to another server. A link to a crawled site does not

@@ -14,16 +14,16 @@ import (
 
 // # Incoming links
 //
-// A store keeps the links of a page with the page, so it finds outgoing links at once, but not
-// incoming links. The view therefore reads the links of all pages once. For each page, it records
+// A store keeps the links of a page with the page, so outgoing links can be looked up directly, but
+// incoming links cannot. So the view reads the links of all pages once. For each page, it records
 // how many pages link to it, and the first of these pages. The text of a link is read from the
 // linking page when the link is shown.
 //
-// The result takes 8 bytes for each record and 4 for each recorded link, and three times as much
-// while it is computed. It is computed in the background when a user views a page for the first
-// time, and is kept until a user asks for a new result with a form. While a crawl in this process
-// writes to the store, only the form starts the computation, because viewing a page must not slow
-// down a crawl.
+// The result takes 8 bytes per record and 4 per recorded link, and three times that while it is
+// being computed. It is computed in the background when a user views a page for the first time, and
+// is kept until a user requests a new result with a form. While a crawl in this process is writing
+// to the store, only the form starts the computation, because viewing a page must not slow down a
+// crawl.
 
 // These limit how many links are recorded: maxInward linking pages for one URL, and maxNoted for
 // all URLs, which take 256 MB. Further links are only counted.
@@ -41,7 +41,7 @@ type inward struct {
 	from  []uint32 // linking pages, grouped by the page they link to
 }
 
-// linking returns the recorded pages that link to a page, and the number of all pages that do.
+// linking returns the recorded pages that link to a page, and the total number of pages that do.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
@@ -194,7 +194,7 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long a request may spend looking up the texts of links. The look-up is slow for a
+// linkTime is how long a request may spend looking up the text of links. The look-up is slow for a
 // linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A latest contains the last result of a long computation over the whole store. At most one
-// computation runs at a time. Requests do not wait for it but show the last result.
+// A latest holds the last result of a long computation over the whole store. At most one
+// computation runs at a time. Requests do not wait for it; they show the last result.
 type latest[T any] struct {
 	mu      sync.Mutex
 	made[T] // guarded by mu
 }
 
-// A made contains the last result, and the state of the next computation.
+// A made holds the last result and the state of the next computation.
 type made[T any] struct {
 	result T         // last result; the zero value if there is none
 	at     time.Time // start of the computation of the last result

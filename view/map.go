@@ -31,7 +31,7 @@ type mapRow struct {
 // host.
 type mapCell struct {
 	Pages int64
-	Heat  int // colour, 0 to 5, for the share of these pages among all pages of the row's host
+	Heat  int // color, 0 to 5, for the share of these pages among all pages of the row's host
 }
 
 // A hostPair is a pair of hosts. Pages is the number of pages on Host that are duplicates of pages
@@ -39,7 +39,7 @@ type mapCell struct {
 type hostPair struct {
 	Host, Of string
 	Pages    int64
-	All      int64 // number of all pages on Host
+	All      int64 // total number of pages on Host
 	place    shared
 }
 

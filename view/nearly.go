@@ -10,19 +10,19 @@ import (
 
 // # Pages that are almost duplicates
 //
-// The finding "nearly" requires a comparison of all pages. An audit of a large store therefore
-// lacks it, until a user opens the page of the finding. That page starts the comparison that the
-// page "Similarity" also shows, unless its result already exists, and then repeats the audit with
-// that result. If a crawl in this process writes to the store, only a form starts the comparison.
+// The finding "nearly" requires a comparison of all pages. An audit of a large store lacks it until
+// a user opens the page of the finding. Unless there is a result already, that page starts the
+// comparison that the page "Similarity" also shows. Then it repeats the audit with the result. If a
+// crawl in this process is writing to the store, only a form starts the comparison.
 
 // nearlyName is the name of the list and the finding of pages that are almost duplicates.
 const nearlyName = "nearly"
 
-// A nearlyView is the data for the page of the finding "nearly" while it has no rows yet.
+// A nearlyView is the data for the page of the finding "nearly" as long as the finding has no rows.
 type nearlyView struct {
 	Form      string
 	Comparing bool
-	Done      int64 // percentage of the comparison that is done
+	Done      int64 // percentage of the comparison that is complete
 	Auditing  bool
 	Failed    string
 }

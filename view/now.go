@@ -27,7 +27,7 @@ type Crawl interface {
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // stops starting requests until GoOn is called
+	Pause() // sends no new requests until GoOn is called
 	GoOn()
 	Stop() // ends the crawl when the requests in flight are finished, like Ctrl-C
 }
@@ -53,7 +53,7 @@ type End struct {
 	Note string
 }
 
-// A Saving is the number of URLs that were not fetched for a given reason.
+// A Saving is the number of URLs left unfetched for one reason.
 type Saving struct {
 	Why     string
 	Fetches int64
@@ -274,7 +274,7 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These are limits for the list of newest clusters: the number of clusters shown, the number of
+// These are limits on the list of newest clusters: the number of clusters shown, the number of
 // members of each, and the number of most recent rows that are searched for new members.
 const (
 	newestShown = 4
@@ -361,8 +361,8 @@ func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 const maxStreams = 8
 
 // events sends the browser each changed section of the page "Now", about once a second, as
-// server-sent events. To limit the load, it waits after each round for at least fifty times the
-// duration of the round.
+// server-sent events. To limit the load, it waits after each round for at least fifty times as long
+// as the round took.
 func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case v.streams <- struct{}{}:

@@ -11,9 +11,9 @@ import (
 // # Orders
 //
 // An order is a list of all row numbers, sorted by one column. It is created when a request first
-// asks for lists sorted by that column. Later rows are sorted and merged into the order. If sorting
-// or merging would take too long for a request, it runs in the background, and until then lists are
-// in crawl order.
+// asks for a list sorted by that column. Later rows are sorted and merged into the order. If
+// sorting or merging would take too long for a request, it runs in the background, and until then
+// lists are in crawl order.
 
 // columns lists the columns that lists can be sorted by, each with a comparison of two rows. The
 // first column is the crawl order, which is the order of the row numbers.

@@ -118,8 +118,8 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// These limit the search for similar pages: the number of pages compared by their sketches, the
-// number of these pages compared by their texts, and the lowest resemblance shown.
+// These limit the search for similar pages: the number of pages compared by sketch, the number of
+// these compared by text, and the lowest resemblance shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12
@@ -158,8 +158,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces the estimated resemblances with exact ones for pages whose texts are in the
-// store.
+// measure replaces the estimated resemblances with exact ones for pages whose text is in the store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil

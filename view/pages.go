@@ -90,7 +90,7 @@ type heading struct {
 type list struct {
 	Query    url.Values
 	Search   string
-	Text     bool // whether the search also covers texts
+	Text     bool // whether the search also covers the text of the pages
 	Hosts    []string
 	Verdicts []string
 	Kinds    []string
@@ -229,14 +229,14 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// These limit a search in the texts of pages, which are read from the store: the maximum duration
-// of a search, and the number of texts read with one call.
+// These limit a search in the text of pages, which is read from the store: the maximum duration of
+// a search, and the number of pages read with one call.
 const (
 	searchTime  = 120 * time.Millisecond
 	textsAtOnce = 64
 )
 
-// searchTexts adds to found the pages whose texts contain all words of q, in list order, starting
+// searchTexts adds to found the pages whose text contains all words of q, in list order, starting
 // after the row given in q. It stops when the list is full or searchTime has passed.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)

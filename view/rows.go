@@ -14,11 +14,11 @@ import (
 
 // # The rows
 //
-// A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
-// not sort, filter or search. The view therefore keeps a row in memory for each record. A row has
-// the fields that lists are sorted and filtered by, and the beginning of its URL and title, which
-// can be searched. It also has a fingerprint, to find similar pages. Lists are built from the rows,
-// and only the records in the shown part of a list are read from the store.
+// A store can find a page by its ID, and list the pages committed after a cursor. It does not sort,
+// filter or search. So the view keeps a row in memory for each record. A row has the fields that
+// lists are sorted and filtered by, and the beginning of its URL and title, which can be searched.
+// It also has a fingerprint, to find similar pages. Lists are built from the rows, and only the
+// records in the shown part of a list are read from the store.
 //
 // A row takes about 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
 // A search runs over the strings of a whole chunk at once. A page that was visited again gets a new
@@ -26,8 +26,8 @@ import (
 
 const chunkRows = 4096
 
-// The maximum number of bytes of the URL and the title in a row. Searching and sorting ignore
-// further bytes.
+// These are the maximum numbers of bytes of the URL and the title in a row. Searching and sorting
+// ignore further bytes.
 const (
 	urlKept   = 200
 	titleKept = 100
@@ -86,10 +86,10 @@ func placeIn(words []string, word string) uint8 {
 
 // A fingerprint holds the low four bits of the first 80 minima of a page's sketch. Two pages agree
 // in one of the 80 numbers if the minima are equal, and by chance in one of 16 cases if they are
-// not. The share of equal numbers therefore estimates the resemblance (b-bit minwise hashing: Li
-// and König, 2010). The estimate is a little less precise than with whole sketches: its standard
-// error is .028 at resemblance 0, and .05 at .5. Comparing a million fingerprints takes about 20
-// ms, so the most similar pages are found without an index, even at a low resemblance.
+// not. So the share of equal numbers estimates the resemblance (b-bit minwise hashing: Li and
+// König, 2010). The estimate is a little less precise than with whole sketches: its standard error
+// is .028 at resemblance 0, and .05 at .5. Comparing a million fingerprints takes about 20 ms, so
+// the most similar pages are found without an index, even at a low resemblance.
 type fingerprint [5]uint64
 
 const fingerprintLen = 80 // number of minima in a fingerprint
@@ -112,7 +112,7 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 	return (float64(fingerprintLen-differ)/fingerprintLen - 1.0/16) / (15.0 / 16)
 }
 
-// A host contains counts of the records of one host, without dead rows.
+// A host holds counts of one host's records, without dead rows.
 type host struct {
 	name    string
 	records int64
@@ -129,8 +129,8 @@ type cluster struct {
 // pages of the host leader.
 type shared struct{ member, leader uint32 }
 
-// rows contains all rows, with counts over them. Only one goroutine may add rows. Readers must hold
-// the lock of [index].
+// rows holds all rows and counts of them. Only one goroutine may add rows. Readers must hold the
+// lock of [index].
 type rows struct {
 	chunks   []*chunk
 	n        int // number of rows, including the old rows of pages that were visited again

@@ -47,8 +47,8 @@ type Options struct {
 	Address string       // address that the server listens on
 	Token   string       // token that the first request of a browser must contain; "" if none is needed
 
-	// Alike compares all pages of a store with each other. It regularly calls tell with the share
-	// of the comparison that is done, from 0 to 1.
+	// Alike compares all pages of a store with each other. It regularly calls tell with the
+	// completed share of the comparison, from 0 to 1.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
 	// Nearly finds the pages that are almost duplicates, for audits. If Nearly is nil or returns nil,
 	// audits list these pages as not checked.
@@ -62,7 +62,7 @@ type Options struct {
 	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; called if Crawl is nil
 }
 
-// A View handles requests from browsers. The handler of each kind of page is in a file of its own.
+// A View handles requests from browsers. Each kind of page has its handler in a separate file.
 type View struct {
 	opt    Options
 	form   string // token required in each form that changes something
@@ -74,11 +74,11 @@ type View struct {
 
 	auditing   latest[*audit.Audit]
 	comparison latest[Alike] // result of the comparison of all pages with each other
-	compared   atomic.Int64  // percentage of the running comparison that is done
+	compared   atomic.Int64  // percentage of the running comparison that is complete
 	// the incoming links of all pages
 	incoming latest[*inward]
 
-	streams chan struct{} // one element for each browser that follows the crawl; limits their number
+	streams chan struct{} // one element for each browser following the crawl; limits their number
 
 	life   context.Context
 	end    context.CancelFunc

@@ -252,7 +252,7 @@ func slide(side, other []place, tokens []uint64, starts []bool) {
 	}
 }
 
-// moved marks as moved the parts of common runs that have not been matched otherwise.
+// moved marks as moved the parts of common runs that have not been matched in another way.
 func (m *matching) moved() {
 	move := 0
 	for _, r := range m.runs {

@@ -61,7 +61,7 @@ type Options struct {
 	Shared  string                                       // flag that is set above all sections and applies to all commands
 	Flags   map[string][]string                          // names of the flags of each command
 	Ignored func(flag string) bool                       // reports whether a flag of the running command must not be set from the file; may be nil
-	Host    func(h *access.Host) Setter                  // returns a setter for the settings of a host that are also flags; nil means that sections of hosts are only checked for unknown keys
+	Host    func(h *access.Host) Setter                  // returns a setter for the settings of a host that are also flags; nil means that host sections are only checked for unknown keys
 	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil means [os.LookupEnv]
 	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name; may be nil
 }
@@ -243,8 +243,8 @@ func (p *parser) command(path []string, value any) error {
 	return nil
 }
 
-// take adds a flag to the file if it is wanted, which means that it is for the running command, and
-// if Options.Ignored does not exclude it.
+// take adds a flag to the file if it is for the running command (wanted), and Options.Ignored does
+// not exclude it.
 func (p *parser) take(path []string, value any, wanted bool) error {
 	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
 		return nil

@@ -12,7 +12,7 @@ import (
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fill replaces each ${NAME} in a text with the environment variable of that name, and each
-// ${file:PATH} with the content of that file without its last line break. $${ stands for ${.
+// ${file:PATH} with the content of that file without its last line break. $${ becomes ${.
 func (p *parser) fill(path []string, text string) (string, error) {
 	var filled strings.Builder
 	for {

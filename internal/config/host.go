@@ -179,7 +179,7 @@ func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	if f.List && f.Name != "include" && f.Name != "exclude" {
 		return p.errorf(path, "%s: takes one value, not an array", f.Name)
 	}
-	if f.List && len(f.Values) == 0 { // an empty array overrides the patterns of the crawl
+	if f.List && len(f.Values) == 0 { // an empty array overrides the crawl's patterns
 		if f.Name == "include" {
 			h.Include = []*regexp.Regexp{}
 		} else {

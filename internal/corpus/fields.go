@@ -106,7 +106,7 @@ func (f *Fields) text(ask extract.Options, name string, members members) (Text, 
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(members.names))
 }
 
-// buffers is a pool of memory for the texts of lines.
+// buffers is a pool of memory for the text of a line.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // giveBack returns a buffer to the pool, unless it is too large to keep.
@@ -124,8 +124,8 @@ func fieldType(field string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// stringOf returns the value of a string field. The value null counts as "". The result may be in
-// the memory of buffer.
+// stringOf returns the value of a string field. The value null counts as "". The result may be
+// stored in buffer.
 func stringOf(field string, buffer *[]byte, raw []byte) ([]byte, error) {
 	switch kind := valueKind(raw); kind {
 	case "string":
@@ -179,8 +179,7 @@ func orList(names []string) string {
 
 const maxListed = 8
 
-// itHas returns a text that lists the fields of a record, so that users see which ones they can
-// select.
+// itHas returns a text that lists the fields of a record, to show users which ones they can select.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {

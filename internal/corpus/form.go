@@ -18,13 +18,13 @@ import (
 // # Detecting the form of a file
 //
 // A file that the user named is read whatever its form: JSON Lines, a JSON array, CSV or TSV, HTML,
-// or any other text. In a folder, only texts that are written for people are read, because folders
-// of pages are full of other text: style sheets, drawings, programs, build files. Texts for people
-// are detected by the usual file endings, or by a name such as README. HTML and PDF are detected by
-// their first bytes, whatever the ending of the name ("index.php?id=3"), and JSON Lines by the
-// first line. A file that matches a pattern of Include is read if it is any kind of text.
+// or any other text. In a folder, only text written for people is read, because folders of pages
+// are full of other text: style sheets, drawings, programs, build files. Text for people is
+// detected by the usual file extensions, or by a name such as README. HTML and PDF are detected by
+// their first bytes, whatever the extension ("index.php?id=3"), and JSON Lines by the first line. A
+// file that matches a pattern in Include is read if it is any kind of text.
 
-// A form tells how a file is divided into records: by lines, by the rows of a table, or not at all.
+// A form says how a file is divided into records: by lines, by the rows of a table, or not at all.
 type form struct {
 	is   formKind
 	kind string // media type, if the whole file is one text; for a skipped file, the kind under which it is counted
@@ -96,7 +96,7 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// Users recognise the kind of a file by its extension.
+// Users recognize the kind of a file by its extension.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -158,8 +158,8 @@ func TypeOf(name string) string {
 const bom = "\uFEFF" // byte order mark, which some editors write at the beginning of a file
 
 // beginsAsLines reports whether a file is JSON Lines, and returns the bytes that were read to
-// detect this. The extension may be enough. Otherwise the first line that is not blank decides: it
-// must be an object with a text, or with another field that a line may have.
+// detect this. The extension may be enough. Otherwise the first nonblank line decides: it must be
+// an object with a text, or with another field that a line may have.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
 		return nil, true, nil

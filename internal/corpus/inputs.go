@@ -2,7 +2,7 @@
 // pages, plain text, the documents of package document, JSON Lines, Parquet and web archives. Each
 // may be compressed with gzip or zstd. Start with [Inputs.Records].
 //
-// The same inputs give the same records in the same order, each file once, so that results are
+// The same inputs give the same records in the same order, each file once, so results are
 // reproducible. A [Record] contains the unchanged bytes of an input. [Record.Text] extracts the
 // text, and is safe for concurrent use.
 //
@@ -44,7 +44,7 @@ type Inputs struct {
 }
 
 // Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable
-// and Passed, because the first reading has done so.
+// or Passed, because the first read has done so.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
@@ -160,7 +160,7 @@ func (in *Inputs) chosen(path string) bool {
 }
 
 // walk calls found for root if root is a file, or for each file below root if it is a folder. It
-// also passes the resolved absolute path, by which a file that is reached twice is recognised.
+// also passes the resolved absolute path, to recognize a file that is reached twice.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -14,10 +14,10 @@ import (
 // # Reading JSON lines
 //
 // A JSON line has many members, and only two are read: the text and its name. encoding/json would
-// decode a line twice, once to find the members and once to read the strings. Therefore this file
-// has a scanner that checks a line and finds the bytes of its members in one pass. It accepts the
-// lines that encoding/json accepts, and reads the same values from them; a fuzz test compares the
-// two. For an invalid line, encoding/json gives the error.
+// decode a line twice, once to find the members and once to read the strings. The scanner in this
+// file checks a line and finds the bytes of its members in one pass. It accepts the lines that
+// encoding/json accepts, and reads the same values from them; a fuzz test compares the two. For an
+// invalid line, encoding/json gives the error.
 
 type member struct {
 	name  []byte
@@ -59,7 +59,7 @@ func membersOf(raw []byte) (members, error) {
 	return nil, json.Unmarshal(raw, &all)
 }
 
-// A scanner reads a JSON text. Its methods report whether the bytes from raw[at] onwards are valid,
+// A scanner reads a JSON text. Its methods report whether the bytes from raw[at] onward are valid,
 // and advance at past them.
 type scanner struct {
 	raw   []byte
@@ -256,8 +256,8 @@ func hex4(b []byte) rune {
 // invalid UTF-8 byte and each unpaired surrogate. The result may be a part of raw.
 func unquoted(raw []byte) []byte { return unquotedIn(new([]byte), raw) }
 
-// unquotedIn is like unquoted. If the result is not a part of raw, it is in the memory of buffer,
-// which grows as needed.
+// unquotedIn is like unquoted. If the result is not part of raw, it is stored in buffer, which
+// grows as needed.
 func unquotedIn(buffer *[]byte, raw []byte) []byte {
 	raw = raw[1 : len(raw)-1]
 	if !utf8.Valid(raw) {

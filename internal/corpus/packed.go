@@ -42,7 +42,7 @@ type Unpacker struct {
 }
 
 // Unpack returns a reader for the content of the file f with the given name. It detects compression
-// by the first bytes and not by the name. It fails if those bytes belong to a compressed format but
+// by the first bytes, not by the name. It fails if those bytes belong to a compressed format but
 // are invalid.
 func Unpack(f io.Reader, name string) (*Unpacker, error) {
 	b := bufio.NewReaderSize(f, bufferSize)

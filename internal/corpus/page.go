@@ -17,8 +17,8 @@ import (
 // PageField is a header field that a skink crawl adds to its response and metadata records. Its
 // value says whether the crawl used the response as the page of its URL. The value is "no" for a
 // robots.txt, for a response after which the URL was requested again, and for a failed visit. An
-// error page that is sent with status 200 counts as a failed visit, although a single response does
-// not show this. DetailField and the field that names the problem give the reason; see
+// error page that is sent with status 200 counts as a failed visit, even though a single response
+// does not show this. DetailField and the field that names the problem give the reason; see
 // [crawler.Problem.Answered]. Other programs ignore these fields, as the WARC specification allows.
 const (
 	PageField   = "Skink-Page"
@@ -29,8 +29,8 @@ const (
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is the information about a URL that a crawl writes to a metadata record, as JSON. It is
-// the verdict on the page, or the reason why there is no response.
+// A Remark is what a crawl writes about a URL to a metadata record, as JSON: the verdict on the
+// page, or the reason why there is no response.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
 	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
@@ -44,9 +44,9 @@ type Remark struct {
 // TypeRemark is the content type of the metadata records that contain a [Remark].
 const TypeRemark = "application/json"
 
-// PageOf converts a WARC record into the page that a crawl with opt would have made. It returns a
-// page for the response of a web server, a file without a response (resource record), the text of a
-// page (conversion record), and a [Remark] of a skink crawl about a URL without a response.
+// PageOf converts a WARC record into the page that a crawl with opt would have produced. It returns
+// a page for the response of a web server, a file without a response (resource record), the text of
+// a page (conversion record), and a [Remark] of a skink crawl about a URL without a response.
 //
 // PageOf returns nil and no error for a record that accompanies another, such as a request. For
 // other records without a page it returns a [*PassedError]. Examples are a robots.txt, a response
@@ -96,14 +96,14 @@ func Accompanies(rec *warc.Record) bool {
 	switch rec.Type() {
 	case warc.Info, warc.Request:
 		return true
-	case warc.Metadata: // only a metadata record with a Remark stands for a page
+	case warc.Metadata: // only a metadata record with a Remark represents a page
 		return rec.Header.Get(PageField) != NoAnswer
 	}
 	return false
 }
 
-// OtherType returns a [*PassedError] if records of this type never contain a page, and otherwise
-// nil.
+// OtherType returns a [*PassedError] if records of this type never contain a page, and nil
+// otherwise.
 func OtherType(rec *warc.Record) error {
 	switch t := rec.Type(); t {
 	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:

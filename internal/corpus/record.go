@@ -26,7 +26,7 @@ type Record struct {
 	Num   int    // index among all records, from 0
 	Input string // file name as given by the user or as found in a folder; "-" for standard input
 	Line  int    // line number in a JSON Lines file, from 1; 0 if the record is a whole file
-	Raw   []byte // decompressed bytes, without a line end
+	Raw   []byte // decompressed bytes, without a line break
 	Type  string // media type, if the record is a whole file; otherwise ""
 
 	unit     string     // unit of Line in messages; "" means lines

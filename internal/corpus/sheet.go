@@ -19,7 +19,7 @@ import (
 // the column names. In a file whose name ends in .tsv or .tab, tabs separate the cells. In other
 // files, the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
 //
-// An element of a JSON array is read as a JSON line, too. Files of either form may be larger than
+// An element of a JSON array is also read as a JSON line. Files of either form may be larger than
 // the available memory, so both are read record by record, and no record may be longer than
 // Inputs.MaxRecord.
 
@@ -76,8 +76,8 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 	}
 }
 
-// The function that commaRows returns reads the next row and returns its cells and the number of
-// its first line.
+// commaRows returns a function that reads the next row and returns its cells and the number of its
+// first line.
 func commaRows(from *boundedReader, comma rune) func() (cells []string, line int, err error) {
 	rows := csv.NewReader(from)
 	rows.Comma, rows.FieldsPerRecord = comma, -1

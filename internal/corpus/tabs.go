@@ -11,10 +11,10 @@ import (
 //
 // TSV has two dialects. In one of them, a quotation mark is an ordinary character, so a cell may be
 // "Heroes" (album). In the other, a cell in quotation marks may contain tabs and line breaks, as in
-// CSV. Package csv reads the first dialect wrongly: it joins the rows after a cell that begins with
-// a quotation mark. A tabReader therefore reads a cell as quoted only if its closing quotation mark
-// is before a tab or at the end of a line, and all quotation marks in the cell are doubled.
-// Otherwise the quotation marks belong to the text.
+// CSV. Package csv misreads the first dialect: it joins the rows after a cell that begins with a
+// quotation mark. So a tabReader reads a cell as quoted only if its closing quotation mark is
+// before a tab or at the end of a line, and all quotation marks in the cell are doubled. Otherwise
+// the quotation marks belong to the text.
 //
 // Known weakness: if an unquoted cell begins with a quotation mark and a later cell ends with one,
 // and none is between them, the cells are joined.
@@ -22,7 +22,7 @@ import (
 type tabReader struct {
 	from *bufio.Reader
 	most int       // maximum size in bytes of a line, and of a quoted cell
-	next []tabLine // lines that were read but not used yet
+	next []tabLine // lines that have been read but not yet used
 	used int
 	raw  string // the last row, without its line break
 	err  error  // error of from, returned once next is empty
@@ -34,8 +34,8 @@ type tabLine struct {
 	long bool
 }
 
-// row returns the cells of the next row that is not blank, and the number of its first line. The
-// error wraps [ErrTooLong] if the line is too long. The next call then returns the next row.
+// row returns the cells of the next nonblank row, and the number of its first line. The error wraps
+// [ErrTooLong] if the line is too long. The next call then returns the next row.
 func (t *tabReader) row() (cells []string, line int, err error) {
 	first, err := t.read()
 	for err == nil && first == (tabLine{}) {

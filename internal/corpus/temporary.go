@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Temporary creates a file for data that does not fit into memory. Call done to close and remove
-// the file. On systems that can remove open files, it is removed at once, so that a killed process
+// Temporary creates a file for data that does not fit in memory. Call done to close and remove the
+// file. On systems that can remove open files, it is removed at once, so that a killed process
 // leaves nothing behind.
 func Temporary(prefix string) (f *os.File, done func() error, err error) {
 	if f, err = os.CreateTemp("", prefix); err != nil {

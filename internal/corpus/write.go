@@ -21,11 +21,11 @@ import (
 
 // # Writing records unchanged
 //
-// The output is read by programs that know the format of the corpus, but not skink. Therefore a
-// record is written as it was read. A JSON line keeps its bytes, and the note is inserted at its
-// end. A row of CSV or TSV keeps its cells if the output is CSV or TSV; otherwise it becomes a JSON line.
-// An element of a JSON array remains an element if the name of the output ends in .json; otherwise
-// it becomes a JSON line. A row of Parquet keeps its columns, and the columns of the note follow. A
+// The output is read by programs that know the format of the corpus, but not skink. So a record is
+// written as it was read. A JSON line keeps its bytes, and the note is inserted at its end. A row
+// of CSV or TSV keeps its cells if the output is CSV or TSV; otherwise it becomes a JSON line. An
+// element of a JSON array remains an element if the name of the output ends in .json; otherwise it
+// becomes a JSON line. A row of Parquet keeps its columns, and the columns of the note follow. A
 // record of a web archive is unchanged, and a metadata record with the note follows. A file that is
 // one text becomes a line {"url","text"} or {"url","html"}, which skink reads as the same text.
 
@@ -318,7 +318,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
-	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshalling cannot fail, because the numbers are finite
+	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshaling cannot fail, because the numbers are finite
 		return line
 	}
 	var added []byte

@@ -160,10 +160,10 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 	return e
 }
 
-// leadsOn reports whether the links of a duplicate are followed although its text is not kept. The
-// leader is assumed to have the same links only if both pages are on one host. On another host, the
-// links of a copy lead to copies of other pages. Links of seeds, of their redirect targets and of
-// home pages are always followed, because they lead to the pages of a site.
+// leadsOn reports whether the links of a duplicate are followed even though its text is not kept.
+// The leader is assumed to have the same links only if both pages are on one host. On another host,
+// the links of a copy lead to copies of other pages. Links of seeds, of their redirect targets and
+// of home pages are always followed, because they lead to the pages of a site.
 func leadsOn(r *store.Record) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
 }

@@ -15,8 +15,8 @@ import (
 
 // # Memory for reading a page
 //
-// The memory of all pages that are read at the same time is limited, because one page of 10 MB may
-// need several hundred MB. A worker acquires a share of this memory before it reads a page. It
+// The total memory for pages being read at the same time is limited, because a single page of 10 MB
+// may need several hundred MB. A worker acquires a share of this memory before it reads a page. It
 // acquires the whole share at once, so while it waits it holds nothing that another worker needs.
 // The page's size determines the upper bound of the share: [extract.Options] bounds the tree, and
 // the rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured
@@ -30,7 +30,7 @@ import (
 // share.
 
 const (
-	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are
+	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are light
 	lightAByte = 16
 
 	treeCost = 2.2 // bytes of memory per byte of a tree, including the tree itself
@@ -42,7 +42,7 @@ const (
 	often     = 0.125 // if the trees of more than this fraction of pages are not light, the largest share is reserved from the start
 )
 
-// costs estimates the memory that pages need, by their size, from the pages that have been read.
+// costs estimates how much memory a page of a given size needs, from the pages read so far.
 type costs struct {
 	mu    sync.Mutex
 	heavy [65]float64 // guarded by mu: fraction of pages whose tree was not light, by the bit length of the page size
@@ -75,7 +75,7 @@ func (c *costs) learn(size int, outgrown bool) {
 
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
-// The memory that a document needs depends little on the size of its file.
+// The memory needed to read a document depends little on the size of its file.
 func documentCost(documents *document.Reader, body []byte) int64 {
 	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MaxText(len(body)))
 }
@@ -89,7 +89,7 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	body, _ := page.Document()
 	size := len(body)
 	if r.opt.isDocument(page) {
-		// Wait here and not in the document reader. There, the document would already have reserved
+		// Wait here, not in the document reader, where the document would already have reserved
 		// memory that pages need.
 		if err := send(ctx, r.documents, struct{}{}); err != nil {
 			return nil, nil, err

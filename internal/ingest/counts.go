@@ -98,10 +98,9 @@ func (c *counts) replace(j *judgement) {
 	c.all.Add(&j.record)
 }
 
-// The pages of other workers are counted at intervals of countEvery. If counting is slow, the
-// interval is countShare times as long as the counting. If the crawl is at most nearLimit pages
-// below its limit, the interval is countNear. Several workers fetch nearLimit pages in a few
-// seconds.
+// The pages of other workers are counted every countEvery. If counting is slow, the interval is
+// countShare times as long as the last count took. If the crawl is within nearLimit pages of its
+// limit, the interval is countNear. Several workers fetch nearLimit pages in a few seconds.
 const (
 	countEvery = 200 * time.Millisecond
 	countShare = 20

@@ -4,17 +4,16 @@ import (
 	"strings"
 )
 
-// These constants limit how much of a change a record keeps. That is enough to show what the change
-// is about.
+// These constants limit how much of a change a record keeps: just enough to show what the change is
+// about.
 const (
 	maxShown  = 400 // maximum number of bytes of the added text, and of the removed text
 	maxBefore = 3   // number of unchanged words shown on each side
 )
 
-// difference compares two versions of a page's text, and returns the text that was added and the
-// text that was removed. These are whole lines. If as many lines were added as removed, only the
-// differing words are returned, with a few unchanged words around them. Both results are truncated
-// to maxShown bytes.
+// difference compares two versions of a page's text, and returns the added and the removed text, in
+// whole lines. If as many lines were added as removed, only the differing words are returned, with
+// a few unchanged words around them. Both results are truncated to maxShown bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
 	if len(gone) == len(came) {
@@ -41,7 +40,7 @@ func without(text, other string) (lines []string) {
 	return lines
 }
 
-// core removes the common words at the beginning and at the end of two blocks, except for
+// core removes the words that two blocks share at the beginning and at the end, except for
 // maxBefore words on each side.
 func core(a, b string) (string, string) {
 	x, y := strings.Fields(a), strings.Fields(b)

@@ -283,7 +283,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 }
 
 // gather judges again the pages that still follow a member of the given leader's cluster, because
-// that member led them before. Then it elects the leader of the cluster.
+// that member used to lead them. Then it elects the leader of the cluster.
 func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 	var members []dedup.Hash
 	for r, err := range e.store.Members(ctx, []dedup.Hash{leader}) {

@@ -10,7 +10,7 @@ import (
 
 // electing is a set of locks, one for each cluster of duplicates. A page may change the leader of a
 // cluster only while it holds the lock of the cluster. A cluster is identified by the id of its
-// leader. A page acquires all locks that it needs at once, and releases them before it waits for
+// leader. A page acquires all the locks it needs in one step, and releases them before it waits for
 // others, so there is no deadlock.
 //
 // If several pages wait for a cluster, the page that would lead the others gets the lock first. So

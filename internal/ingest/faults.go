@@ -47,8 +47,8 @@ func isHTML(header http.Header) bool {
 	return strings.Contains(strings.ToLower(header.Get("Content-Type")), "html")
 }
 
-// smallBody is the maximum size in bytes of a response that fits into one packet, so that
-// compression saves no time.
+// smallBody is the maximum size in bytes of a response that fits into one packet. Compressing such
+// a response saves no time.
 const smallBody = 1400
 
 func headerFaults(all *markup.Set, facts *markup.Facts, header http.Header, secure bool, size int) {

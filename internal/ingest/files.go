@@ -20,10 +20,10 @@ import (
 // # Files
 //
 // The records of a corpus are judged in order, so that the same files always get the same verdicts.
-// Extracting texts, computing sketches and comparing them with the store run on all CPUs, in any
-// order. Two steps run in order: giving names, and committing verdicts, where the store refuses
-// stale verdicts. Records are processed in batches, because most of the time for short texts would
-// otherwise be spent on sending them over channels.
+// Text extraction, sketching and comparison with the store run on all CPUs, in any order. Two steps
+// run in order: naming files, and committing verdicts, which the store refuses if they are stale.
+// Records are processed in batches, because sending short texts over channels one by one would take
+// most of the time.
 
 // FileOptions holds the callbacks for the results of Files.
 type FileOptions struct {

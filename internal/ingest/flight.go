@@ -19,16 +19,16 @@ import (
 // Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
 // still crash the process, by a stack overflow or by exhausting memory. It would do so again after
 // every resume. So a page whose reading takes a long time is marked in the store. If a page is
-// marked when the store is opened, the process died while it read the page. The next time, that
-// page is marked first and then read alone. If the process dies again, the page is recorded as the
-// cause, and is never read again.
+// marked when the store is opened, the process died while reading it. The next time, that page is
+// marked first and then read alone. If the process dies again, the page is recorded as the cause,
+// and is never read again.
 //
 // Marking every page would cost a write for each, and would blame pages that are being read when a
 // user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
 // only after longPage, and reading an ordinary page seldom takes so long.
 //
 // Known weaknesses: A page that crashes the process sooner is not marked. If the process dies twice
-// while it reads a page, the page is never read again, even if the deaths had another cause.
+// while reading a page, that page is never read again, even if the deaths had another cause.
 
 const (
 	longPage  = 200 * time.Millisecond
@@ -42,7 +42,7 @@ const (
 // number is one higher, in case the process dies. Several workers may share the marks. Each writes
 // its own marks. It reads the marks of the others whenever it writes, and at least every readEvery.
 // Only one worker at a time fetches from a host. So if a worker gets a page that another worker has
-// marked, that worker has died.
+// marked, the other worker has died.
 const flightName = "in flight"
 
 const readEvery = time.Second
@@ -55,7 +55,7 @@ type flight struct {
 	store PipelineStore
 
 	mu      sync.Mutex           // guards all fields below
-	deaths  map[string]int       // how often the process died while it read a page, by the URL of each page that was not read to the end; includes the entries of other workers
+	deaths  map[string]int       // by URL, how often the process died while reading the page; only pages that were not read to the end; includes the entries of other workers
 	began   map[string]time.Time // when the reading of each page began
 	marked  map[string]bool      // pages that are being read and are marked in the store
 	ended   map[string]bool      // pages that were read to the end but are still marked in the store
@@ -124,8 +124,8 @@ func (f *flight) end(url string) {
 	delete(f.deaths, url)
 }
 
-// look writes marks for the pages whose reading has taken longer than longPage, and removes the
-// marks of pages that were read to the end.
+// look marks the pages that have been read for longer than longPage, and removes the marks of pages
+// that have been read to the end.
 func (f *flight) look(ctx context.Context, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

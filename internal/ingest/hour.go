@@ -19,7 +19,7 @@ import (
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
 // status 200. Such responses do not mean that its pages have changed. So a visit to a known page
 // counts as failed, as if the server had not answered, if an error page seems to have replaced the
-// page. In this file, the page is then said to have turned. A page has turned if one of these is
+// page. In this file, such a page is said to have turned. A page has turned if one of these is
 // true:
 //
 //   - It has the text that its host shows for URLs that do not exist (soft 404), and had another
@@ -39,19 +39,20 @@ import (
 // outage does not last that long. If the URL was recorded as gone before, the text is stored at the
 // second such visit.
 //
-// When the first completely different page arrives, it is unknown whether other pages of the host
-// will have the same text. The page is not stored then. Its URL is put at the end of its host's
-// queue, and is fetched a second time to decide. A page that was really rewritten costs one more
-// fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
+// When the first completely different page arrives, it is not yet known whether other pages of the
+// host will have the same text. The page is not stored then. Its URL is put at the end of its
+// host's queue, and is fetched a second time to decide. A page that was really rewritten costs one
+// more fetch. The first fetches are recorded in memory only, so the same happens again after a
+// restart.
 //
 // If most of the last visits to a host found error pages in place of the known pages, the host gets
 // no more requests in this run, and its URLs stay pending. Such a run counts as a failed visit to
 // all pages of the host. So if one page has replaced all others for good, the old pages are not
-// kept forever: in the run with number GoneAfter, all of them are visited and recorded as changed.
+// kept forever: in run number GoneAfter, all of them are visited and recorded as changed.
 //
 // Known weakness: If the extraction does not remove the words that a site repeats on all pages, an
-// error page may share half of the words of a page. In this case the first two error pages count as
-// changed pages.
+// error page may share half of the words of a page. In that case, the first two error pages count
+// as changed pages.
 const (
 	// manyAlike is the minimum number of pages with the same new text that count as an outage. Two
 	// such pages may be copies that were edited together.
@@ -66,11 +67,11 @@ const (
 	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
 	// minTurned is the minimum number of pages in these visits that must have been replaced by
-	// error pages before the host gets no more requests. On a small site, a few pages may be edited
+	// error pages before requests to the host stop. On a small site, a few pages may be edited
 	// together.
 	minTurned = 5
-	// maxHeld bounds the number of pages of a host that wait for a second fetch. A host that
-	// rewrites more pages, each with a different text, has no outage.
+	// maxHeld bounds the number of pages of a host waiting for a second fetch. A host that rewrites
+	// more pages, each with a different text, is not having an outage.
 	maxHeld = 1 << 14
 )
 
@@ -91,7 +92,7 @@ type hours struct {
 type hour struct {
 	last   []dedup.Hash                       // for each of the latest visits, oldest first: the text signature of the page if it may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the text signature of each new text, the signatures of the texts that it has replaced
-	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and wait for a second fetch
+	looked map[dedup.Hash]bool                // ids of pages that are completely different from their last versions and are waiting for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has changed for good and has no outage
 	why    string                             // why the host gets no more requests; "" if it gets requests
 }
@@ -109,7 +110,7 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// emptySignature and softSignature stand for the hash of a text: emptySignature for pages that now
+// emptySignature and softSignature take the place of a text hash: emptySignature for pages that now
 // have no text, and softSignature for soft 404s.
 var emptySignature, softSignature = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
@@ -148,8 +149,8 @@ func (h *hours) leave(host string) (why string) {
 	return ""
 }
 
-// weigh decides whether a visit counts as failed although the server answered. If so, it returns
-// the reading of a failed visit, and otherwise got. The argument before is the page's stored
+// weigh decides whether a visit counts as failed even though the server answered. If so, it returns
+// the reading of a failed visit; if not, it returns got. The argument before is the page's stored
 // record. The error is [crawler.ErrLookAgain] if the page must be fetched once more to decide.
 // Pages from an archive never count as failed here, because the crawl that wrote the archive has
 // already decided this.
@@ -310,8 +311,8 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is already that of a soft 404, so that this
-// visit has found no change. It returns true if the text was not kept.
+// wasSorry reports whether the stored text of a page is already that of a soft 404, in which case
+// this visit has found no change. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {

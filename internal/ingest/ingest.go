@@ -30,8 +30,8 @@
 // Pages of an archive (replay.go) and files (files.go) take the same steps. Many of them are read at
 // once, but they are committed in order.
 //
-// A Pipeline holds the state of a run. Types in files of their own hold parts of it: the book of
-// evidence (lessons.go), URLs listed in sitemaps (listed.go), counts (counts.go) and periodic work
+// A Pipeline holds the state of a run. Separate types hold parts of it: the book of evidence
+// (lessons.go), URLs listed in sitemaps (listed.go), counts (counts.go) and periodic work
 // (upkeep.go).
 package ingest
 
@@ -55,7 +55,7 @@ import (
 	"skink/store"
 )
 
-// Options configures how a Pipeline judges pages, and which data of a page it stores.
+// Options configures how a Pipeline judges pages, and which page data it stores.
 type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // Markdown to keep with each text
@@ -198,7 +198,7 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 // pages that arrive later.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
 
-// A crawl detects by a type assertion which of these interfaces its handler implements.
+// A crawl uses type assertions to detect which of these interfaces its handler implements.
 var _ interface {
 	crawler.Handler
 	crawler.Leaver

@@ -199,9 +199,9 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 }
 
 // trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
-// of a leader. It may not if c is about to be judged again. That is so if c is a duplicate of the
-// page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of date.
-// A page without noindex also cannot have a leader with noindex.
+// of a leader. It may not if c is about to be judged again. That is the case if c is a duplicate of
+// the page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of
+// date. A page without noindex also cannot have a leader with noindex.
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
@@ -313,10 +313,9 @@ func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader 
 }
 
 // compareRuns is like compare, but for the rule containment. The page becomes a duplicate of the
-// first leader that contains enough of it. The leaders that share the most of the requested keys
-// come first; leaders that share the same number are in the order of their commits. A leader at the
-// canonical URL of the page precedes them all. The texts of leaders may be long, so they are read
-// one by one, up to [dedup.MaxVerifyWords].
+// first leader that contains enough of it. The leaders that share the most requested keys come
+// first; ties are in commit order. A leader at the canonical URL of the page precedes them all. The
+// texts of leaders may be long, so they are read one by one, up to [dedup.MaxVerifyWords].
 func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	j.record.Verdict = dedup.Unique
 	if len(met) == 0 {

@@ -29,11 +29,11 @@ const leaderOverhead = 320
 // A leaderCache reads leaders from a store, and caches the most recently used. Pages from one
 // template are compared with the same leaders again and again, so a small cache is enough.
 //
-// Pages that have just become leaders are in a separate cache. Files are judged in batches, and a
-// file that repeats another file of its batch is judged again after the other one is committed. By
-// then, the cache still has the shingles of the other file. Reading its text from the store and
-// computing them again would cost more than the rest of the verdict. Most new leaders are never
-// needed, and must not evict the leaders that are needed often.
+// Pages that have just become leaders are kept in a separate cache. Files are judged in batches,
+// and a file that repeats another file of its batch is judged again after the other one is
+// committed. At that point, the cache still has the shingles of the other file. Reading its text
+// from the store and computing them again would cost more than the rest of the verdict. Most new
+// leaders are never needed, and must not evict the leaders that are needed often.
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule

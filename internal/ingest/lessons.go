@@ -18,10 +18,10 @@ import (
 // A [learn.Book] holds the evidence about all hosts. The evidence depends only on the records, in
 // the order of their commits. It is written to the store every writeEvery, together with a cursor.
 // The stored evidence includes all records before the cursor. A pipeline that opens a store adds
-// the records after the cursor. Records that are in the book already change nothing, because each
+// the records after the cursor. Records that are already in the book change nothing, because each
 // URL counts only once. So no evidence is lost when the process is killed.
 //
-// A store that several workers share has no such cursor, because the records of all workers' hosts
+// A store shared by several workers has no such cursor, because the records of all workers' hosts
 // are interleaved. If a worker is killed, its last evidence about each host is lost, at most that
 // of one writeEvery interval.
 
@@ -53,7 +53,7 @@ type lessons struct {
 	shared bool // other workers also write to the store
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: counts the calls of begin since the last call of turn for which done has not been called yet
+	now *sync.WaitGroup // guarded by mu: counts the commits begun since the last call to turn that are not done yet
 }
 
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {
@@ -81,7 +81,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	return nil
 }
 
-// said returns the hashes of a stored page's text that the book compares.
+// said returns the hashes that the book compares, for the text of a stored page.
 func (l *lessons) said(r *store.Record, text string) learn.Text {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)

@@ -14,11 +14,11 @@ import (
 
 // # Pages listed in sitemaps
 //
-// Of several copies, a page that a sitemap lists is preferred as leader; see package precedence. A
-// page may be fetched before its sitemap is read, or long after. When a sitemap lists a stored
-// page, the page's record is marked. For pages that arrive later, a set keeps 8 bytes of a hash for
-// each listed URL. The set is in the store too, so a crawl that was killed can resume. A listed
-// page stays listed even if a later sitemap omits it.
+// Among copies, a page listed in a sitemap is preferred as leader; see package precedence. A page
+// may be fetched before its sitemap is read, or long after. When a sitemap lists a stored page, the
+// page's record is marked. For pages that arrive later, a set keeps 8 bytes of a hash for each
+// listed URL. The set is in the store too, so a killed crawl can resume. A listed page stays listed
+// even if a later sitemap omits it.
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 

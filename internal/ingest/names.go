@@ -19,16 +19,16 @@ import (
 // and a record may also occur twice. The first file keeps the name. The name of a later one is
 // extended by its position, as in "NAME (FILE:LINE)".
 //
-// If the same files are read again, no records may be added to the store. So a file is known if the
-// store has its text under its name, or under the name with its position. If the store has a
-// different text there, the file counts as a new visit: the record gets the new text, and keeps a
-// reference to the old one.
+// Reading the same files again must not add records to the store. So a file is known if the store
+// has its text under its name, or under the name with its position. If the store has a different
+// text there, the file counts as a new visit: the record gets the new text, and keeps a reference
+// to the old one.
 //
 // Known weaknesses: A line that moved in its file counts as a copy of itself if another line had
 // its name first. Shards that each number their lines from 0 must be read in one run. If each is
 // read in its own run, every shard counts as a new visit to the files of the previous shard.
 //
-// The run looks its names up in the store, because a list of all names in memory would grow with
+// The run looks up its names in the store, because a list of all names in memory would grow with
 // the corpus. Only names whose files are not stored yet are kept in memory.
 
 // Names counts the names that were not new.
@@ -170,8 +170,8 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 	return all, err
 }
 
-// meet gives a file a name under which the store has a record. If the record has the same text, the
-// file is known; otherwise it is a new visit.
+// meet gives a file a name that a record in the store already has. If the record has the same text,
+// the file is known; otherwise it is a new visit.
 func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	n.call(f, nth)
 	if f.isKnown(h) {
@@ -215,7 +215,7 @@ func (f *file) qualified(n int) string {
 }
 
 // isKnown reports whether the stored record with a file's name has the file's text. A file without
-// a text counts as known if there is a record.
+// text counts as known if there is a record.
 func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:

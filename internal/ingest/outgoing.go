@@ -54,8 +54,8 @@ func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 }
 
 // kept returns the links that the store keeps, one for each URL, without links to the page itself.
-// Of several links to one URL, kept returns the first, with the text of the first that has a text.
-// The kept link is nofollow only if all of them are.
+// If several links lead to one URL, kept returns the first, with the text of the first that has
+// one. The kept link is nofollow only if all of them are.
 func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
 	places := make([]int32, len(targets)) // for each target, the index of its link in links
@@ -94,7 +94,7 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	return links
 }
 
-// Limits for the fragments that are kept.
+// Limits on the fragments that are kept.
 const (
 	maxFragment  = 200     // in bytes; longer fragments are left out
 	maxFragments = 1 << 14 // in bytes, for all fragments of a page's links to one URL

@@ -145,8 +145,8 @@ func (got *reading) notText(body []byte) *reading {
 	return &other
 }
 
-// failed returns the reading of a visit that counts as failed although the server sent a page. It
-// keeps the links of that page.
+// failed returns the reading of a visit that counts as failed even though the server sent a page.
+// It keeps the links of that page.
 func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	r := &got.seen
 	return &reading{

@@ -32,9 +32,9 @@ const (
 )
 
 // restlessIn returns the short passages in which a page's text differs from the kept text. The
-// argument last contains the passages found at the last visit. The result only is true if the texts
-// do not differ otherwise, and each passage has changed at each of the last restlessVisits visits.
-// If the text was not kept, restlessIn returns no passages.
+// argument last contains the passages found at the last visit. The result only is true if nothing
+// else differs, and each passage has changed at each of the last restlessVisits visits. If the text
+// was not kept, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
 	if was == nil || !was.Kept {
 		return nil, false

@@ -66,7 +66,7 @@ func isExempt(r *store.Record, soft *learn.Soft) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || r.URL == soft.Real
 }
 
-// soften returns the reading of a failed visit if a page is a soft 404, and otherwise got.
+// soften returns the reading of a failed visit if a page is a soft 404, and got otherwise.
 func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMatch, error) {
 	if got.notModified {
 		return got, softMatch{}, nil

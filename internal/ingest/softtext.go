@@ -14,7 +14,7 @@ import (
 
 // # Comparing a page with the answer to a probe
 //
-// A page that wrongly counts as an error is lost, which is worse than an error that is kept. So the
+// A page that wrongly counts as an error is lost, which is worse than keeping an error page. So the
 // texts must have the same words, not just a share of them: a page may have only 35 words about a
 // product in a template of 400 words. Many answers repeat the URL. So the words of the page's URL
 // and of the probe are ignored in both texts. A page is then equal to the answer if its title has
@@ -22,13 +22,13 @@ import (
 //
 //   - The texts have the same words, in any order. A few words with digits may differ on either
 //     side, such as a time or a counter: at most maxOwn, and at most one in oneIn of the answer's
-//     words. On some sites, real pages with other titles differ from the answer by a few words
-//     only. So the number of differing words must be below half of that of the nearest of these
+//     words. On some sites, real pages with other titles differ from the answer by only a few
+//     words. So the number of differing words must be less than half that of the nearest of these
 //     pages, and 0 if fewer than minOthers of them are known.
-//   - At least minOthers pages of the pattern have other titles, and the page shares text with
-//     the answer that none of them has: at least minShared runs of three words, and at least one
-//     in shareOfOwn of the page's runs that are not in those other texts. This recognizes error
-//     pages that also show a changing selection of other texts.
+//   - At least minOthers pages of the pattern have other titles, and the page shares text with the
+//     answer that none of them has: at least minShared runs of three words, and at least one in
+//     shareOfOwn of the page's runs that are not in those other texts. This recognizes error pages
+//     that also show a changing selection of other text.
 //
 // Known weaknesses: A page without words of its own cannot be distinguished from the answer. An
 // example is an empty list on a site that shows the same page for lists that do not exist. An

@@ -63,7 +63,7 @@ func (u *upkeep) run(p *Pipeline) error {
 			err = p.reader.flight.look(ctx, now)
 		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
-			again := max(countEvery, countShare*time.Since(began)) // limits the load that counting causes
+			again := max(countEvery, countShare*time.Since(began)) // limits the load from counting
 			if p.counts.nears(p.opt.Limit) {
 				again = countNear
 			}

@@ -19,9 +19,9 @@ import (
 // only the time of the visit is written. A page with different words gets a new record with a
 // reference to the earlier one, and so does a URL that is no longer a page. If a page cannot be
 // fetched, and no response shows that it is gone, it is kept until Options.GoneAfter visits in a
-// row have failed. Some visits count as failed although the server answered; see hour.go.
+// row have failed. Some visits count as failed even though the server answered; see hour.go.
 //
-// Links are followed in each of these cases.
+// Links are followed in all of these cases.
 
 // A visit is a reading that has been compared with the stored record of its page.
 type visit struct {
@@ -63,8 +63,7 @@ func (v *visit) leavesMembers() bool {
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the stored record is from this visit and was therefore written before a
-// crash.
+// answers reports whether the stored record is from this visit, and so was written before a crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
@@ -176,7 +175,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	return v, nil
 }
 
-// isNothing reports whether a record is of a URL that failed or was not fetched.
+// isNothing reports whether a record is for a URL that failed or was not fetched.
 func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }

@@ -41,12 +41,12 @@ func Address(s string) (string, error) {
 // own names, and refuses it otherwise. The argument address is the one that the server was told to
 // listen on.
 //
-// A page in a browser can let its own name resolve to the server's address (DNS rebinding). The
-// browser then lets the page read the server's responses, such as the profiles of a process that
-// listens on loopback. But the page cannot make the browser send a name other than its own. The
-// Host header must therefore be one of the server's names: the address at which the request
-// arrived, localhost on loopback, the name of the machine, or the name that the server was told to
-// listen on.
+// A page in a browser can make its own host name resolve to the server's address (DNS rebinding).
+// The browser then lets the page read the server's responses, such as the profiles of a process
+// that listens on loopback. But the page cannot make the browser send a name other than its own. So
+// the Host header must be one of the server's names: the address at which the request arrived,
+// localhost on loopback, the name of the machine, or the name that the server was told to listen
+// on.
 //
 // The body of a request must arrive within ten seconds, even if the request is refused.
 func Only(address string, next http.Handler) http.Handler {

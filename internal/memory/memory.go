@@ -1,8 +1,8 @@
 // Package memory divides a budget of bytes among concurrent work.
 //
 // Before a goroutine does work that may need a lot of memory, it takes a [Share] of a [Pool]. The
-// share is the most that the work can need, and the goroutine waits until that much of the pool is
-// free. After that, the share can only shrink. A goroutine with a share never waits for another
+// share is the maximum that the work can need, and the goroutine waits until that much of the pool
+// is free. After that, the share can only shrink. A goroutine with a share never waits for another
 // share of the same pool, so there can be no deadlock.
 package memory
 
@@ -22,7 +22,7 @@ type Pool struct {
 	free *semaphore.Weighted
 }
 
-// NewPool returns a pool of size bytes, but of at least one byte.
+// NewPool returns a pool of size bytes, but at least one byte.
 func NewPool(size int64) *Pool {
 	size = max(size, 1)
 	return &Pool{size, semaphore.NewWeighted(size)}
@@ -66,12 +66,12 @@ func (s *Share) Keep(n int64) {
 func (s *Share) Release() { s.Keep(0) }
 
 // Parts divides the memory budget of a process, in bytes. The rest, three eighths, is for the
-// store, the frontier and the program itself. Files that the store maps do not count, because the
-// system can release their pages.
+// store, the frontier and the program itself. Memory-mapped store files do not count, because the
+// system can reclaim their pages.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from reading until storing
 	Leaders int64 // shingles of cluster leaders, for comparing pages with them
-	Bodies  int64 // bodies of pages that wait to be stored; a body that is being read can take three times as much
+	Bodies  int64 // bodies of pages waiting to be stored; a body being read can take three times as much
 }
 
 // Divide divides a budget in bytes into parts. A budget of 0 or less means [Default].

@@ -2,7 +2,7 @@
 // file, and [NewWriter] to write one. A [Schema] keeps the order of its columns.
 //
 // The package can read column names and, at the top level, values as strings or numbers. All other
-// data of a row, such as lists and groups, can only be copied unchanged to a file with the same
+// data in a row, such as lists and groups, can only be copied unchanged to a file with the same
 // schema.
 package table
 
