@@ -25,8 +25,8 @@ import (
 // Weakness: the headings are a fixed list in some 13 languages. Other languages are not covered.
 
 // appendices lists the headings of sections that are not part of an article, in lower case, grouped
-// by first byte. A heading matches a line that is equal to it, or that begins with it and continues
-// with a character other than a letter.
+// by first byte. A line matches a heading if it equals the heading, or begins with it and continues
+// with a non-letter.
 var appendices = byFirst(`
 related articles
 related posts

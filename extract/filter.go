@@ -70,8 +70,8 @@ func (s *survey) take(first, last int32) string {
 }
 
 // fallBack returns the text of the whole page outside elements marked as boilerplate, for a page
-// whose main text is empty. If this text is empty too, the page counts as a page without text.
-// Using the text of its menus would make all such pages of a site look alike.
+// whose main text is empty. If this text is empty too, the page counts as having no text. Using the
+// text of its menus would make all such pages of a site look alike.
 func (s *survey) fallBack(d *Document) {
 	for i := range s.blocks {
 		s.blocks[i].dropped = false

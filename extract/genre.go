@@ -36,8 +36,8 @@ type genre struct {
 }
 
 var (
-	// threadSoftware lists names of forum programs. They occur in <meta name=generator>, and in the
-	// class or id of <html> and <body>.
+	// threadSoftware lists names of forum software, found in <meta name=generator> or in the class or
+	// id of <html> or <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
 	// manualSoftware lists generators of manuals. The rules for labels and repetitions do not apply to

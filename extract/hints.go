@@ -23,7 +23,7 @@ const (
 	markComments                   // readers' comments, by class or id
 	markReviews                    // buyers' reviews and questions below a product
 	markByline                     // line with the author and the date of a text
-	markSignature                  // class "signature": the signature below a forum post, or in a manual the signature of a function
+	markSignature                  // class "signature": a signature below a forum post, or a function's signature in a manual
 	markCall                       // a call to action: a form, a banner
 	markRelated                    // links to related, popular or sponsored articles
 	markSpeech                     // cancels markUser: "user-content" is the text of a post; removed before the marks are stored

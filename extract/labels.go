@@ -17,7 +17,7 @@ import "bytes"
 
 const (
 	label  = 3 // maximum number of words in a label
-	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
+	kicker = 5 // maximum number of words in a label, such as a section name, on articles and other text pages
 )
 
 func (s *survey) dropLabels(first, last int32) {

@@ -159,8 +159,8 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 
 const maxColumns = 100 // maximum number of columns in a row that has a colspan
 
-// table writes rows of data as a Markdown table. A table with one column was used for layout, so
-// its rows become paragraphs.
+// table writes rows of data as a Markdown table. A one-column table is only layout, so its rows
+// become paragraphs.
 func (m *markdown) table(nodes []placed) {
 	var rows [][]string
 	columns, headed := 0, false

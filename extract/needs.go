@@ -44,8 +44,8 @@ const (
 // needs scripts.
 const javadocNotice = "javascript is disabled on your browser"
 
-// appRoots lists the ids of elements into which frameworks write a page, according to their
-// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own; see
+// appRoots lists the ids of the elements into which frameworks write a page, according to their
+// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has its own element; see
 // isAppRoot.
 var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "___gatsby": true}
 

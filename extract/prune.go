@@ -21,7 +21,7 @@ type guard struct {
 	holds func(*genre) bool
 }
 
-// guards lists the rules in the order of application, the most reliable first.
+// guards lists the rules in the order in which they are applied, most reliable first.
 var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
@@ -37,7 +37,7 @@ var guards = []guard{
 	{markComments, 0.4, 0.5, (*genre).hasRemarks},
 }
 
-// A sum contains totals over some blocks that were not dropped.
+// A sum holds totals over a range of blocks, excluding dropped blocks.
 type sum struct {
 	weight int
 	size   int // bytes of text

@@ -20,8 +20,8 @@ import (
 // root's weight in paragraphs that are its own children: the column of an article. The boxes beside
 // it are left out.
 //
-// Weaknesses: pages of several equal columns stay whole. If a wrapper contains only one half of a
-// text, the other half may be lost.
+// Weaknesses: a page with several equal columns stays whole. If a wrapper contains only one half of
+// a text, the other half may be lost.
 
 const (
 	short      = 600  // bytes of running text; on a page with less, <main> is the root even if it has a small share of the weight
@@ -232,8 +232,8 @@ func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
 
-// hasTwin reports whether the given child of i has a sibling with the same name and first class for
-// which like returns true.
+// hasTwin reports whether child, which is inside element i, has a sibling with the same name and
+// first class for which like returns true.
 func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
@@ -376,10 +376,10 @@ func (s *survey) isAllDeclared(i int32) bool {
 	return false
 }
 
-// leavesHeadline reports whether the page's <h1> is in element i but not in the child, together
-// with running text that would be lost. The <h1> must be in an <article>, or have a paragraph
-// beside it. For example, a shop's short description may be beside the long text of its terms. On
-// an article, a paragraph beside the <h1> does not count, because it is an introduction.
+// leavesHeadline reports whether the page's <h1> is in element i but outside child, along with
+// running text that would be lost. The <h1> must be in an <article>, or have a paragraph beside it.
+// For example, a shop's short description may be beside the long text of its terms. On an article
+// page, a paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -456,8 +456,8 @@ func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	return e, paragraph
 }
 
-// span returns the ranges elems[from:to] and blocks[first:last] of a root, where -1 is the whole
-// page.
+// span returns the ranges elems[from:to] and blocks[first:last] of a root. A root of -1 means the
+// whole page.
 func (s *survey) span(root int32) (from, to, first, last int32) {
 	if root < 0 {
 		return 0, int32(len(s.elems)), 0, int32(len(s.blocks))

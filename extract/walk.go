@@ -11,7 +11,7 @@ import (
 
 // A survey represents a page as two flat lists: the blocks of text, and the boxes around them. One
 // walk through the tree fills them in document order. Each box covers a range of both lists. So the
-// amount of text in a box is the difference of two prefix sums, however deep the box is nested.
+// amount of text in a box is the difference of two prefix sums, however deeply the box is nested.
 //
 // Its methods are in many files because each rule has a file of its own. The walk fills most of the
 // fields. Then the rules drop blocks, clear marks, choose the headline and recompute the sums.
@@ -43,7 +43,7 @@ type survey struct {
 	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
-// An image is the alt text of a picture, together with the element around the picture.
+// An image is a picture's alt text and the element around the picture.
 type image struct {
 	alt  string
 	elem int32
@@ -307,7 +307,7 @@ func (s *survey) push(n *html.Node, k kind) {
 }
 
 // isData reports whether a table row becomes one block, because each of its cells holds one line of
-// text. The cells of other rows are columns of a page layout. So are cells with a menu or a footer.
+// text. Other rows are page layout, as are rows in which a cell has a menu or a footer.
 func isData(tr *html.Node) bool {
 	for td := tr.FirstChild; td != nil; td = td.NextSibling {
 		if td.Type == html.ElementNode && !oneLine(td, 3) {

@@ -19,7 +19,7 @@ type block struct {
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
 	dropped    bool  // not part of the main text
 	again      bool  // an earlier block of the page has the same text
-	copies     int32 // index of this earlier block if this block can replace it; otherwise -1; see restoreRepeats
+	copies     int32 // index of that earlier block if this block can replace it, or else -1; see restoreRepeats
 	taken      bool  // part of the main text
 }
 
@@ -243,8 +243,8 @@ func countWords(text string) int {
 	return words
 }
 
-// joinBlocks returns the text of the blocks, one on each line. If keep is not nil, blocks for which
-// it returns false are left out.
+// joinBlocks returns the text of the blocks, one per line. If keep is not nil, it leaves out blocks
+// for which keep returns false.
 func joinBlocks(w *writer, keep func(i int) bool) string {
 	n := 0
 	for i := range w.blocks {

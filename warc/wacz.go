@@ -30,10 +30,10 @@ type Package struct {
 	Archives    []Archive
 	Pages       iter.Seq2[StartPage, error] // pages to start from; nil means none
 
-	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; nil means that a damaged record makes WriteWACZ fail
+	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; if nil, a damaged record makes WriteWACZ fail
 }
 
-// An Archive is a WARC file for a package.
+// An Archive is a WARC file to be put into a package.
 type Archive struct {
 	Name string // file name without folder, such as crawl-00000.warc.gz
 	Open func() (io.ReadCloser, error)
@@ -154,7 +154,7 @@ func (a Archive) read(do func(io.Reader) error) error {
 	return do(f)
 }
 
-// file writes a compressed file to the ZIP file, and adds it to the list of resources.
+// file adds a compressed file to the ZIP file and to the list of resources.
 func (z *packing) file(name, path string, write func(io.Writer) error) error {
 	to, err := z.zip.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate, Modified: z.date})
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 // payload. In a resource or conversion record the payload is the whole block.
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
-// and with its content coding such as gzip. The reason is that readers disagree about the payload.
-// According to RFC 9110 it is the body without chunked coding, but for some readers it is all bytes
-// after the head. In a response without chunked coding these are the same bytes.
+// and with its content coding such as gzip. Readers disagree about the payload. According to RFC
+// 9110 it is the body without chunked coding, but for some readers it is all bytes after the head.
+// In a response without chunked coding these are the same bytes.
 
 // Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
@@ -140,8 +140,8 @@ func randomID() string {
 }
 
 // If Options.Level is 0, records are compressed at defaultLevel, but records shorter than tooShort
-// bytes, such as most requests, are stored in their gzip member uncompressed. For so few bytes gzip
-// would spend most of its time on building a code, and save only a third.
+// bytes, such as most requests, are stored in their gzip member uncompressed. For so few bytes,
+// gzip would spend most of its time building a code, and save only a third.
 const (
 	defaultLevel = 1
 	tooShort     = 1 << 10 // in bytes

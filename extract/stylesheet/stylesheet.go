@@ -2,7 +2,7 @@
 //
 //	for href := range stylesheet.References(css) { … }
 //
-// It does not resolve the references, and fetches nothing.
+// It neither resolves nor fetches the references.
 package stylesheet
 
 import (
@@ -135,8 +135,8 @@ func codePoint(r rune) rune {
 	return r
 }
 
-// withoutSpace removes one white-space character from the beginning of s. A carriage return with a
-// line feed counts as one.
+// withoutSpace removes one white-space character from the beginning of s. A CRLF pair counts as
+// one.
 func withoutSpace(s string) string {
 	switch {
 	case strings.HasPrefix(s, "\r\n"):

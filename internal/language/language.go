@@ -36,7 +36,7 @@ func Primary(tag string) string {
 }
 
 // twoLetters maps three-letter codes of ISO 639-2 to two-letter codes. Some pages use the longer
-// ones although a shorter one exists.
+// code although a shorter one exists.
 var twoLetters = map[string]string{
 	"eng": "en", "rus": "ru", "spa": "es", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "ita": "it", "por": "pt",
 	"nld": "nl", "dut": "nl", "pol": "pl", "ukr": "uk", "swe": "sv", "jpn": "ja", "zho": "zh", "chi": "zh", "kor": "ko",

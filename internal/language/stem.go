@@ -59,8 +59,8 @@ var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 // Stem removes a word's inflection, and often its derivation, by the Snowball algorithm of the
 // language: "running" and "runs" become "run". The result need not be a word, and different words
 // may have the same stem. Stemming a stem may shorten it again. Polish and Ukrainian have light
-// stemmers that were written for this project; see stem_endings.go. A word of over 128 bytes, or of
-// a language without a stemmer ([HasStem]), is returned unchanged.
+// stemmers that were written for this project; see stem_endings.go. A word longer than 128 bytes,
+// or in a language without a stemmer ([HasStem]), is returned unchanged.
 func Stem(lang, word string) string {
 	if endings := lightEndings[lang]; endings != nil {
 		return stemByEndings(word, endings)

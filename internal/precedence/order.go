@@ -65,7 +65,7 @@ func newOrder(k kept) (*Order, error) {
 }
 
 // Place returns the place of a URL in the order, from 0. URLs that match no expression and are not
-// on the host of a seed share the last place.
+// on a seed's host share the last place.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
@@ -103,13 +103,12 @@ func parse(b []byte) (*Order, error) {
 	return newOrder(k)
 }
 
-// ErrPrefer means that the given expressions of --prefer differ from those in the store.
+// ErrPrefer means that the --prefer expressions differ from those in the store.
 var ErrPrefer = errors.New("the store was created with different preferred URLs")
 
-// Add appends hosts of seeds to the order in a store, and returns the result. The expressions
-// prefer are stored only in a new store. For any other store, prefer must be empty or equal to the
-// stored expressions; otherwise, the error is [ErrPrefer], and the returned order is that of the
-// store.
+// Add appends the hosts of seeds to the order in a store, and returns the result. It stores the
+// expressions in prefer only if the store is new. For any other store, prefer must be empty or
+// equal to the stored expressions. If not, Add returns the store's order and [ErrPrefer].
 func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, error) {
 	return change(ctx, s, func(k *kept, begun bool) error {
 		switch {

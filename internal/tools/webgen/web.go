@@ -87,7 +87,7 @@ func (w *web) divide() {
 	}
 }
 
-// group divides the pages at random into groups with the same story.
+// group randomly divides the pages into groups that share a story.
 func (w *web) group() {
 	rng := rand.New(rand.NewPCG(w.seed, 1))
 	deck := rng.Perm(len(w.pages))

@@ -40,9 +40,9 @@ type Tally struct {
 	Fetched  int      // number of requests, not counting those for robots.txt and sitemaps
 	Found    int      // number of texts in Site.Texts that were sent
 	Missing  []string // texts in Site.Texts that were not sent
-	Copies   int      // number of responses with a text that had been sent before
+	Copies   int      // number of responses whose text had been sent before
 	Probes   int      // number of URL shapes for which the crawler requested a single unlinked URL, to see the response for a missing page; see shapeOf
-	Invented []string // other requested URLs to which nothing links
+	Invented []string // other requested URLs that nothing links to
 }
 
 // Tally returns the counts so far.
@@ -104,7 +104,7 @@ func (s *Server) visit(u *url.URL) int {
 	}
 	s.asked[u.RequestURI()]++
 	if !s.linked[key(u)] {
-		s.linked[key(u)] = true // so that a repeated request is not counted
+		s.linked[key(u)] = true // do not count repeated requests
 		if shape := shapeOf(u); s.probes[shape] || !s.shapes[shape] {
 			s.made = append(s.made, u.RequestURI())
 		} else {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// status returns a site with a page for each machine. All of them have the same words with
-// different values.
+// status returns a site with a page for each machine. All pages have the same words but different
+// values.
 func status(size int) *Site {
 	s := &Site{Name: "status pages", Why: "one form of words with other values on each page"}
 	open := map[string]Answer{}
