@@ -83,7 +83,7 @@ func classMark(value string) mark {
 	return m
 }
 
-// The shortest words are "ad" and "no".
+// shortestWord is the length of the shortest words, "ad" and "no".
 const shortestWord = 2
 
 func nameMark(name string) mark {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The main text is found by a fixed sequence of rules. The last large step is the method filter,
+// The main text is found by a fixed sequence of rules. The last major step is the method filter,
 // which drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels
 // stay on short pages, where they may be all of the text. They also stay in reference manuals,
 // where the name of a parameter looks like a label.
@@ -121,7 +121,7 @@ func (s *survey) filter(first, last int32) {
 
 // dropAbove drops the teasers above the headline of an article, such as a strip of the latest
 // articles below the menu. It drops nothing if the text above has a running paragraph without a
-// link, which is then the introduction of the article.
+// link, because that is the article's introduction.
 func (s *survey) dropAbove(title string, first, last int32) {
 	if !s.isArticle() {
 		return

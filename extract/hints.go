@@ -190,7 +190,7 @@ func screenReaderOnly(class string) bool {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
-		switch class[i] { // a cheap test that is false for most names
+		switch class[i] { // a cheap test that most names fail
 		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {

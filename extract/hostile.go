@@ -399,7 +399,7 @@ func formatting(name []byte) bool {
 }
 
 // attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
-// that it read. rest begins after the tag's name. The function follows the rules of the tokenizer.
+// that it read. rest begins after the tag's name. It follows the tokenizer's rules.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

@@ -119,7 +119,7 @@ func (s *survey) isTitle(i int32, text *stretches) bool {
 	return false
 }
 
-// isAddress reports whether b is a short line that shows a URL. Such lines occur in texts, but not
+// isAddress reports whether b is a short line that shows a URL. Such lines occur in text, but not
 // in menus.
 func (s *survey) isAddress(b *block) bool {
 	return b.words <= label && bytes.Contains(s.text[b.start:b.end], []byte("://"))

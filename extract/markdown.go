@@ -71,8 +71,8 @@ func (d *Document) missingTop() string {
 	return top
 }
 
-// Release returns the memory that is kept because of [Options].Page to a pool for the next page. Do
-// not call Markdown or WriteHTML after Release.
+// Release returns the memory kept because of [Options].Page to a pool, where the next page can use
+// it. Do not call Markdown or WriteHTML after Release.
 func (d *Document) Release() {
 	if d.page != nil {
 		d.page.survey.release()
@@ -86,8 +86,8 @@ type MarkdownOptions struct {
 	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
 	// left out, because they are decoration.
 	Pictures bool
-	// Resolve returns the address to write for the address of a link or a picture, for example an
-	// absolute one. If Resolve is nil, addresses are written as they are in the page.
+	// Resolve returns the address to write for that of a link or a picture, for example an absolute
+	// URL. If Resolve is nil, addresses are written as they are in the page.
 	Resolve func(address string) string
 }
 
@@ -326,7 +326,7 @@ func isWithin(n, box *html.Node) bool {
 	return false
 }
 
-// around returns the innermost element of the given name around n, or nil.
+// around returns the innermost ancestor of n called name, or nil.
 func around(n *html.Node, name atom.Atom) *html.Node {
 	for n = n.Parent; n != nil; n = n.Parent {
 		if n.DataAtom == name {

@@ -15,7 +15,7 @@ import (
 
 type emphasis struct{ strong, em, del bool }
 
-// Link, code and emphasis do not change within a span.
+// A span is a piece of text in which link, code and emphasis do not change.
 type span struct {
 	text   []byte
 	spaced bool

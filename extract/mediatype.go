@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is the number of bytes that are examined at the start of a body, as in the WHATWG MIME
-// Sniffing standard ("resource header").
+// sniffed is the number of bytes examined at the start of a body, as in the WHATWG MIME Sniffing
+// standard ("resource header").
 const sniffed = 1445
 
 // MediaType returns the media type that [Parse] uses to read a body, such as "text/html". It is the

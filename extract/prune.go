@@ -166,7 +166,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	return boxes, taken
 }
 
-// dropConsent drops the elements that ask for consent to cookies. It runs before the rule for class
+// dropConsent drops the elements that ask for cookie consent. It runs before the rule for class
 // names, because on a short page such elements may outweigh the text.
 func (s *survey) dropConsent() {
 	dropped := false

@@ -115,7 +115,7 @@ func (s *survey) titled() int32 {
 }
 
 // comments returns the weight of the readers' comments outside an article: elements marked as
-// comments, and rows of elements with the same class and with running text.
+// comments, and rows of elements with the same class and running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -307,7 +307,7 @@ func (s *survey) column(root int32) int32 {
 
 // leaves reports whether replacing element i with its child would lose some of the text. It would
 // if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It would also if element i is the declared article or main part of
+// child (see leavesHeadline). It also would if element i is the declared article or main part of
 // the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {

@@ -11,8 +11,8 @@ import (
 	"skink/extract/node"
 )
 
-// These are limits on the contents of a Document. The texts of links and headings are limited in
-// bytes. A longer link text is a card or a paragraph, whose first words suffice to identify it.
+// These limit the content of a Document. The text of links and headings is limited in bytes. A
+// longer link text is a card or a paragraph, whose first words suffice to identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300

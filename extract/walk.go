@@ -39,7 +39,7 @@ type survey struct {
 	images []image  // pictures with alt texts; only with Options.Images
 	placed []placed // position of each text node and picture in the text; only with Options.Page
 
-	published string // datetime of the first <time> marked as the date of publication
+	published string // datetime of the first <time> marked as the publication date
 	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 

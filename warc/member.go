@@ -17,7 +17,7 @@ type member struct {
 	z    gzip.Reader
 
 	offset  int64 // file offset at which the gzip member begins
-	open    bool  // whether begin was called, and the end has not been reached yet
+	open    bool  // whether begin has been called and the end has not been reached
 	records int   // number of records that begin in the gzip member
 	err     error // decompression error; nil means none so far
 }

@@ -30,10 +30,10 @@ import (
 // file is compressed.
 type Reader struct {
 	src    *source
-	member *member       // current gzip member; nil means that the file is not compressed
-	in     *bufio.Reader // decompressed bytes; nil means that nothing has been read yet
-	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
-	err    error         // error that all further calls to Next return; nil means that there may be more records
+	member *member       // current gzip member; nil if the file is not compressed
+	in     *bufio.Reader // decompressed bytes; nil if nothing has been read yet
+	block  *block        // block of the last record that Next returned; nil if there is none, or if it was read to its end or skipped
+	err    error         // error that all further calls to Next return; nil if there may be more records
 }
 
 // NewReader returns a Reader for the archive r, compressed or not.

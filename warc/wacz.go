@@ -18,8 +18,8 @@ import (
 //
 // A WACZ file (Web Archive Collection Zipped, version 1.1.1) is a ZIP file. It contains WARC
 // archives, their index, a list of pages to start from, and digests of all these files. ZIP stores
-// the archives without compressing them again, so that a player in a browser can fetch one record
-// with a range request. The index is the file index.cdxj.
+// the archives without compressing them again, so a player in a browser can fetch one record with a
+// range request. The index is the file index.cdxj.
 
 // A Package describes a WACZ file to write.
 type Package struct {
@@ -45,7 +45,7 @@ type StartPage struct {
 	URL   string    `json:"url"`
 	Date  time.Time `json:"ts"`
 	Title string    `json:"title,omitempty"`
-	Text  string    `json:"text,omitempty"` // the page's text, so that a player can search it
+	Text  string    `json:"text,omitempty"` // the page's text, for players to search
 	Size  int64     `json:"size,omitempty"` // size of the page in bytes
 }
 

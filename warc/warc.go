@@ -1,5 +1,5 @@
-// Package warc reads and writes web archives: files of WARC 1.1 (ISO 28500:2017), uncompressed or
-// with one gzip member per record; WET, which is WARC with texts in it; their index, CDXJ; and the
+// Package warc reads and writes web archives: WARC 1.1 files (ISO 28500:2017), uncompressed or with
+// one gzip member per record; WET, which is WARC with the text of pages; their index, CDXJ; and the
 // package format for both, WACZ 1.1.1.
 //
 //	r := warc.NewReader(f)
@@ -90,7 +90,7 @@ func New(t Type, uri string, date time.Time, contentType string, block []byte) *
 	return r
 }
 
-// A memory is a block whose bytes are all in memory, so that it can be written without copying.
+// A memory is a block whose bytes are all in memory, so it can be written without copying.
 type memory struct {
 	*bytes.Reader
 	all []byte

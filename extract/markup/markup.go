@@ -97,10 +97,10 @@ type Facts struct {
 	// text such as the src attribute of a picture.
 	Shown []string
 
-	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without repeats; filled only with Options.Anchors
+	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without duplicates; filled only with Options.Anchors
 
 	// These describe the <meta> elements that replace response headers.
-	Policy   string // value for Content-Security-Policy; "" means that no element replaces this header
+	Policy   string // value for Content-Security-Policy; "" if no element replaces this header
 	Referrer bool   // whether an element replaces Referrer-Policy
 }
 

@@ -34,8 +34,8 @@
 //
 // Known weaknesses. If an edit changes the priority of a block, or makes a piece longer than the
 // limit, or two pieces together shorter than the limit, then up to two neighboring passages change
-// too. Any word that ends with a full stop ends a sentence, so an abbreviation does too. Passages
-// vary in length from a quarter of the limit to the limit, and short sections give short passages.
+// too. Any word that ends with a period ends a sentence, so an abbreviation does too. Passages vary
+// in length from a quarter of the limit to the limit, and short sections give short passages.
 package passage
 
 import (

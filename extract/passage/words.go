@@ -50,8 +50,8 @@ func appendWords(words []word, block int, text string) []word {
 	return words
 }
 
-// endsSentence reports whether a word ends with a full stop or a similar mark, perhaps followed by
-// a closing quotation mark or bracket.
+// endsSentence reports whether a word ends with a period or a similar mark, perhaps followed by a
+// closing quotation mark or bracket.
 func endsSentence(word string) bool {
 	word = strings.TrimRightFunc(word, func(r rune) bool {
 		return r == '"' || r == '\'' || unicode.In(r, unicode.Pe, unicode.Pf)

@@ -68,7 +68,7 @@ func isEnglishAdjective(word string) bool {
 }
 
 // isCompared reports whether a word is the comparative or superlative of one of the adjectives:
-// smaller, larger, happier, biggest. The argument stem is the word without -er or -est.
+// smaller, larger, happier, biggest. stem is the word without -er or -est.
 func isCompared(stem string, adjectives map[string]bool) bool {
 	last := len(stem) - 1
 	if stem[last] == 'i' {

@@ -26,8 +26,8 @@ type declined struct {
 	longest    int               // length of the longest key of suffixes, in bytes
 }
 
-// An ending describes an ending of an adjective. The lemma of the adjective has the ending lemma
-// instead of form.
+// An ending describes an ending of an adjective. The adjective's lemma ends in lemma instead of
+// form.
 type ending struct {
 	form, lemma string
 	never       bool // words with this ending are never adjectives

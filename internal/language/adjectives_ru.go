@@ -8,7 +8,7 @@ import (
 
 // # Russian adjectives
 //
-// A Russian adjective is recognised by its ending, and then by the stem before the ending. An
+// A Russian adjective is recognized by its ending, and then by the stem before the ending. An
 // ending alone is weak evidence: "новой" is an adjective and "войной" a noun, "важная" an adjective
 // and "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The
 // few hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix
@@ -16,10 +16,10 @@ import (
 // that are safe after it. Stems of nouns that would pass are listed in the same file.
 //
 // Participles decline like adjectives and count as such, as do the comparative in -нее and surnames
-// in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals do not
-// count either; nor do other numerals.
+// in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals and other
+// numerals do not count either.
 //
-// The error rates given at [Adjective] are measured on words and not on running text.
+// The error rates given at [Adjective] were measured on words, not on running text.
 
 // longest first
 var russianEndings = [...]string{

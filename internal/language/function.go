@@ -17,8 +17,8 @@ var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "p
 // listed if it often belongs to a closed class, like Dutch zijn (his, to be) and German sein.
 // Otherwise it is not listed, like Swedish var, which is mostly "was".
 //
-// A word that elision has joined to its article is not a function word, even if both parts are.
-// Split it with [Elide] first.
+// A word joined to its article by elision is not a function word, even if both parts are. Split it
+// with [Elide] first.
 func FunctionWord(lang, word string) bool {
 	if len(lang) != 2 || lang[0]-'a' >= 26 || lang[1]-'a' >= 26 { // a byte below 'a' wraps around to a large number
 		return false
@@ -27,7 +27,7 @@ func FunctionWord(lang, word string) bool {
 }
 
 // functionWords returns the function words by the two letters of the language code. It uses arrays
-// instead of a map of languages: every word of every page is looked up, and a second map look-up
+// instead of a map of languages: every word of every page is looked up, and a second map lookup
 // would double the cost.
 var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	var all [26][26]map[string]bool

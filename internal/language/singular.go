@@ -89,8 +89,8 @@ canoes canoe, foes foe, hoes hoe, horseshoes horseshoe, oboes oboe, shoes shoe, 
 woes woe, floes floe, aloes aloe, mistletoes mistletoe, does does, goes go, undergoes undergo
 `
 
-// noPlurals lists words in -s or -men that are not plurals. Words in -ss, -us and -is need not be
-// listed.
+// noPlurals lists words ending in -s or -men that are not plurals. Words ending in -ss, -us or -is
+// need not be listed.
 const noPlurals = `
 news series species means headquarters barracks crossroads gallows kudos thanks whereabouts shambles
 physics mathematics politics economics ethics athletics electronics linguistics genetics analytics robotics mechanics

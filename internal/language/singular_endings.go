@@ -42,7 +42,7 @@ import (
 type plurals struct {
 	words   map[string]string
 	endings map[string]string // ending → replacement; an ending that maps to itself is kept
-	longest int               // in bytes, of the longest ending
+	longest int               // length of the longest ending, in bytes
 }
 
 // minSingular is the minimum number of letters in a singular made by an ending rule.

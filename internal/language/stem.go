@@ -50,8 +50,7 @@ var stemmers = map[string]func(*snowballstem.Env) bool{
 }
 
 // longestStem is the length in bytes of the longest word that is stemmed. A stemmer copies the word
-// for each replacement, so a word of a megabyte would take minutes. No dictionary word is that
-// long.
+// for each replacement, so a one-megabyte word would take minutes. No dictionary word is that long.
 const longestStem = 128
 
 var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}

@@ -132,8 +132,8 @@ type fault struct {
 }
 
 // fault returns the main reason why the text of the graft differs from that of its article. Either
-// text of the article was lost, or text of a template was extracted with it. The shingles that
-// occur in only one of the two texts decide.
+// some of the article was lost, or text of a template was extracted with it. It compares the
+// shingles that occur in only one of the two texts.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)

@@ -37,7 +37,7 @@ const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages 
 // links.
 const maxRounds = 10
 
-// The page must exist in the given round.
+// changeIn returns the change to page n in a round. The page must exist in that round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged

@@ -151,7 +151,7 @@ func (w *web) extraOf(n int) extra {
 	return ""
 }
 
-// target returns the page to which the extra of page n redirects.
+// target returns the page that the extra of page n redirects to.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
 // busy reports whether page n returns 503 for its first request.
