@@ -240,7 +240,7 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports whether a line, given in lower case, is a heading from appendices.
+// isAppendix reports whether text, a line in lower case, is a heading from appendices.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false

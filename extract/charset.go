@@ -34,8 +34,8 @@ import (
 // distinguish Cyrillic from Greek.
 
 const (
-	// prescanned is the number of bytes that are searched for <meta charset>. The standard says 1,024,
-	// which is too few for pages that begin with long comments or scripts.
+	// prescanned is the number of bytes searched for <meta charset>. The standard says 1,024, which is
+	// too few for pages that begin with long comments or scripts.
 	prescanned = 16 << 10
 	guessed    = 32 << 10 // number of bytes of text from which chardet guesses; more would not change the result
 )
@@ -278,7 +278,7 @@ func guess(body []byte, markup bool) string {
 	if err != nil {
 		return "windows-1252"
 	}
-	// chardet tries its encodings in parallel, so results of equal confidence come in a random order.
+	// chardet tries its encodings in parallel, so results of equal confidence arrive in random order.
 	// Sorting them makes the result reproducible.
 	slices.SortFunc(results, func(a, b chardet.Result) int {
 		return cmp.Or(b.Confidence-a.Confidence, strings.Compare(a.Charset, b.Charset))

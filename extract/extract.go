@@ -232,9 +232,8 @@ type Options struct {
 // header of the response, or "" if there was none. The error is [ErrNotText] if the body is not
 // text.
 //
-// For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
-// links to the entries. It does not extract the texts of the entries, because they are on the
-// linked pages.
+// For an RSS or Atom feed, Parse returns [ErrNotText] along with a Document that has only the links
+// to the entries. It does not extract the text of the entries, because that is on the linked pages.
 func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }

@@ -49,9 +49,9 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// headlineAbove returns the block with the page's <h1> if it is above the main text and no running
-// text is in between. Otherwise it returns -1. It also returns -1 for articles, whose headline is
-// in Title only; see dropTitle.
+// headlineAbove returns the block with the page's <h1> if it is above the main text with no running
+// text in between. Otherwise it returns -1. It also returns -1 for articles, whose headline is only
+// in Title; see dropTitle.
 func (s *survey) headlineAbove(first int32) int32 {
 	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
 		return -1
@@ -143,8 +143,8 @@ func (s *survey) dropAbove(title string, first, last int32) {
 }
 
 // dropTitle drops the headline of an article, because it is in Title. On other sites, copies of the
-// article have a different headline, or none in their main text. Without the headline, the texts of
-// the copies are equal.
+// article have a different headline, or none in their main text. Without the headline, the copies
+// have the same text.
 func (s *survey) dropTitle(title string, first, last int32) {
 	if !s.isArticle() {
 		return

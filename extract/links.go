@@ -9,8 +9,8 @@ import (
 	"skink/extract/node"
 )
 
-// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here is true
-// if the address is a place on the same page (href="#part").
+// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here reports
+// whether the address is a place on the same page (href="#part").
 func (s *survey) addLink(n *html.Node) (here bool) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {

@@ -35,7 +35,7 @@ func (m *markdown) fence(p *placed) *html.Node {
 // element begins a new line even if no line end precedes it.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
-	last, ends := -1, true // last is the block that was written last; ends is true if its line has ended
+	last, ends := -1, true // last is the last block written; ends is true if its line has ended
 	for _, p := range nodes {
 		if p.node.Type != html.TextNode {
 			continue

@@ -6,8 +6,8 @@ import "bytes"
 //
 // Pruning drops marked boxes. A mark comes from a class name or an element that may have another
 // purpose: a forum has its threads in "comments", a page has its whole content in "modal", or loads
-// its text in <div hidden>. For this reason each rule has limits. If the marked boxes hold too much
-// of the running text, the rule does not fit the page, and drops nothing.
+// its text in <div hidden>. So each rule has limits. If the marked boxes hold too much of the
+// running text, the rule does not fit the page, and drops nothing.
 //
 // Two kinds of box have no limit: consent managers, and navigation that is mostly links. With a
 // limit for navigation, a page whose text is produced by scripts would keep its menu, and all such
@@ -48,7 +48,7 @@ type sum struct {
 
 // weight returns the number of bytes of a block outside links, times eight for running text.
 // Running text shows where the content of a page is, because labels and links are on every page.
-// They still have a small weight, so that a page without running text also has a root.
+// They still have a small weight, so a page without running text has a root too.
 func (b *block) weight() int {
 	text := b.size() - b.link
 	if b.runs() {

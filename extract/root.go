@@ -75,8 +75,8 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 	return float64(s.within(i).weight) >= share*float64(whole)
 }
 
-// only returns the single outermost element with text and the given hint. It returns -1 if there
-// are none or several.
+// only returns the single outermost element with text and the given hint, or -1 if there is none or
+// more than one.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -354,8 +354,7 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether element i has a running paragraph as a child, apart from the child
-// other.
+// hasParagraph reports whether element i has a running paragraph as a child, not counting other.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {

@@ -121,7 +121,7 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. alone means that the text is a character of a script
+// put appends text that has no white space. alone reports whether s is a character of a script
 // without spaces; see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {

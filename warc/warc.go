@@ -39,7 +39,7 @@ type Type string
 
 const (
 	Info         Type = "warcinfo"     // describes the file; should be its first record
-	Response     Type = "response"     // the response of a server, with the HTTP head
+	Response     Type = "response"     // a server's response, with the HTTP head
 	Request      Type = "request"      // the request that led to a response
 	Resource     Type = "resource"     // a file, without the head that the protocol sent with it
 	Metadata     Type = "metadata"     // facts about another record

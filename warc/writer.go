@@ -112,8 +112,8 @@ func (o Options) complete(r *Record, block []byte) error {
 	return nil
 }
 
-// checkRevisit returns an error if r is a revisit record that lacks the fields by which a player
-// finds the record it refers to. It returns nil for records of other types.
+// checkRevisit returns an error if r is a revisit record that lacks the fields a player needs to
+// find the record it refers to. It returns nil for records of other types.
 func checkRevisit(r *Record) error {
 	if r.Type() != Revisit {
 		return nil

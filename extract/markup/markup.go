@@ -93,8 +93,8 @@ const (
 type Facts struct {
 	Faults Set
 
-	// Shown contains examples of faults. Each consists of the number of the fault, a space, and a
-	// text such as the src attribute of a picture.
+	// Shown contains examples of faults. Each consists of the fault's number, a space, and text such
+	// as the src attribute of a picture.
 	Shown []string
 
 	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without duplicates; filled only with Options.Anchors

@@ -12,8 +12,7 @@ import (
 
 // A word is a run of characters without white space between them. In scripts that do not separate
 // words, such as Chinese, each character is a word, together with the punctuation beside it. A run
-// of more than maxWord bytes counts as several words, so that a limit on words also limits the
-// bytes.
+// of more than maxWord bytes counts as several words, so a limit on words also limits bytes.
 type word struct{ block, start, end int }
 
 const maxWord = 100 // maximum length of a word in bytes

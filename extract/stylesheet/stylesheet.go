@@ -16,8 +16,8 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// References yields the references of a style sheet, or of the value of a style attribute, as they
-// are written but without quotes and escapes. They are the arguments of url() and the strings of
+// References yields the references of a style sheet, or of the value of a style attribute, as
+// written, but without quotes and escapes. They are the arguments of url() and the strings of
 // @import and image-set(). An @namespace rule names no file, so its URL is left out.
 //
 // The tokens are those of CSS Syntax Level 3 (W3C), read by github.com/tdewolff/parse. Known

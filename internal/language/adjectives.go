@@ -86,7 +86,7 @@ func isCompared(stem string, adjectives map[string]bool) bool {
 
 // isShort reports whether an adjective is compared with -er. Such an adjective has one syllable, or
 // two syllables and the ending -y, -le or -ow. Other adjectives use "more" and "most". A longer
-// word in -er is a noun: foreigner, commoner.
+// word ending in -er is a noun: foreigner, commoner.
 func isShort(word string) bool {
 	syllables, inVowel := 0, false
 	for i := range len(word) {

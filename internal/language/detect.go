@@ -22,7 +22,7 @@ import (
 // always. So a declared language should override an unsure result.
 
 const (
-	sampled   = 10000 // number of bytes that are examined; more would not change the result
+	sampled   = 10000 // number of bytes examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
 	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, a list of names under 0.1
 	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best language's count

@@ -3,13 +3,13 @@
 //
 // [Detect] looks at the script first: Greek letters mean Greek, and kana mean Japanese. Dozens of
 // languages use Latin and Cyrillic letters. For languages that share a script, the function words
-// decide, because every running text is full of them. Detect does not guess from a few words: for a
+// decide, because all running text is full of them. Detect does not guess from a few words: for a
 // heading in a shared script, it returns no language.
 package language
 
 import "strings"
 
-// Primary normalises a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" become
+// Primary normalizes a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" become
 // "en". It returns "" for a string that is not a tag.
 func Primary(tag string) string {
 	tag = strings.TrimSpace(tag)

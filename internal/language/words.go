@@ -20,7 +20,7 @@ var languages = [...]string{
 	"ru", "uk", "bg", "be", "sr",
 }
 
-// Bit i of a langSet stands for languages[i].
+// Bit i of a langSet represents languages[i].
 type langSet uint64
 
 const (

@@ -13,19 +13,19 @@ import (
 )
 
 // An Order ranks URLs for the choice of leaders. Pages whose URLs match an expression of --prefer
-// come first, in the order of the expressions. Pages on hosts of seeds follow, in the order of the
-// seeds, and then all other pages. If the site of a seed moved to another host, that host takes the
-// place of the seed's host.
+// come first, in the order of the expressions. Pages on the hosts of seeds follow, in the order of
+// the seeds, and then all other pages. If the site of a seed moved to another host, that host takes
+// the place of the seed's host.
 //
-// The store keeps the Order, so that every command that judges its pages uses the same one. An
-// Order is immutable.
+// The store keeps the Order, so every command that judges its pages uses the same one. An Order is
+// immutable.
 type Order struct {
 	kept   kept
 	prefer []*regexp.Regexp
 	places map[string]int // places of the hosts of seeds, by host
 }
 
-// kept is the form in which the store keeps an Order, as JSON.
+// kept is the JSON form in which the store keeps an Order.
 type kept struct {
 	Prefer []string          `json:"prefer,omitempty"`
 	Hosts  []string          `json:"hosts,omitempty"`

@@ -19,8 +19,8 @@ type graft struct {
 
 // graftAll puts each article into the templates of n other pages. It leaves out templates that
 // contain their own article a second time, outside its box. In each of n rounds, article i is put
-// into template i+d, where d is a random distance, so that each template gets several articles that
-// can be compared.
+// into template i+d, where d is a random distance, so each template gets several articles that can
+// be compared.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
 	for _, step := range steps(len(pages), n, random) {
 		for i, p := range pages {

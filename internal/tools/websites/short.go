@@ -42,7 +42,7 @@ func dictionary(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// cjk returns a site with Chinese texts at paths with Chinese characters.
+// cjk returns a site with Chinese text at paths with Chinese characters.
 func cjk(size int) *Site {
 	s := &Site{Name: "cjk", Why: "Chinese texts under /文章/17, in pages by ?页=2"}
 	open := map[string]Answer{}

@@ -1,6 +1,5 @@
-// Package websites generates web sites that behave like forums, wikis, shops and calendars. All
-// texts of each site are known. Tests crawl a site, and compare the texts that the crawl found with
-// the texts of the site.
+// Package websites generates web sites that behave like forums, wikis, shops and calendars. Every
+// text on a site is known. Tests crawl a site, and compare the texts found with those of the site.
 //
 // A site is a function from URLs to responses. It depends only on its size, so a failure can be
 // reproduced. [Server] serves a site, and counts the requests.
