@@ -150,8 +150,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	if !isUTF16(declared) {
 		return "", false
 	}
-	// The label "utf-16" means little-endian on the web. Tags and spaces are ASCII, so the positions of
-	// their NUL bytes show the real order.
+	// The label "utf-16" means little-endian on the web. Tags and spaces are ASCII, so the positions
+	// of their NUL bytes show the actual order.
 	even, odd := 0, 0
 	for i, c := range body[:min(len(body), sniffed)] {
 		if c == 0 {

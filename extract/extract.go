@@ -35,8 +35,7 @@ import (
 	"skink/internal/language"
 )
 
-// Document holds the text, the metadata and the links of a page. Links and other lists are in the
-// order of the page.
+// Document holds the text, metadata and links of a page. Links and other lists are in page order.
 type Document struct {
 	Title       string // <title>, or else og:title, or else the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
@@ -139,7 +138,7 @@ type Alternate struct {
 // Ask holds a page's requests to a crawler: not to index the page, and not to follow its links.
 type Ask struct{ NoIndex, NoFollow bool }
 
-// Link is an address to which the page links, in <a>, <area>, <iframe>, <frame> or <meta
+// Link is an address that the page links to, in <a>, <area>, <iframe>, <frame> or <meta
 // http-equiv=refresh>.
 type Link struct {
 	Href     string // address as written, without the white space that browsers ignore
@@ -200,7 +199,7 @@ var rootWords = map[string]string{
 	RootStripped:    "all text between the tags: the HTML could not be parsed",
 }
 
-// RootWords describes a Root constant to a user, as in "the main element". It returns "" for
+// RootWords describes a Root constant for a user, as in "the main element". It returns "" for
 // [RootNone] and for unknown values.
 func RootWords(root string) string { return rootWords[root] }
 
@@ -228,9 +227,8 @@ type Options struct {
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
-// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
-// header of the response, or "" if there was none. The error is [ErrNotText] if the body is not
-// text.
+// Parse extracts the text, metadata and links of a page. contentType is the Content-Type header of
+// the response, or "" if there was none. The error is [ErrNotText] if the body is not text.
 //
 // For an RSS or Atom feed, Parse returns [ErrNotText] along with a Document that has only the links
 // to the entries. It does not extract the text of the entries, because that is on the linked pages.

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The main text is found by a fixed sequence of rules. The last major step is the method filter,
+// The main text is found by a fixed sequence of rules. The last major step is the filter method,
 // which drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels
 // stay on short pages, where they may be all of the text. They also stay in reference manuals,
 // where the name of a parameter looks like a label.

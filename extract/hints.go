@@ -22,7 +22,7 @@ const (
 	markUser                       // details about the author beside a forum post: name, rank, votes
 	markComments                   // readers' comments, by class or id
 	markReviews                    // buyers' reviews and questions below a product
-	markByline                     // line with the author and the date of a text
+	markByline                     // line with the author and date of a text
 	markSignature                  // class "signature": a signature below a forum post, or a function's signature in a manual
 	markCall                       // a call to action: a form, a banner
 	markRelated                    // links to related, popular or sponsored articles

@@ -14,16 +14,16 @@ import (
 // # A limit on the size of the tree
 //
 // As the HTML standard requires, the parser reopens unclosed formatting elements in each new
-// paragraph. A page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with
-// its attributes. Honest pages need far fewer nodes: the four bytes "<p>a" make two nodes. So the
-// tree has a limit in bytes, which is enforced while the parser works.
+// paragraph. A 46 KB page with 50 <font> and 10,000 <p> becomes half a million nodes, each with its
+// attributes. Honest pages need far fewer nodes: the four bytes "<p>a" make two nodes. So the tree
+// has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
 // the maximum number of bytes that the piece can add to the tree. Each token adds at most a fixed
 // number of nodes. It can also reopen the formatting elements that are active or that the piece
-// itself adds. The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight
-// rounds of four). The sum of these estimates is far above the real size. If the sum reaches the
-// limit, Read measures the tree, and continues from the real size. If even then the piece could
+// itself adds. The standard's adoption agency algorithm adds at most 32 nodes for a tag (eight
+// rounds of four). The sum of these estimates is far above the actual size. If the sum reaches the
+// limit, Read measures the tree, and continues from the actual size. If even then the piece could
 // exceed the limit, parsing fails. So the limit holds for every input, and honest pages are
 // measured rarely or never. If measuring itself takes too much work, parsing fails too.
 //
@@ -63,7 +63,7 @@ const (
 	maxActive  = 1024 // maximum number of active formatting elements
 	pieceBytes = 1 << 10
 	minPiece   = 64             // a piece of at most this size is not halved further
-	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
+	beginning  = 16 * nodeBytes // size of the html, head and body nodes, and of the nodes that the end of a page implies
 	copies     = 64             // maximum number of times that the tokenizer may move the page's bytes while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
 	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved

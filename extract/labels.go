@@ -58,7 +58,7 @@ func (s *survey) isLabel(b *block) bool {
 }
 
 // A shape identifies blocks with the same markup: the boxKinds of the block's element and of its
-// parent. If the parent has no class, the field in identifies the parent itself, by its index in
+// parent. If the parent has no class, the in field identifies the parent itself, by its index in
 // elems plus one.
 type shape struct {
 	box, around boxKind

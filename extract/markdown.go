@@ -24,7 +24,7 @@ import (
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is not repeated.
 
-// Markdown returns the main text as Markdown, without a newline at its end. If the text of an HTML
+// Markdown returns the main text as Markdown, without a trailing newline. If the text of an HTML
 // page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
 // the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is
 // plain text or was not parsed into a tree, each line becomes a paragraph.

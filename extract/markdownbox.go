@@ -31,8 +31,8 @@ func (m *markdown) fence(p *placed) *html.Node {
 	return around(p.node, atom.Code)
 }
 
-// code writes a fenced code block. It preserves the lines and the indentation of the page. A block
-// element begins a new line even if no line end precedes it.
+// code writes a fenced code block. It preserves the page's lines and indentation. A block element
+// begins a new line even if no line end precedes it.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
 	last, ends := -1, true // last is the last block written; ends is true if its line has ended
@@ -218,7 +218,7 @@ func isHead(row *html.Node) bool {
 	return true
 }
 
-// cells returns the cells of a row as Markdown, without empty cells at the end.
+// cells returns the cells of a row as Markdown, without trailing empty cells.
 func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 	in := map[*html.Node][]placed{}
 	for _, p := range nodes {

@@ -67,8 +67,8 @@ func (s *survey) relation(n *html.Node) {
 	}
 }
 
-// nearHeadline is the number of lines below the <h1> within which a <time> counts as the date of
-// publication.
+// nearHeadline is the number of lines below the <h1> within which a <time> counts as the
+// publication date.
 const nearHeadline = 4
 
 // time records the datetime of a <time> that is marked as the publication date or is right below

@@ -16,12 +16,12 @@ import (
 // <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
 // the child that holds nearly all the weight, as long as there is one.
 //
-// After that, the method column may replace the root with a smaller box that holds most of the
+// After that, the column method may replace the root with a smaller box that holds most of the
 // root's weight in paragraphs that are its own children: the column of an article. The boxes beside
 // it are left out.
 //
-// Weaknesses: a page with several equal columns stays whole. If a wrapper contains only one half of
-// a text, the other half may be lost.
+// Weaknesses: a page with several equal columns stays whole. If a wrapper contains only half of a
+// text, the other half may be lost.
 
 const (
 	short      = 600  // bytes of running text; on a page with less, <main> is the root even if it has a small share of the weight

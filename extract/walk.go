@@ -19,9 +19,9 @@ type survey struct {
 	writer
 	elems    []elem
 	sums     []sum           // sums[i] is the total of blocks[:i]
-	h1       string          // text of the first <h1> that is not empty
+	h1       string          // text of the first non-empty <h1>
 	headline int32           // block of the <h1> above the root that becomes main text; -1 if none
-	h1Block  int32           // block of the first <h1> that is not empty; -1 if there is none
+	h1Block  int32           // block of the first non-empty <h1>; -1 if there is none
 	links    map[linkKey]int // indexes in doc.Links
 	doc      *Document
 
@@ -36,7 +36,7 @@ type survey struct {
 	opt    Options
 	embeds map[string]bool
 	schema schema
-	images []image  // pictures with alt texts; only with Options.Images
+	images []image  // pictures with alt text; only with Options.Images
 	placed []placed // position of each text node and picture in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the publication date
@@ -61,7 +61,7 @@ type elem struct {
 	roots       rootHint
 }
 
-// walk surveys a tree, and sets the metadata and the links of d.
+// walk surveys a tree, and sets the metadata and links of d.
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o

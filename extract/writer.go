@@ -10,7 +10,7 @@ import (
 // A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a
 // line of a <pre>.
 type block struct {
-	start, end int   // the text of the block is text[start:end] of the writer
+	start, end int   // the block's text is text[start:end] of the writer
 	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
 	here       int   // number of these bytes that are inside links such as <a href="#part">

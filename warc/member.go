@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gzipMagic is the beginning of each gzip member: two magic bytes, and the byte for the compression
-// method deflate (RFC 1952).
+// gzipMagic is the beginning of each gzip member: two magic bytes, and the byte for the deflate
+// compression method (RFC 1952).
 const gzipMagic = "\x1f\x8b\x08"
 
 // A member reads the decompressed bytes of one gzip member of a source. At the end of the gzip

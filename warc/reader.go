@@ -41,8 +41,8 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
 // end of the file the error is io.EOF. Next returns a [*Damage] for bytes that could not be read,
-// and the next call continues after them. Each damage is returned once, by Next or by the record's
-// block. Any other error comes from reading the file, and all later calls return it.
+// and the next call continues after them. Each [*Damage] is returned only once, by Next or by the
+// record's block. Any other error comes from reading the file, and all later calls return it.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err

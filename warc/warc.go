@@ -68,10 +68,10 @@ type Record struct {
 	Header Header    // named fields of the record, in order
 	Block  io.Reader // content of the record; its length is the Content-Length of the record
 
-	// Offset and Length are the position and the length of the record in its file, in bytes. In a
+	// Offset and Length are the position and length of the record in its file, in bytes. In a
 	// compressed file, they are those of the record's gzip member. Length is 0 until Block has
-	// returned io.EOF. If several records share one gzip member, Length stays 0, because such a
-	// record cannot be read by itself.
+	// returned io.EOF. If several records share one gzip member, Length stays 0, because such a record
+	// cannot be read by itself.
 	Offset, Length int64
 }
 

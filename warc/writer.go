@@ -16,7 +16,7 @@ import (
 
 // # How a record is written
 //
-// A record that has a Content-Length was read from an archive. It is written unchanged. Any other
+// A record that has a Content-Length was read from an archive, and is written unchanged. Any other
 // record is new, and gets the fields that the specification requires: an id, and the length and the
 // digest of its block. A response that contains an HTTP message also gets a digest of the message's
 // payload. In a resource or conversion record the payload is the whole block.
@@ -75,7 +75,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// complete adds id, digests and length to the header of a new record whose content is block. It
+// complete adds the id, digests and length to the header of a new record whose content is block. It
 // returns an error if the type or the date is missing.
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header

@@ -102,7 +102,7 @@ func isDecoration(n *html.Node) bool {
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
 }
 
-// vague contains link texts that do not say where the link leads.
+// vague lists link text that does not say where the link leads.
 var vague = func() map[string]bool {
 	all := map[string]bool{}
 	for text := range strings.SplitSeq(

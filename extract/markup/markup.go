@@ -107,7 +107,7 @@ type Facts struct {
 // Examples returns the examples of one kind of fault in f.
 func (f *Facts) Examples(fault Fault) []string { return Examples(f.Shown, fault) }
 
-// Examples returns the examples of one kind of fault in the field Shown of a [Facts].
+// Examples returns the examples of one kind of fault in the Shown field of a [Facts].
 func Examples(shown []string, fault Fault) (all []string) {
 	prefix := strconv.Itoa(int(fault)) + " "
 	for _, s := range shown {
@@ -147,7 +147,7 @@ func (r *reader) found(f Fault, example string) {
 // oneLine returns s as one line with single spaces, cut to at most limit bytes.
 func oneLine(s string, limit int) string {
 	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= limit && isLine(s) {
-		return s // fast path for most texts, without a copy
+		return s // fast path for most text, without a copy
 	}
 	if len(s) > 4*limit { // a data: URL may be megabytes long
 		s = s[:4*limit]

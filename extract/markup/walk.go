@@ -194,7 +194,7 @@ func (r *reader) findFragments() {
 }
 
 // IsAnchor reports whether a fragment names a place in a document. Other fragments are paths that a
-// script interprets ("#/start", "#!start"), a text to highlight ("#:~:text="), or the top of the
+// script interprets ("#/start", "#!start"), text to highlight ("#:~:text="), or the top of the
 // page.
 func IsAnchor(fragment string) bool {
 	return fragment != "" && fragment[0] != '/' && fragment[0] != '!' && !strings.Contains(fragment, ":~:") && !strings.EqualFold(fragment, "top")

@@ -1,8 +1,8 @@
 // Package chart draws line charts as SVG.
 //
 // A chart is one file and contains neither scripts nor fonts. It follows the reader's choice of
-// light or dark colors. Lines differ in color and in dash pattern. The title and the description
-// are part of the file, for readers who cannot see the picture.
+// light or dark colors. Lines differ in color and in dash pattern. The title and description are
+// part of the file, for readers who cannot see the picture.
 package chart
 
 import (

@@ -13,9 +13,9 @@ import (
 // language: Hangul, kana, Thai, Hebrew, Greek and so on. Han is Japanese if mixed with enough kana,
 // and Chinese otherwise. Letters of the Arabic script that Arabic itself does not use indicate
 // Persian or Urdu. Many languages use Latin and Cyrillic letters, so for these scripts function
-// words are counted. The score of a language is the number of words of the text that are in its
-// list. A word in several lists counts for each of them. The result is sure only if the best
-// language has a fair share of the text and a clear lead over the second.
+// words are counted. A language's score is the number of words in the text that are in its list. A
+// word in several lists counts for each of them. The result is sure only if the best language has a
+// fair share of the text and a clear lead over the second.
 //
 // Known weaknesses: a language without a list looks like its neighbor (Norwegian and Danish like
 // Swedish, Bulgarian like Russian). Requiring a lead and a share usually catches this, but not

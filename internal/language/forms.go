@@ -12,8 +12,8 @@ import (
 // [FunctionWord] recognizes articles, pronouns, prepositions and other function words of a
 // language, and [Adjective] its adjectives. [Singular] turns a plural into a singular, [Stem]
 // removes any inflection, and [Elide] removes an article joined to the word by elision. All are
-// pure functions of a language and one lower-cased token whose apostrophes are '. The language is a
-// code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word or
+// pure functions of a language and one lower-cased token, with ' as its apostrophe. The language is
+// a code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word or
 // an adjective, and every word is returned unchanged. Callers should check [HasForms] and [HasStem]
 // first, and tell the user if a language is not supported.
 //

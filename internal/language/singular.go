@@ -29,7 +29,7 @@ func Singular(lang, word string) string {
 	return word
 }
 
-// PlainSingular is the plural rule of one published system, reproduced with its faults for
+// PlainSingular is the plural rule of one published system, reproduced, faults included, for
 // comparison: -ies becomes -y, and any other final s is dropped ("boxes" becomes "boxe", "bus"
 // becomes "bu"). An s after another s or after an apostrophe stays. The token "s" also stays,
 // because a token must not become empty.

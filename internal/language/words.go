@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Each file in the folder "words" lists the function words of one language. A line that begins with
+// Each file in the words folder lists the function words of one language. A line that begins with
 // # is a comment, such as the source of the words.
 //
 //go:embed words/*.txt

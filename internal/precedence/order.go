@@ -12,10 +12,10 @@ import (
 	"skink/store"
 )
 
-// An Order ranks URLs for the choice of leaders. Pages whose URLs match an expression of --prefer
-// come first, in the order of the expressions. Pages on the hosts of seeds follow, in the order of
-// the seeds, and then all other pages. If the site of a seed moved to another host, that host takes
-// the place of the seed's host.
+// An Order ranks URLs for choosing leaders. Pages whose URLs match an expression of --prefer come
+// first, in the order of the expressions. Pages on the hosts of seeds follow, in the order of the
+// seeds, and then all other pages. If a seed's site has moved to another host, that host takes the
+// place of the seed's host.
 //
 // The store keeps the Order, so every command that judges its pages uses the same one. An Order is
 // immutable.
@@ -131,8 +131,8 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 	})
 }
 
-// Move records that the site of a seed has moved to another host, which takes the place of the old
-// one. It returns the new order.
+// Move records that a seed's site has moved to another host, which takes the place of the old one.
+// It returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if k.Moved == nil {

@@ -38,7 +38,7 @@ import (
 type Standing struct {
 	URL       string
 	NoIndex   bool
-	Names     string    // canonical URL if it is that of another page; "" means none
+	Names     string    // canonical URL, if it is another page's; "" if none
 	Place     int       // place in the order of hosts, from 0; see [Order.Place]
 	Listed    bool      // a sitemap lists the page
 	Seen      time.Time // when the page was first seen with its text

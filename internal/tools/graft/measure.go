@@ -170,7 +170,7 @@ type blamed struct {
 	grafts []graft // the bad grafts, lowest resemblance first
 }
 
-// blame returns the pages that cause bad grafts, by fault. The most frequent fault comes first.
+// blame returns the pages that cause bad grafts, by fault, most frequent fault first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {

@@ -224,7 +224,7 @@ func (s *shop) hasEvent(year, month int) bool {
 	return year >= 2025 && year <= 2026 && s.luck(fmt.Sprint("event ", year, month), 2) == 0
 }
 
-// softPage returns a page of the host soft. For an unknown path, its text is "sorry".
+// softPage returns a page of soft.localhost. For an unknown path, its text is "sorry".
 func (s *shop) softPage(path string) shopPage {
 	p := shopPage{group: "sorry"}
 	switch n, isPage := strings.CutPrefix(path, "/page/"); {
@@ -242,7 +242,7 @@ func (s *shop) softPage(path string) shopPage {
 	return p
 }
 
-// plainPage returns a page of the host plain, where each page has a different text.
+// plainPage returns a page of plain.localhost, where each page has a different text.
 func (s *shop) plainPage(path string) shopPage {
 	n := number(strings.TrimPrefix(path, "/text/"))
 	if path == "/" {

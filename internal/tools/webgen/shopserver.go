@@ -20,7 +20,7 @@ type shopServer struct {
 	groups  map[string]int // guarded by mu: number of responses by text
 	hosts   map[string]int // guarded by mu: responses with a page, by host
 	missing int            // guarded by mu: requests for robots.txt, sitemaps and missing pages
-	plain   []string       // guarded by mu: groups on the host plain, in the order first fetched
+	plain   []string       // guarded by mu: groups on plain.localhost, in the order first fetched
 }
 
 func newShopServer(s *shop) *shopServer {
@@ -36,7 +36,7 @@ type Sold struct {
 	Other   int            `json:"other"`   // requests for robots.txt, sitemaps and missing pages
 	Hosts   map[string]int `json:"hosts"`   // responses with a page, by host
 	Missing []string       `json:"missing"` // groups whose text was not fetched; at most 100
-	Plain   []string       `json:"plain"`   // groups on the host plain, in the order first fetched
+	Plain   []string       `json:"plain"`   // groups on plain.localhost, in the order first fetched
 	Seeds   []string       `json:"seeds"`
 }
 

@@ -72,7 +72,7 @@ func (w *web) divide() {
 	left := w.options.pages - w.hosts
 	w.first = make([]int, 1, w.hosts+1)
 	for h := range w.hosts {
-		more := left / 20 // the largest host has a twentieth of all pages, and each further host a twentieth of the rest
+		more := left / 20 // the largest host has a twentieth of all pages, and each subsequent host a twentieth of the rest
 		if h == w.hosts-1 {
 			more = left
 		} else if even := left / (w.hosts - h); more < even {
