@@ -16,17 +16,17 @@ import (
 // A chapter of the text may have such a heading too. So a section is dropped only if enough text is
 // above it, and if it has at most three times the weight of that text. These limits do not apply to
 // a page that declares itself an article, because the chapters of articles do not have such
-// headings. Readers' comments are dropped whatever their length.
+// headings. Readers' comments are dropped regardless of length.
 //
 // A press release ends with a paragraph or two about the company, under a heading such as "About
 // Example Inc.". An article may have chapters with such headings. So this section is dropped only
 // if few blocks follow the heading.
 //
-// Weakness: the headings are a fixed list in some 13 languages. Other languages are not covered.
+// Weakness: the headings are a fixed list in about 13 languages. Other languages are not covered.
 
 // appendices lists the headings of sections that are not part of an article, in lower case, grouped
-// by first byte. A heading matches a line that is equal to it, or that begins with it and continues
-// with a character other than a letter.
+// by first byte. A line matches a heading if it equals the heading, or begins with it and continues
+// with a non-letter.
 var appendices = byFirst(`
 related articles
 related posts
@@ -240,7 +240,7 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports whether a line, given in lower case, is a heading from appendices.
+// isAppendix reports whether text, a line in lower case, is a heading from appendices.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -267,7 +267,7 @@ func isRemarks(text []byte) bool {
 	return found
 }
 
-// belowLinks returns the block with which the article continues below a list of links. The section
+// belowLinks returns the block at which the article continues below a list of links. The section
 // with the list is blocks[i:end], and block i is its heading. The article continues at the first
 // running paragraph after the links that has the same parent as the heading or as the links.
 // Paragraphs inside the cards of a list have a different parent. If there is no such paragraph,

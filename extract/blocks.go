@@ -9,9 +9,9 @@ type Block struct {
 	Level int // heading level, from 1; 0 if the block is not a heading
 }
 
-// FromBlocks fills d with the text of a document that another package has read, such as a PDF. The
-// caller sets the metadata of d. FromBlocks sets Title if it is empty, and the fields that depend on
-// the text, such as Words. The whole text is the main text.
+// FromBlocks fills d with the text of a document, such as a PDF, that another package has read. The
+// caller sets the metadata of d. FromBlocks sets Title if it is empty, and the fields that depend
+// on the text, such as Words. The whole text is the main text.
 func FromBlocks(d *Document, blocks []Block) {
 	var w writer
 	for _, b := range blocks {

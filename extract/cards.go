@@ -3,14 +3,14 @@ package extract
 // # Cards
 //
 // Below an article, templates show other articles of the site. Each is a card: a small box with a
-// headline that is a link, one or two lines of description, and a date. A row is a box that
-// contains several cards of the same class and little else. Rows are recognized by this shape, not
-// by a class name.
+// linked headline, one or two lines of description, and a date. A row is a box that contains
+// several cards of the same class and little else. Rows are recognized by this shape, not by a
+// class name.
 //
 // An article may itself be a list of such boxes, such as "10 books to read". So a row stays if its
-// box also contains paragraphs, if much text follows it, or if little text precedes it. Rows are
-// dropped only on pages that declare themselves articles: the services on a company's page look
-// like cards, but are its text.
+// box also contains paragraphs, if a lot of text follows it, or if little text precedes it. Rows
+// are dropped only on pages that declare themselves articles: the services on a company's page look
+// like cards, but are the page's text.
 
 const (
 	cardAbove  = 2 * 8 * enough // minimum weight of the text above a row of cards

@@ -18,24 +18,24 @@ import (
 // # Detecting the encoding
 //
 // The encoding of a page is determined in the order given by the WHATWG HTML standard, "determining
-// the character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The
-// detection departs from the standard in three cases, because the user of a crawler cannot choose
-// another encoding for a page:
+// the character encoding": byte order mark, Content-Type header, <meta>, then the bytes. Detection
+// departs from the standard in three cases, because the user of a crawler cannot choose another
+// encoding for a page:
 //
 //   - A body with at least eight valid UTF-8 sequences and no invalid byte is UTF-8, whatever it
 //     declares.
 //   - A declaration of UTF-8 is ignored if the body has more invalid bytes than valid UTF-8
 //     sequences. A few broken characters, or a character cut off at the end, do not matter.
-//   - If nothing is declared, letter frequencies are tried before windows-1252, the default of the
-//     standard. Tags are not counted, because their names are English on every page. A guess is
+//   - If nothing is declared, letter frequencies are tried before windows-1252, the standard's
+//     default. Tags are not counted, because their names are English on every page. A guess is
 //     ignored if the decoded text has many characters that do not normally occur in text.
 //
 // Weakness: if a short page in a single-byte encoding does not declare it, its few letters do not
 // distinguish Cyrillic from Greek.
 
 const (
-	// prescanned is the number of bytes that are searched for <meta charset>. The standard says 1,024,
-	// which is too few for pages that begin with long comments or scripts.
+	// prescanned is the number of bytes searched for <meta charset>. The standard says 1,024, which is
+	// too few for pages that begin with long comments or scripts.
 	prescanned = 16 << 10
 	guessed    = 32 << 10 // number of bytes of text from which chardet guesses; more would not change the result
 )
@@ -150,8 +150,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	if !isUTF16(declared) {
 		return "", false
 	}
-	// The label "utf-16" means little-endian on the web. Tags and spaces are ASCII, so the positions of
-	// their NUL bytes show the real order.
+	// The label "utf-16" means little-endian on the web. Tags and spaces are ASCII, so the positions
+	// of their NUL bytes show the actual order.
 	even, odd := 0, 0
 	for i, c := range body[:min(len(body), sniffed)] {
 		if c == 0 {
@@ -278,7 +278,7 @@ func guess(body []byte, markup bool) string {
 	if err != nil {
 		return "windows-1252"
 	}
-	// chardet tries its encodings in parallel, so results of equal confidence come in a random order.
+	// chardet tries its encodings in parallel, so results of equal confidence arrive in random order.
 	// Sorting them makes the result reproducible.
 	slices.SortFunc(results, func(a, b chardet.Result) int {
 		return cmp.Or(b.Confidence-a.Confidence, strings.Compare(a.Charset, b.Charset))
@@ -323,8 +323,8 @@ func hasC1(sample []byte) bool {
 	return false
 }
 
-// readsAsText reports whether a decoded sample looks like text. It must have letters beyond ASCII,
-// and at most one wrong character for every 20 of them. Wrong characters are unassigned characters,
+// readsAsText reports whether a decoded sample looks like text. It must have non-ASCII letters, and
+// at most one wrong character for every 20 of them. Wrong characters are unassigned characters,
 // controls, and symbols inside words, as in "g³adkiej" for "gładkiej".
 func readsAsText(sample []byte) bool {
 	letters, wrong := 0, 0

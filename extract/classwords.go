@@ -13,14 +13,13 @@ var classLists = []struct {
 	mark  mark
 	words string
 }{
-	// These words cancel the other marks of a name: "has-sidebar" is the element beside a sidebar,
-	// "search-results" is not a search form. The page builders Elementor and HubSpot (hs) call
-	// every element a widget.
+	// These words cancel the other marks of a name: "has-sidebar" is the element beside a sidebar, and
+	// "search-results" is not a search form. The page builders Elementor and HubSpot (hs) call every
+	// element a widget.
 	{0, "has no with without not is layout enabled results result elementor hs textwidget"},
 
 	{markNever, "copyright"},
-	// These are prefixes of the products that ask for consent to cookies, such as OneTrust and
-	// Cookiebot.
+	// These are prefixes used by cookie consent products, such as OneTrust and Cookiebot.
 	{markNever, "onetrust optanon cookiebot cybot cookieyes cky cmplz didomi truste usercentrics iubenda borlabs"},
 
 	{markNav, "nav navbar navigation menu submenu megamenu subnav sidenav breadcrumb breadcrumbs crumbs"},
@@ -84,7 +83,7 @@ func classMark(value string) mark {
 	return m
 }
 
-// The shortest words are "ad" and "no".
+// shortestWord is the length of the shortest words, "ad" and "no".
 const shortestWord = 2
 
 func nameMark(name string) mark {

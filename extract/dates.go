@@ -2,9 +2,9 @@ package extract
 
 // # Dates, tags and pointers around an article
 //
-// Three things around an article can be recognized in every language: a date, tags such as "Filed
+// Three things around an article can be recognized in any language: a date, tags such as "Filed
 // under: News, Sport", and links to other pages, such as "Read also: ...". This file drops them.
-// Weakness: a list of two to six sources that are links, at the end of an article, is dropped too.
+// Weakness: a list of two to six linked sources at the end of an article is dropped too.
 
 const (
 	datedWords = 16 // maximum number of words in a line with a date, which may also name the author and the section

@@ -90,7 +90,7 @@ func preloadedBy(as string) By {
 	return ByStyle
 }
 
-// embedLink adds the style sheet or the icon that a <link> names. It skips alternate style sheets,
+// embedLink adds the style sheet or icon that a <link> names. It skips alternate style sheets,
 // because browsers do not fetch them.
 func (s *survey) embedLink(n *html.Node) {
 	rel := node.Attr(n, "rel")

@@ -35,8 +35,7 @@ import (
 	"skink/internal/language"
 )
 
-// Document holds the text, the metadata and the links of a page. Links and other lists are in the
-// order of the page.
+// Document holds the text, metadata and links of a page. Links and other lists are in page order.
 type Document struct {
 	Title       string // <title>, or else og:title, or else the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
@@ -44,28 +43,28 @@ type Document struct {
 	Description string // <meta> description or, if it is missing, og:description
 	SharedOnly  bool   // Description is from og:description, because the page has no <meta> description
 	Author      string // <meta> author or, if it is missing, the author in the page's schema.org data (JSON-LD)
-	Published   string // date of publication as written in the page, mostly ISO 8601; from <meta>, schema.org or <time>
+	Published   string // publication date as written in the page, usually ISO 8601; from <meta>, schema.org or <time>
 	Modified    string // date of the last change, in the same form; from <meta> or schema.org
 	Lang        string // language of the text as a primary subtag ("en"); "" if unknown
 
 	DeclaredLang string // language that the page declares, as a primary subtag; "" if none
 	Canonical    string // href of the first rel=canonical as written; "" if none
 	Base         string // <base href> as written; "" if none
-	Charset      string // WHATWG name of the encoding with which the page was decoded
+	Charset      string // WHATWG name of the encoding used to decode the page
 	MediaType    string // media type that [Parse] used to read the page; see [MediaType]
 
 	NoIndex, NoFollow bool           // the page asks every crawler for this in <meta name=robots>
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>, by the crawler's name in lower case
 
-	H1         []string // texts of the <h1> elements, including empty ones; at most 8, each cut to 300 bytes
+	H1         []string // text of each <h1> element, even if empty; at most 8, each cut to 300 bytes
 	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
 
 	Links       []Link      // links in document order; each pair of href and rel once
 	Embeds      []Embed     // images, scripts, styles and media, each href once; nil without Options.Embeds
 	Alternates  []Alternate // the <link rel=alternate> elements: feeds, and the page in other languages or formats
 	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
-	Breadcrumbs []string    // names of the pages above this one, the top level first, as in "Home", "Shop", "Shoes"
-	Images      []string    // alt texts of the pictures in the main text; nil without Options.Images
+	Breadcrumbs []string    // names of the pages above this one, top level first, as in "Home", "Shop", "Shoes"
+	Images      []string    // alt text of each picture in the main text; nil without Options.Images
 
 	Text string  // the main text, one line for each block
 	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
@@ -83,17 +82,17 @@ type Document struct {
 }
 
 // HasText reports whether the page has text that can be compared with other pages. It is false for
-// a page that has only menus, and for a page whose text only scripts would write.
+// a page that has only menus, and for a page whose text is written only by scripts.
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
 // Words returns the number of words in the text. In scripts without spaces, such as Chinese, each
 // character counts as one.
 func (d *Document) Words() int { return countWords(d.Text) }
 
-// Hrefs yields the addresses to which the page links, as written, and whether each has
-// rel=nofollow. These are its links, rel=prev and rel=next, and its versions in other languages.
-// Feeds in <link rel=alternate> are left out, because many sites have one for each page. Hrefs
-// yields nothing if the page asks all crawlers not to follow its links (NoFollow).
+// Hrefs yields the addresses that the page links to, as written, and whether each has rel=nofollow.
+// These are its links, rel=prev and rel=next, and its versions in other languages. Feeds in <link
+// rel=alternate> are left out, because many sites have one for each page. Hrefs yields nothing if
+// the page asks all crawlers not to follow its links (NoFollow).
 func (d *Document) Hrefs() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		if d.NoFollow {
@@ -136,11 +135,10 @@ type Alternate struct {
 	Title    string `json:"title,omitempty"`
 }
 
-// Ask holds the requests of a page to a crawler: not to index the page, and not to follow its
-// links.
+// Ask holds a page's requests to a crawler: not to index the page, and not to follow its links.
 type Ask struct{ NoIndex, NoFollow bool }
 
-// Link is an address to which the page links, in <a>, <area>, <iframe>, <frame> or <meta
+// Link is an address that the page links to, in <a>, <area>, <iframe>, <frame> or <meta
 // http-equiv=refresh>.
 type Link struct {
 	Href     string // address as written, without the white space that browsers ignore
@@ -201,7 +199,7 @@ var rootWords = map[string]string{
 	RootStripped:    "all text between the tags: the HTML could not be parsed",
 }
 
-// RootWords describes a Root constant to a user, as in "the main element". It returns "" for
+// RootWords describes a Root constant for a user, as in "the main element". It returns "" for
 // [RootNone] and for unknown values.
 func RootWords(root string) string { return rootWords[root] }
 
@@ -229,13 +227,11 @@ type Options struct {
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
-// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
-// header of the response, or "" if there was none. The error is [ErrNotText] if the body is not
-// text.
+// Parse extracts the text, metadata and links of a page. contentType is the Content-Type header of
+// the response, or "" if there was none. The error is [ErrNotText] if the body is not text.
 //
-// For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
-// links to the entries. It does not extract the texts of the entries, because they are on the
-// linked pages.
+// For an RSS or Atom feed, Parse returns [ErrNotText] along with a Document that has only the links
+// to the entries. It does not extract the text of the entries, because that is on the linked pages.
 func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }
@@ -286,7 +282,7 @@ func (o Options) tree(text []byte, media string) (root *html.Node, bound string)
 // content of <noscript> as one string of markup. That would lose text, because some forums keep
 // whole threads in <noscript>.
 func tree(text []byte, limit int64) (root *html.Node, bound string) {
-	// The parser returns an error if more than 512 elements are open. The recover keeps a crawl going
+	// The parser returns an error if more than 512 elements are open. Recovering keeps a crawl going
 	// if a page makes the parser panic.
 	defer func() {
 		if recover() != nil {

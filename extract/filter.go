@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The main text is found by a fixed sequence of rules. The last large step is the method filter,
+// The main text is found by a fixed sequence of rules. The last major step is the filter method,
 // which drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels
 // stay on short pages, where they may be all of the text. They also stay in reference manuals,
 // where the name of a parameter looks like a label.
@@ -49,9 +49,9 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// headlineAbove returns the block with the page's <h1> if it is above the main text and no running
-// text is in between. Otherwise it returns -1. It also returns -1 for articles, whose headline is
-// in Title only; see dropTitle.
+// headlineAbove returns the block with the page's <h1> if it is above the main text with no running
+// text in between. Otherwise it returns -1. It also returns -1 for articles, whose headline is only
+// in Title; see dropTitle.
 func (s *survey) headlineAbove(first int32) int32 {
 	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
 		return -1
@@ -70,8 +70,8 @@ func (s *survey) take(first, last int32) string {
 }
 
 // fallBack returns the text of the whole page outside elements marked as boilerplate, for a page
-// whose main text is empty. If this text is empty too, the page counts as a page without text.
-// Using the text of its menus would make all such pages of a site look alike.
+// whose main text is empty. If this text is empty too, the page counts as having no text. Using the
+// text of its menus would make all such pages of a site look alike.
 func (s *survey) fallBack(d *Document) {
 	for i := range s.blocks {
 		s.blocks[i].dropped = false
@@ -121,7 +121,7 @@ func (s *survey) filter(first, last int32) {
 
 // dropAbove drops the teasers above the headline of an article, such as a strip of the latest
 // articles below the menu. It drops nothing if the text above has a running paragraph without a
-// link, which is then the introduction of the article.
+// link, because that is the article's introduction.
 func (s *survey) dropAbove(title string, first, last int32) {
 	if !s.isArticle() {
 		return
@@ -143,8 +143,8 @@ func (s *survey) dropAbove(title string, first, last int32) {
 }
 
 // dropTitle drops the headline of an article, because it is in Title. On other sites, copies of the
-// article have a different headline, or none in their main text. Without the headline, the texts of
-// the copies are equal.
+// article have a different headline, or none in their main text. Without the headline, the copies
+// have the same text.
 func (s *survey) dropTitle(title string, first, last int32) {
 	if !s.isArticle() {
 		return

@@ -59,7 +59,7 @@ func (s *survey) share() float64 {
 }
 
 // lost returns the number of bytes outside links in a block that is not in the main text, or 0 for
-// labels and repetitions.
+// labels and repeated text.
 func (b *block) lost() int {
 	if b.again || b.words <= label {
 		return 0

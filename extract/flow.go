@@ -12,7 +12,7 @@ import "golang.org/x/net/html/atom"
 // repeats another post.
 //
 // Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
-// paragraphs of its own can clear them; see clearSections.
+// the box's own paragraphs can clear them; see clearSections.
 
 func (s *survey) keepFlow() {
 	if s.thread {

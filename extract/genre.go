@@ -26,7 +26,7 @@ import (
 // A product page has a description by the seller. Reviews by buyers, questions, and links to other
 // products are dropped. A review in a magazine may declare the product too. So the markup of shop
 // software counts for more than schema.org's Product. A shop with neither of them is recognized by
-// the button to buy the product.
+// its add-to-cart button.
 
 // genre records which kinds of page a page declares itself to be. Most pages declare no kind, and
 // some declare several.
@@ -36,8 +36,8 @@ type genre struct {
 }
 
 var (
-	// threadSoftware lists names of forum programs. They occur in <meta name=generator>, and in the
-	// class or id of <html> and <body>.
+	// threadSoftware lists names of forum software, found in <meta name=generator> or in the class or
+	// id of <html> or <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
 	// manualSoftware lists generators of manuals. The rules for labels and repetitions do not apply to

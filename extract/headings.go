@@ -105,8 +105,7 @@ func idWithin(box *html.Node) string {
 	return ""
 }
 
-// elementBefore returns the nearest earlier sibling that is an element or a text other than white
-// space, or nil.
+// elementBefore returns the nearest earlier sibling that is an element or non-blank text, or nil.
 func elementBefore(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode || n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {

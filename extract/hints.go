@@ -22,8 +22,8 @@ const (
 	markUser                       // details about the author beside a forum post: name, rank, votes
 	markComments                   // readers' comments, by class or id
 	markReviews                    // buyers' reviews and questions below a product
-	markByline                     // line with the author and the date of a text
-	markSignature                  // class "signature": the signature below a forum post, or in a manual the signature of a function
+	markByline                     // line with the author and date of a text
+	markSignature                  // class "signature": a signature below a forum post, or a function's signature in a manual
 	markCall                       // a call to action: a form, a banner
 	markRelated                    // links to related, popular or sponsored articles
 	markSpeech                     // cancels markUser: "user-content" is the text of a post; removed before the marks are stored
@@ -190,7 +190,7 @@ func screenReaderOnly(class string) bool {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
-		switch class[i] { // a cheap test that is false for most names
+		switch class[i] { // a cheap test that most names fail
 		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {

@@ -13,17 +13,17 @@ import (
 
 // # A limit on the size of the tree
 //
-// By the HTML standard, the parser reopens unclosed formatting elements in each new paragraph. A
-// page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with its
+// As the HTML standard requires, the parser reopens unclosed formatting elements in each new
+// paragraph. A 46 KB page with 50 <font> and 10,000 <p> becomes half a million nodes, each with its
 // attributes. Honest pages need far fewer nodes: the four bytes "<p>a" make two nodes. So the tree
 // has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
 // the maximum number of bytes that the piece can add to the tree. Each token adds at most a fixed
 // number of nodes. It can also reopen the formatting elements that are active or that the piece
-// itself adds. The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight
-// rounds of four). The sum of these estimates is far above the real size. If the sum reaches the
-// limit, Read measures the tree, and continues from the real size. If even then the piece could
+// itself adds. The standard's adoption agency algorithm adds at most 32 nodes for a tag (eight
+// rounds of four). The sum of these estimates is far above the actual size. If the sum reaches the
+// limit, Read measures the tree, and continues from the actual size. If even then the piece could
 // exceed the limit, parsing fails. So the limit holds for every input, and honest pages are
 // measured rarely or never. If measuring itself takes too much work, parsing fails too.
 //
@@ -62,9 +62,9 @@ const (
 	adoptions  = 32   // maximum number of nodes that the adoption agency algorithm copies for a tag
 	maxActive  = 1024 // maximum number of active formatting elements
 	pieceBytes = 1 << 10
-	minPiece   = 64             // a piece of at most this size is not halved any more
-	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
-	copies     = 64             // maximum number of times that the page's bytes may be moved by the tokenizer while a token is unfinished
+	minPiece   = 64             // a piece of at most this size is not halved further
+	beginning  = 16 * nodeBytes // size of the html, head and body nodes, and of the nodes that the end of a page implies
+	copies     = 64             // maximum number of times that the tokenizer may move the page's bytes while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
 	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved
 )
@@ -334,7 +334,7 @@ func nests(name []byte, open [][]byte) bool {
 }
 
 // tagName returns the name of the tag at the beginning of tag, and the text after the name. The
-// name is cut to the length of the longest name of a formatting element.
+// name is cut to the length of the longest formatting element's name.
 func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	rest = tag[1:]
 	if closing = len(rest) > 0 && rest[0] == '/'; closing {
@@ -399,7 +399,7 @@ func formatting(name []byte) bool {
 }
 
 // attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
-// that it read. rest begins after the tag's name. The function follows the rules of the tokenizer.
+// that it read. rest begins after the tag's name. It follows the tokenizer's rules.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

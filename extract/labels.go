@@ -17,7 +17,7 @@ import "bytes"
 
 const (
 	label  = 3 // maximum number of words in a label
-	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
+	kicker = 5 // maximum number of words in a label, such as a section name, on articles and other text pages
 )
 
 func (s *survey) dropLabels(first, last int32) {
@@ -58,7 +58,7 @@ func (s *survey) isLabel(b *block) bool {
 }
 
 // A shape identifies blocks with the same markup: the boxKinds of the block's element and of its
-// parent. If the parent has no class, the field in identifies the parent itself, by its index in
+// parent. If the parent has no class, the in field identifies the parent itself, by its index in
 // elems plus one.
 type shape struct {
 	box, around boxKind
@@ -119,7 +119,7 @@ func (s *survey) isTitle(i int32, text *stretches) bool {
 	return false
 }
 
-// isAddress reports whether b is a short line that shows a URL. Such lines occur in texts, but not
+// isAddress reports whether b is a short line that shows a URL. Such lines occur in text, but not
 // in menus.
 func (s *survey) isAddress(b *block) bool {
 	return b.words <= label && bytes.Contains(s.text[b.start:b.end], []byte("://"))

@@ -2,9 +2,9 @@ package extract
 
 import "strings"
 
-// These are the letters beyond ASCII of each language's alphabet. Accented vowels are included if
-// the language uses them to mark stress. Western languages are written in windows-1252, Eastern
-// ones in ISO 8859-2 or windows-1250.
+// These are the non-ASCII letters of each language's alphabet. Accented vowels are included if the
+// language uses them to mark stress. Western languages are written in windows-1252, Eastern ones in
+// ISO 8859-2 or windows-1250.
 var (
 	western = []string{
 		"àâæçéèêëîïôœùûüÿ", // French
@@ -30,7 +30,7 @@ var (
 
 // latin chooses between windows-1252 (Western) and ISO 8859-2 or windows-1250 (Eastern). It decodes
 // the sample both ways, and chooses the encoding for which some alphabet contains more of the
-// letters beyond ASCII. The result replaces that of chardet, which cannot separate these encodings.
+// non-ASCII letters. The result replaces that of chardet, which cannot tell these encodings apart.
 // In a tie, as for "café", the result is windows-1252, the standard's default.
 func latin(sample []byte) string {
 	east := "iso-8859-2"
@@ -43,8 +43,7 @@ func latin(sample []byte) string {
 	return "windows-1252"
 }
 
-// spelled returns the number of letters beyond ASCII in text that belong to the best-fitting
-// alphabet.
+// spelled returns the number of non-ASCII letters in text that belong to the best-fitting alphabet.
 func spelled(text []byte, alphabets []string) int {
 	counts := make(map[rune]int)
 	for _, r := range strings.ToLower(string(text)) {

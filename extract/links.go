@@ -9,8 +9,8 @@ import (
 	"skink/extract/node"
 )
 
-// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here is true
-// if the address is a place on the same page (href="#part").
+// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here reports
+// whether the address is a place on the same page (href="#part").
 func (s *survey) addLink(n *html.Node) (here bool) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
@@ -48,7 +48,7 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 
 // refresh returns the address in the content of <meta http-equiv=refresh>, such as "5; url='/new'".
 // It returns "" if there is no address. The content is a number of seconds, then a semicolon or a
-// comma, then an address. In most pages "url=" precedes the address, and quotes enclose it.
+// comma, then an address. On most pages, "url=" precedes the address, and quotes enclose it.
 func refresh(content string) string {
 	i := strings.IndexAny(content, ";,")
 	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {

@@ -28,7 +28,7 @@ type placed struct {
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
 // main text. The reader can jump to the main text, and can hide the rest. The page must have been
 // parsed with [Options].Page; otherwise WriteHTML writes only Text. words is the number of words in
-// the main text, which the page displays. It returns the first error of w.
+// the main text, which the output displays. WriteHTML returns the first error from w.
 //
 // The output is safe to open in a browser. Elements are written without their attributes. Elements
 // that load, run or send something are left out. A content security policy forbids these actions as

@@ -15,16 +15,16 @@ import (
 // # Markdown
 //
 // Markdown is written from the main text only. Each block of the main text becomes a paragraph, a
-// heading, a list item or a table row. The choice depends on the HTML elements around the text
-// nodes of the block, and so do links, code and emphasis. The Markdown has the words of
-// Document.Text in the same order. If the text has no main heading, one is added above it.
+// heading, a list item or a table row. The choice depends on the HTML elements around the block's
+// text nodes, as do links, code and emphasis. The Markdown has the words of Document.Text in the
+// same order. If the text has no main heading, one is added above it.
 //
 // The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown.
 // Some HTML has no equivalent in this dialect. A term of a definition list becomes bold, and its
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is not repeated.
 
-// Markdown returns the main text as Markdown, without a newline at its end. If the text of an HTML
+// Markdown returns the main text as Markdown, without a trailing newline. If the text of an HTML
 // page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
 // the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is
 // plain text or was not parsed into a tree, each line becomes a paragraph.
@@ -71,8 +71,8 @@ func (d *Document) missingTop() string {
 	return top
 }
 
-// Release returns the memory that is kept because of [Options].Page to a pool for the next page. Do
-// not call Markdown or WriteHTML after Release.
+// Release returns the memory kept because of [Options].Page to a pool, where the next page can use
+// it. Do not call Markdown or WriteHTML after Release.
 func (d *Document) Release() {
 	if d.page != nil {
 		d.page.survey.release()
@@ -86,8 +86,8 @@ type MarkdownOptions struct {
 	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
 	// left out, because they are decoration.
 	Pictures bool
-	// Resolve returns the address to write for the address of a link or a picture, for example an
-	// absolute one. If Resolve is nil, addresses are written as they are in the page.
+	// Resolve returns the address to write for that of a link or a picture, for example an absolute
+	// URL. If Resolve is nil, addresses are written as they are in the page.
 	Resolve func(address string) string
 }
 
@@ -326,7 +326,7 @@ func isWithin(n, box *html.Node) bool {
 	return false
 }
 
-// around returns the innermost element of the given name around n, or nil.
+// around returns the innermost ancestor of n called name, or nil.
 func around(n *html.Node, name atom.Atom) *html.Node {
 	for n = n.Parent; n != nil; n = n.Parent {
 		if n.DataAtom == name {

@@ -31,11 +31,11 @@ func (m *markdown) fence(p *placed) *html.Node {
 	return around(p.node, atom.Code)
 }
 
-// code writes a fenced code block. It preserves the lines and the indentation of the page. A block
-// element begins a new line even if no line end precedes it.
+// code writes a fenced code block. It preserves the page's lines and indentation. A block element
+// begins a new line even if no line end precedes it.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
-	last, ends := -1, true // last is the block that was written last; ends is true if its line has ended
+	last, ends := -1, true // last is the last block written; ends is true if its line has ended
 	for _, p := range nodes {
 		if p.node.Type != html.TextNode {
 			continue
@@ -159,8 +159,8 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 
 const maxColumns = 100 // maximum number of columns in a row that has a colspan
 
-// table writes rows of data as a Markdown table. A table with one column was used for layout, so
-// its rows become paragraphs.
+// table writes rows of data as a Markdown table. A one-column table is only layout, so its rows
+// become paragraphs.
 func (m *markdown) table(nodes []placed) {
 	var rows [][]string
 	columns, headed := 0, false
@@ -218,7 +218,7 @@ func isHead(row *html.Node) bool {
 	return true
 }
 
-// cells returns the cells of a row as Markdown, without empty cells at the end.
+// cells returns the cells of a row as Markdown, without trailing empty cells.
 func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 	in := map[*html.Node][]placed{}
 	for _, p := range nodes {

@@ -15,7 +15,7 @@ import (
 
 type emphasis struct{ strong, em, del bool }
 
-// Link, code and emphasis do not change within a span.
+// A span is a piece of text in which link, code and emphasis do not change.
 type span struct {
 	text   []byte
 	spaced bool
@@ -121,7 +121,7 @@ func (sp *span) beginsWithMark() bool {
 
 func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// opened is a link or an emphasis that has begun. begin and end are its Markdown, such as "**".
+// opened is a link or an emphasis that is still open. begin and end are its Markdown, such as "**".
 type opened struct {
 	begin, end string
 	link       *html.Node

@@ -14,9 +14,9 @@ const (
 	LinksWhole Links = "absolute" // keep the words and the address, as [Document.Markdown] wrote them
 )
 
-// RewriteLinks applies keep to each link of markdown, a result of [Document.Markdown], and returns
-// the new text. Pictures stay unless they are inside a removed link. Lines that contained only
-// removed links are removed.
+// RewriteLinks applies keep to each link in markdown, which must come from [Document.Markdown], and
+// returns the new text. Pictures stay unless they are inside a removed link. Lines that contained
+// only removed links are removed.
 func RewriteLinks(markdown string, keep Links) string {
 	if keep == LinksWhole || !strings.Contains(markdown, "](") {
 		return markdown

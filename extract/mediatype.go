@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is the number of bytes that are examined at the start of a body, as in the WHATWG MIME
-// Sniffing standard ("resource header").
+// sniffed is the number of bytes examined at the start of a body, as in the WHATWG MIME Sniffing
+// standard ("resource header").
 const sniffed = 1445
 
 // MediaType returns the media type that [Parse] uses to read a body, such as "text/html". It is the
@@ -72,9 +72,9 @@ func isText(media string) bool {
 	return isMarkup(media) || media == "text/plain" || media == "text/markdown"
 }
 
-// magics lists the first bytes of formats that servers send under wrong types. They are from
+// magics lists the first bytes of formats that servers send with the wrong type. They are from
 // sections 6 and 7 of the WHATWG MIME Sniffing standard. Those of archives and programs are from
-// the specifications of the formats.
+// the formats' own specifications.
 var magics = []struct{ prefix, media string }{
 	{"%PDF-", "application/pdf"},
 	{"%!PS-Adobe-", "application/postscript"},
@@ -105,7 +105,7 @@ var magics = []struct{ prefix, media string }{
 }
 
 // magic returns the media type that the first bytes of a body prove, or "". If a prefix has only
-// letters and digits, binary data must follow it, because a text may begin with "ID3".
+// letters and digits, binary data must follow it, because text may begin with "ID3".
 func magic(body []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(body, []byte(m.prefix)) && (!letters(m.prefix) || hasControls(body)) {
@@ -150,7 +150,7 @@ func hasControls(body []byte) bool {
 }
 
 // isBinary reports whether a body is not text in any encoding: more than one byte in thirty at its
-// start is a control character. A text may have a few. UTF-16 is not binary if it is recognized,
+// start is a control character. Text may contain a few. UTF-16 is not binary if it is recognized,
 // although its ASCII characters have NUL bytes.
 func isBinary(body []byte, contentType string) bool {
 	if _, ok := utf16Name(body, contentType); ok {

@@ -67,11 +67,11 @@ func (s *survey) relation(n *html.Node) {
 	}
 }
 
-// nearHeadline is the number of lines below the <h1> within which a <time> counts as the date of
-// publication.
+// nearHeadline is the number of lines below the <h1> within which a <time> counts as the
+// publication date.
 const nearHeadline = 4
 
-// time records the datetime of a <time> that is marked as the date of publication or is right below
+// time records the datetime of a <time> that is marked as the publication date or is right below
 // the <h1>.
 func (s *survey) time(n *html.Node) {
 	if s.nearH1 == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {

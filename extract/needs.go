@@ -17,11 +17,11 @@ import (
 //   - [NeedsRoot]: the element into which a framework writes the page has fewer than drawnWords
 //     words and no link, or <body> has no content at all.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
-//   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no link or
-//     fewer than drawnWords words of main text. The notice of javadoc does not count.
+//   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no
+//     link or fewer than drawnWords words of main text. Javadoc's notice does not count.
 //
-// If the server has rendered a page, the element of the framework contains words. Such a page does
-// not need scripts, even if it is short. Pages with a longer text are not examined.
+// If the server has rendered a page, the framework's element contains words. Such a page does not
+// need scripts, even if it is short. Pages with more text are not examined.
 //
 // Known weaknesses: a page that the server renders only in part, with "Loading" in place of its
 // text, is not detected. A page whose framework uses an element that is not in appRoots is not
@@ -44,8 +44,8 @@ const (
 // needs scripts.
 const javadocNotice = "javascript is disabled on your browser"
 
-// appRoots lists the ids of elements into which frameworks write a page, according to their
-// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own; see
+// appRoots lists the ids of the elements into which frameworks write a page, according to their
+// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has its own element; see
 // isAppRoot.
 var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "___gatsby": true}
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain returns the Document of a plain text. Each line is a block. The Document has no title, and
+// plain returns the Document for plain text. Each line is a block. The Document has no title, and
 // it has no links, because a URL in plain text is not a link.
 func (o Options) plain(text []byte, media, charset string) *Document {
 	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
@@ -114,8 +114,8 @@ func plainLetter(b []byte) int {
 	return 0
 }
 
-// printableASCII returns the number of bytes at the beginning of b that are printable characters of
-// ASCII, including spaces. It looks at eight bytes at once.
+// printableASCII returns the number of printable ASCII characters, including spaces, at the
+// beginning of b. It looks at eight bytes at once.
 func printableASCII(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
@@ -136,9 +136,9 @@ const (
 	highs = 0x80 * each // the highest bit of each byte
 )
 
-// controls marks the bytes of eight that are below 0x20. The first mark, from the low end, is the
-// highest bit of the first such byte. If there is none, the result is 0. Marks after the first one
-// may be wrong, because the subtraction borrows from the next byte.
+// controls marks those of eight bytes that are below 0x20. The lowest mark is the highest bit of
+// the first such byte. If there is none, the result is 0. Higher marks may be wrong, because the
+// subtraction borrows from the next byte.
 func controls(eight uint64) uint64 { return (eight - ' '*each) &^ eight & highs }
 
 // strip fills d from a page that cannot be parsed into a tree. The main text then consists of all

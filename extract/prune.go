@@ -6,8 +6,8 @@ import "bytes"
 //
 // Pruning drops marked boxes. A mark comes from a class name or an element that may have another
 // purpose: a forum has its threads in "comments", a page has its whole content in "modal", or loads
-// its text in <div hidden>. For this reason each rule has limits. If the marked boxes hold too much
-// of the running text, the rule does not fit the page, and drops nothing.
+// its text in <div hidden>. So each rule has limits. If the marked boxes hold too much of the
+// running text, the rule does not fit the page, and drops nothing.
 //
 // Two kinds of box have no limit: consent managers, and navigation that is mostly links. With a
 // limit for navigation, a page whose text is produced by scripts would keep its menu, and all such
@@ -21,7 +21,7 @@ type guard struct {
 	holds func(*genre) bool
 }
 
-// guards lists the rules in the order of application, the most reliable first.
+// guards lists the rules in the order in which they are applied, most reliable first.
 var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
@@ -37,7 +37,7 @@ var guards = []guard{
 	{markComments, 0.4, 0.5, (*genre).hasRemarks},
 }
 
-// A sum contains totals over some blocks that were not dropped.
+// A sum holds totals over a range of blocks, excluding dropped blocks.
 type sum struct {
 	weight int
 	size   int // bytes of text
@@ -48,7 +48,7 @@ type sum struct {
 
 // weight returns the number of bytes of a block outside links, times eight for running text.
 // Running text shows where the content of a page is, because labels and links are on every page.
-// They still have a small weight, so that a page without running text also has a root.
+// They still have a small weight, so a page without running text has a root too.
 func (b *block) weight() int {
 	text := b.size() - b.link
 	if b.runs() {
@@ -166,7 +166,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	return boxes, taken
 }
 
-// dropConsent drops the elements that ask for consent to cookies. It runs before the rule for class
+// dropConsent drops the elements that ask for cookie consent. It runs before the rule for class
 // names, because on a short page such elements may outweigh the text.
 func (s *survey) dropConsent() {
 	dropped := false

@@ -5,7 +5,7 @@ package extract
 // dropped too, because carousels repeat them.
 //
 // List items are not dropped, because steps of instructions may repeat. Nothing is dropped in
-// manuals and on pages with code, where examples repeat.
+// manuals or on pages with code, where examples repeat.
 func (s *survey) dropRepeats() {
 	if s.manual || s.whole().code > 0 {
 		return

@@ -16,11 +16,11 @@ import (
 // <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
 // the child that holds nearly all the weight, as long as there is one.
 //
-// After that, the method column may replace the root with a smaller box that holds most of the
+// After that, the column method may replace the root with a smaller box that holds most of the
 // root's weight in paragraphs that are its own children: the column of an article. The boxes beside
 // it are left out.
 //
-// Weaknesses: pages of several equal columns stay whole. If a wrapper contains only one half of a
+// Weaknesses: a page with several equal columns stays whole. If a wrapper contains only half of a
 // text, the other half may be lost.
 
 const (
@@ -75,8 +75,8 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 	return float64(s.within(i).weight) >= share*float64(whole)
 }
 
-// only returns the single outermost element with text and the given hint. It returns -1 if there
-// are none or several.
+// only returns the single outermost element with text and the given hint, or -1 if there is none or
+// more than one.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -115,7 +115,7 @@ func (s *survey) titled() int32 {
 }
 
 // comments returns the weight of the readers' comments outside an article: elements marked as
-// comments, and rows of elements with the same class and with running text.
+// comments, and rows of elements with the same class and running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -232,8 +232,8 @@ func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
 
-// hasTwin reports whether the given child of i has a sibling with the same name and first class for
-// which like returns true.
+// hasTwin reports whether child, which is inside element i, has a sibling with the same name and
+// first class for which like returns true.
 func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
@@ -307,7 +307,7 @@ func (s *survey) column(root int32) int32 {
 
 // leaves reports whether replacing element i with its child would lose some of the text. It would
 // if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It would also if element i is the declared article or main part of
+// child (see leavesHeadline). It also would if element i is the declared article or main part of
 // the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
@@ -354,8 +354,7 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether element i has a running paragraph as a child, apart from the child
-// other.
+// hasParagraph reports whether element i has a running paragraph as a child, not counting other.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
@@ -376,10 +375,10 @@ func (s *survey) isAllDeclared(i int32) bool {
 	return false
 }
 
-// leavesHeadline reports whether the page's <h1> is in element i but not in the child, together
-// with running text that would be lost. The <h1> must be in an <article>, or have a paragraph
-// beside it. For example, a shop's short description may be beside the long text of its terms. On
-// an article, a paragraph beside the <h1> does not count, because it is an introduction.
+// leavesHeadline reports whether the page's <h1> is in element i but outside child, along with
+// running text that would be lost. The <h1> must be in an <article>, or have a paragraph beside it.
+// For example, a shop's short description may be beside the long text of its terms. On an article
+// page, a paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -456,8 +455,8 @@ func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	return e, paragraph
 }
 
-// span returns the ranges elems[from:to] and blocks[first:last] of a root, where -1 is the whole
-// page.
+// span returns the ranges elems[from:to] and blocks[first:last] of a root. A root of -1 means the
+// whole page.
 func (s *survey) span(root int32) (from, to, first, last int32) {
 	if root < 0 {
 		return 0, int32(len(s.elems)), 0, int32(len(s.blocks))

@@ -11,8 +11,8 @@ import (
 	"skink/extract/node"
 )
 
-// These are limits on the contents of a Document. The texts of links and headings are limited in
-// bytes. A longer link text is a card or a paragraph, whose first words suffice to identify it.
+// These limit the content of a Document. The text of links and headings is limited in bytes. Longer
+// link text is that of a card or a paragraph, whose first words are enough to identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300
@@ -50,8 +50,7 @@ func oneLineOf(s string, limit int) string {
 	return string(l.text)
 }
 
-// isLine reports whether s can be used unchanged, because it is printable ASCII without double
-// spaces.
+// isLine reports whether s can be used unchanged: it must be printable ASCII without double spaces.
 func isLine(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
@@ -68,8 +67,8 @@ type line struct {
 	full  bool
 }
 
-// maxInLine is the maximum number of nodes from which the text of a line is read. A single <a> may
-// contain a whole page.
+// maxInLine is the maximum number of nodes read for the text of one line. A single <a> may contain
+// a whole page.
 const maxInLine = 200
 
 // read adds the text inside an element, and returns the first alt text of a picture in it.

@@ -19,7 +19,7 @@ import (
 // An experiment used the articleBody in the data to find where an article ends. On 793 articles it
 // improved about as much text as it damaged, because many sites shorten articleBody.
 
-const maxJSONLD = 1 << 20 // maximum size of a script in bytes; a longer script is usually a product catalogue
+const maxJSONLD = 1 << 20 // maximum size of a script in bytes; a longer script is usually a product catalog
 
 // schema holds the first value found for each field.
 type schema struct {
@@ -27,7 +27,7 @@ type schema struct {
 	crumbs                      []string
 }
 
-// A thing holds those fields of a schema.org object that this package uses. A field with an
+// A thing holds the fields of a schema.org object that this package uses. A field with an
 // unexpected type stays empty.
 type thing struct {
 	Type          any     `json:"@type"`

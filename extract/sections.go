@@ -8,10 +8,10 @@ import (
 
 // # Sections
 //
-// Documentation generators make the id of a section from its heading. So id="sponsors" or
-// id="metadata" may name the subject of a section, although these words mark boilerplate elsewhere.
-// For this reason, ids are ignored on sections of text. They are also ignored on boxes inside the
-// declared <article> or <main>, except for ids that mean readers' comments or reviews.
+// Documentation generators make the id of a section from its heading. An id such as "sponsors" or
+// "metadata" may name the subject of a section, although these words mark boilerplate elsewhere. So
+// ids are ignored on sections of text. They are also ignored on boxes inside the declared <article>
+// or <main>, except for ids that mean readers' comments or reviews.
 //
 // A class is stronger evidence, because it is written for a style sheet. Inside the declared
 // <article> or <main>, a class is ignored on a box that has paragraphs of its own and few links,

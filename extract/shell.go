@@ -14,7 +14,7 @@ import "golang.org/x/net/html/atom"
 
 const (
 	frameTimes = 10           // minimum number of words in menus and footers for each word of main text
-	notice     = 3 * sentence // a text in <noscript> with fewer words is only a notice
+	notice     = 3 * sentence // text in <noscript> with fewer words is only a notice
 )
 
 func (s *survey) isShell() bool {

@@ -10,9 +10,9 @@ import (
 	"skink/extract/node"
 )
 
-// Some sites have their complete text in <script type="text/x-handlebars-template">, and another
-// script inserts it into the page. If the page has little other text, the text of these scripts is
-// read too.
+// Some sites put all their text in <script type="text/x-handlebars-template">, and another script
+// inserts it into the page. If the page has little other text, the text of these scripts is read
+// too.
 
 func isTemplateScript(n *html.Node) bool {
 	switch strings.ToLower(strings.TrimSpace(node.Attr(n, "type"))) {

@@ -11,7 +11,7 @@ import (
 
 // A survey represents a page as two flat lists: the blocks of text, and the boxes around them. One
 // walk through the tree fills them in document order. Each box covers a range of both lists. So the
-// amount of text in a box is the difference of two prefix sums, however deep the box is nested.
+// amount of text in a box is the difference of two prefix sums, however deeply the box is nested.
 //
 // Its methods are in many files because each rule has a file of its own. The walk fills most of the
 // fields. Then the rules drop blocks, clear marks, choose the headline and recompute the sums.
@@ -19,9 +19,9 @@ type survey struct {
 	writer
 	elems    []elem
 	sums     []sum           // sums[i] is the total of blocks[:i]
-	h1       string          // text of the first <h1> that is not empty
+	h1       string          // text of the first non-empty <h1>
 	headline int32           // block of the <h1> above the root that becomes main text; -1 if none
-	h1Block  int32           // block of the first <h1> that is not empty; -1 if there is none
+	h1Block  int32           // block of the first non-empty <h1>; -1 if there is none
 	links    map[linkKey]int // indexes in doc.Links
 	doc      *Document
 
@@ -36,14 +36,14 @@ type survey struct {
 	opt    Options
 	embeds map[string]bool
 	schema schema
-	images []image  // pictures with alt texts; only with Options.Images
+	images []image  // pictures with alt text; only with Options.Images
 	placed []placed // position of each text node and picture in the text; only with Options.Page
 
-	published string // datetime of the first <time> marked as the date of publication
+	published string // datetime of the first <time> marked as the publication date
 	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
-// An image is the alt text of a picture, together with the element around the picture.
+// An image is a picture's alt text and the element around the picture.
 type image struct {
 	alt  string
 	elem int32
@@ -61,7 +61,7 @@ type elem struct {
 	roots       rootHint
 }
 
-// walk surveys a tree, and sets the metadata and the links of d.
+// walk surveys a tree, and sets the metadata and links of d.
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
@@ -307,7 +307,7 @@ func (s *survey) push(n *html.Node, k kind) {
 }
 
 // isData reports whether a table row becomes one block, because each of its cells holds one line of
-// text. The cells of other rows are columns of a page layout. So are cells with a menu or a footer.
+// text. Other rows are page layout, as are rows in which a cell has a menu or a footer.
 func isData(tr *html.Node) bool {
 	for td := tr.FirstChild; td != nil; td = td.NextSibling {
 		if td.Type == html.ElementNode && !oneLine(td, 3) {

@@ -10,7 +10,7 @@ import (
 // A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a
 // line of a <pre>.
 type block struct {
-	start, end int   // the text of the block is text[start:end] of the writer
+	start, end int   // the block's text is text[start:end] of the writer
 	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
 	here       int   // number of these bytes that are inside links such as <a href="#part">
@@ -19,7 +19,7 @@ type block struct {
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
 	dropped    bool  // not part of the main text
 	again      bool  // an earlier block of the page has the same text
-	copies     int32 // index of this earlier block if this block can replace it; otherwise -1; see restoreRepeats
+	copies     int32 // index of that earlier block if this block can replace it, or else -1; see restoreRepeats
 	taken      bool  // part of the main text
 }
 
@@ -121,7 +121,7 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. alone means that the text is a character of a script
+// put appends text that has no white space. alone reports whether s is a character of a script
 // without spaces; see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
@@ -243,8 +243,8 @@ func countWords(text string) int {
 	return words
 }
 
-// joinBlocks returns the text of the blocks, one on each line. If keep is not nil, blocks for which
-// it returns false are left out.
+// joinBlocks returns the text of the blocks, one per line. If keep is not nil, it leaves out blocks
+// for which keep returns false.
 func joinBlocks(w *writer, keep func(i int) bool) string {
 	n := 0
 	for i := range w.blocks {

@@ -63,7 +63,7 @@ func (b *block) inputError(err error) error {
 
 var errNoEnd = errors.New("the block is not followed by the end of the record: the Content-Length may be wrong")
 
-// end reads the two empty lines after the block of a record. It returns io.EOF if the record ends
+// end reads the two empty lines after a record's block. It returns io.EOF if the record ends
 // correctly. It accepts missing line ends if another record or the end of the file follows.
 func (b *block) end() error {
 	r, lines := b.r, 0

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A Damage is the error for bytes of an archive that are not a readable record, or for an
-// incomplete record. After returning it, the reader continues after these bytes.
+// A Damage is the error for bytes in an archive that are not a readable record, or for an
+// incomplete record. After returning it, the reader continues after those bytes.
 type Damage struct {
 	Offset int64  // offset in bytes of the record in the file, or of the gzip member that should contain it
 	URI    string // the WARC-Target-URI of the damaged record; "" means unknown

@@ -13,7 +13,7 @@ import (
 type Field struct{ Name, Value string }
 
 // A Header holds the fields of a WARC record, or of the HTTP message in it. It keeps their order
-// and the case of their names. Name look-ups ignore case.
+// and the case of their names. Lookups by name ignore case.
 type Header []Field
 
 // Get returns the value of the first field called name, or "" if there is none.

@@ -19,9 +19,9 @@ import (
 type Entry struct {
 	URL    string
 	Date   time.Time
-	MIME   string // of the payload, or "warc/revisit" for a revisit record
-	Status int    // HTTP status; 0 means that the record has none
-	Digest string // of the payload, such as "sha1:…"
+	MIME   string // media type of the payload, or "warc/revisit" for a revisit record
+	Status int    // HTTP status; 0 if the record has none
+	Digest string // digest of the payload, such as "sha1:…"
 	Offset int64
 	Length int64
 	File   string // name of the archive file that contains the record
@@ -29,8 +29,8 @@ type Entry struct {
 
 // EntryOf returns the index entry for a record of the archive called file. ok is false for a record
 // that is not indexed: only responses, resources and revisits are. EntryOf reads the record's block
-// to its end, because only then is the length of the record known. err is an error from reading the
-// block, or the head of the HTTP message in it.
+// to its end, because the record's length is not known before then. err is an error from reading
+// the block, or the head of the HTTP message in it.
 func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	e = Entry{URL: r.URI(), Date: r.Date(), Digest: cmp.Or(r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Block-Digest")), Offset: r.Offset, File: file}
 	kind := r.Header.Get("Content-Type")
@@ -84,8 +84,8 @@ func (e *Entry) line() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// WriteIndex writes entries as a CDXJ index. The lines are sorted by bytes, so that tools can find
-// a line by binary search.
+// WriteIndex writes entries as a CDXJ index. The lines are in byte order, so tools can find a line
+// by binary search.
 func WriteIndex(w io.Writer, entries []Entry) error {
 	lines := make([][]byte, len(entries))
 	for i := range entries {

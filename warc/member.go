@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gzipMagic is the beginning of each gzip member: two magic bytes, and the byte for the compression
-// method deflate (RFC 1952).
+// gzipMagic is the beginning of each gzip member: two magic bytes, and the byte for the deflate
+// compression method (RFC 1952).
 const gzipMagic = "\x1f\x8b\x08"
 
 // A member reads the decompressed bytes of one gzip member of a source. At the end of the gzip
@@ -17,7 +17,7 @@ type member struct {
 	z    gzip.Reader
 
 	offset  int64 // file offset at which the gzip member begins
-	open    bool  // whether begin was called, and the end has not been reached yet
+	open    bool  // whether begin has been called and the end has not been reached
 	records int   // number of records that begin in the gzip member
 	err     error // decompression error; nil means none so far
 }

@@ -80,7 +80,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, unexpected(err)
 }
 
-// maxChunkLine is the maximum length in bytes of the line with the size of a chunk. Servers may
+// maxChunkLine is the maximum length in bytes of the line that gives a chunk's size. Servers may
 // write extensions after the size.
 const maxChunkLine = 256
 
@@ -95,7 +95,7 @@ func (c *chunks) atChunkSize() bool {
 	return err == nil
 }
 
-// next reads the line with the size of the next chunk. It returns io.EOF at the last chunk, which
+// next reads the line that gives the next chunk's size. It returns io.EOF at the last chunk, which
 // is empty, and does not read the trailer after it.
 func (c *chunks) next() error {
 	head := headReader{c.in, maxChunkLine}

@@ -30,19 +30,19 @@ import (
 // file is compressed.
 type Reader struct {
 	src    *source
-	member *member       // current gzip member; nil means that the file is not compressed
-	in     *bufio.Reader // decompressed bytes; nil means that nothing has been read yet
-	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
-	err    error         // error that all further calls to Next return; nil means that there may be more records
+	member *member       // current gzip member; nil if the file is not compressed
+	in     *bufio.Reader // decompressed bytes; nil if nothing has been read yet
+	block  *block        // block of the last record that Next returned; nil if there is none, or if it was read to its end or skipped
+	err    error         // error that all further calls to Next return; nil if there may be more records
 }
 
 // NewReader returns a Reader for the archive r, compressed or not.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
-// end of the file the error is io.EOF. A [*Damage] is returned for bytes that could not be read,
-// and the next call continues after them. Each damage is returned once, by Next or by the record's
-// block. Any other error comes from reading the file, and all later calls return it.
+// end of the file the error is io.EOF. Next returns a [*Damage] for bytes that could not be read,
+// and the next call continues after them. Each [*Damage] is returned only once, by Next or by the
+// record's block. Any other error comes from reading the file, and all later calls return it.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err

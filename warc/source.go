@@ -17,7 +17,7 @@ type source struct {
 
 	from io.Reader
 	err  error  // error from reading the file, other than io.EOF; nothing can be read after it
-	off  int64  // file offset up to which buf was filled
+	off  int64  // file offset of the next byte to read into buf
 	base int64  // file offset of the first byte of kept
 	kept []byte // the last bytes read from the file, so that they can be read again
 }

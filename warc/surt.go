@@ -14,7 +14,7 @@ import (
 // com,example)/path. A tool finds a page by computing the key from its URL, so all tools must
 // compute the same key. This code follows the defaults of the Python package surt, which pywb and
 // related tools use. It removes the scheme, a leading www, the default port, the user info, the
-// fragment, session ids and a slash at the end. It writes everything in lower case, sorts the query
+// fragment, session ids and a trailing slash. It converts everything to lower case, sorts the query
 // parameters, and escapes only the bytes that must be escaped. Two rules of that package are
 // missing here: those for URLs other than http and https, and for ASP.NET session ids.
 
@@ -104,8 +104,8 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimalEscape decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A".
-// Then it escapes only the bytes that must be escaped.
+// minimalEscape repeatedly decodes every %XX in s until none is left, so "%2541" becomes "A". Then
+// it escapes only the bytes that must be escaped.
 func minimalEscape(s string) string {
 	for {
 		once := unescaped(s)

@@ -18,8 +18,8 @@ import (
 //
 // A WACZ file (Web Archive Collection Zipped, version 1.1.1) is a ZIP file. It contains WARC
 // archives, their index, a list of pages to start from, and digests of all these files. ZIP stores
-// the archives without compressing them again, so that a player in a browser can fetch one record
-// with a range request. The index is the file index.cdxj.
+// the archives without compressing them again, so a player in a browser can fetch one record with a
+// range request. The index is the file index.cdxj.
 
 // A Package describes a WACZ file to write.
 type Package struct {
@@ -30,10 +30,10 @@ type Package struct {
 	Archives    []Archive
 	Pages       iter.Seq2[StartPage, error] // pages to start from; nil means none
 
-	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; nil means that a damaged record makes WriteWACZ fail
+	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; if nil, a damaged record makes WriteWACZ fail
 }
 
-// An Archive is a WARC file for a package.
+// An Archive is a WARC file to be put into a package.
 type Archive struct {
 	Name string // file name without folder, such as crawl-00000.warc.gz
 	Open func() (io.ReadCloser, error)
@@ -45,7 +45,7 @@ type StartPage struct {
 	URL   string    `json:"url"`
 	Date  time.Time `json:"ts"`
 	Title string    `json:"title,omitempty"`
-	Text  string    `json:"text,omitempty"` // the page's text, so that a player can search it
+	Text  string    `json:"text,omitempty"` // the page's text, for players to search
 	Size  int64     `json:"size,omitempty"` // size of the page in bytes
 }
 
@@ -154,7 +154,7 @@ func (a Archive) read(do func(io.Reader) error) error {
 	return do(f)
 }
 
-// file writes a compressed file to the ZIP file, and adds it to the list of resources.
+// file adds a compressed file to the ZIP file and to the list of resources.
 func (z *packing) file(name, path string, write func(io.Writer) error) error {
 	to, err := z.zip.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate, Modified: z.date})
 	if err != nil {

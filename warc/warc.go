@@ -1,5 +1,5 @@
-// Package warc reads and writes web archives: files of WARC 1.1 (ISO 28500:2017), uncompressed or
-// with one gzip member per record; WET, which is WARC with texts in it; their index, CDXJ; and the
+// Package warc reads and writes web archives: WARC 1.1 files (ISO 28500:2017), uncompressed or with
+// one gzip member per record; WET, which is WARC with the text of pages; their index, CDXJ; and the
 // package format for both, WACZ 1.1.1.
 //
 //	r := warc.NewReader(f)
@@ -39,7 +39,7 @@ type Type string
 
 const (
 	Info         Type = "warcinfo"     // describes the file; should be its first record
-	Response     Type = "response"     // the response of a server, with the HTTP head
+	Response     Type = "response"     // a server's response, with the HTTP head
 	Request      Type = "request"      // the request that led to a response
 	Resource     Type = "resource"     // a file, without the head that the protocol sent with it
 	Metadata     Type = "metadata"     // facts about another record
@@ -68,10 +68,10 @@ type Record struct {
 	Header Header    // named fields of the record, in order
 	Block  io.Reader // content of the record; its length is the Content-Length of the record
 
-	// Offset and Length are the position and the length of the record in its file, in bytes. In a
+	// Offset and Length are the position and length of the record in its file, in bytes. In a
 	// compressed file, they are those of the record's gzip member. Length is 0 until Block has
-	// returned io.EOF. If several records share one gzip member, Length stays 0, because such a
-	// record cannot be read by itself.
+	// returned io.EOF. If several records share one gzip member, Length stays 0, because such a record
+	// cannot be read by itself.
 	Offset, Length int64
 }
 
@@ -90,7 +90,7 @@ func New(t Type, uri string, date time.Time, contentType string, block []byte) *
 	return r
 }
 
-// A memory is a block whose bytes are all in memory, so that it can be written without copying.
+// A memory is a block whose bytes are all in memory, so it can be written without copying.
 type memory struct {
 	*bytes.Reader
 	all []byte

@@ -8,9 +8,9 @@ import (
 
 // # WET
 //
-// WET is Common Crawl's name for WARC files that contain texts. A WET file begins with a warcinfo
-// record. After that, it contains a conversion record of type text/plain for each page, with the
-// page's main text in UTF-8.
+// WET is Common Crawl's name for WARC files that contain text. A WET file begins with a warcinfo
+// record. Then, for each page, it has a conversion record of type text/plain with the page's main
+// text in UTF-8.
 
 // NewText returns a conversion record with the main text of a page. refersTo is the id of the
 // record that contains the page itself, or "". language is the code of the text's language in ISO

@@ -16,15 +16,15 @@ import (
 
 // # How a record is written
 //
-// A record that has a Content-Length was read from an archive. It is written unchanged. Any other
+// A record that has a Content-Length was read from an archive, and is written unchanged. Any other
 // record is new, and gets the fields that the specification requires: an id, and the length and the
 // digest of its block. A response that contains an HTTP message also gets a digest of the message's
 // payload. In a resource or conversion record the payload is the whole block.
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
-// and with its content coding such as gzip. The reason is that readers disagree about the payload.
-// According to RFC 9110 it is the body without chunked coding, but for some readers it is all bytes
-// after the head. In a response without chunked coding these are the same bytes.
+// and with its content coding such as gzip. Readers disagree about the payload. According to RFC
+// 9110 it is the body without chunked coding, but for some readers it is all bytes after the head.
+// In a response without chunked coding these are the same bytes.
 
 // Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
@@ -75,7 +75,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// complete adds id, digests and length to the header of a new record whose content is block. It
+// complete adds the id, digests and length to the header of a new record whose content is block. It
 // returns an error if the type or the date is missing.
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
@@ -112,8 +112,8 @@ func (o Options) complete(r *Record, block []byte) error {
 	return nil
 }
 
-// checkRevisit returns an error if r is a revisit record that lacks the fields by which a player
-// finds the record it refers to. It returns nil for records of other types.
+// checkRevisit returns an error if r is a revisit record that lacks the fields a player needs to
+// find the record it refers to. It returns nil for records of other types.
 func checkRevisit(r *Record) error {
 	if r.Type() != Revisit {
 		return nil
@@ -140,8 +140,8 @@ func randomID() string {
 }
 
 // If Options.Level is 0, records are compressed at defaultLevel, but records shorter than tooShort
-// bytes, such as most requests, are stored in their gzip member uncompressed. For so few bytes gzip
-// would spend most of its time on building a code, and save only a third.
+// bytes, such as most requests, are stored in their gzip member uncompressed. For so few bytes,
+// gzip would spend most of its time building a code, and save only a third.
 const (
 	defaultLevel = 1
 	tooShort     = 1 << 10 // in bytes

@@ -9,7 +9,7 @@ type Check struct {
 
 // Checks lists all faults that [Read] finds, and those that a reader of the response header adds.
 // The file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault,
-// and one that comes close to it.
+// and one that narrowly avoids it.
 var Checks = []Check{
 	{ImageAlt, "images.alt", "an <img> without an alt attribute or another accessible name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
 	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},

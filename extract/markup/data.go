@@ -63,7 +63,7 @@ func bare(text string) string {
 }
 
 // add adds the objects of a value that describe the page, but not objects nested in these, which
-// may be incomplete. known means that the vocabulary is that of schema.org.
+// may be incomplete. known reports whether the vocabulary is that of schema.org.
 func (d *data) add(v any, known bool) {
 	switch v := v.(type) {
 	case []any:

@@ -70,7 +70,7 @@ func (r *reader) heading(n *html.Node) {
 	r.level = level
 }
 
-// image checks a picture. It ignores pictures in <noscript>, and pictures of one pixel, which only
+// image checks a picture. It ignores pictures in <noscript>, and one-pixel pictures, which only
 // count visits.
 func (r *reader) image(n *html.Node) {
 	src := node.Attr(n, "src")
@@ -102,7 +102,7 @@ func isDecoration(n *html.Node) bool {
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
 }
 
-// vague contains link texts that do not say where the link leads.
+// vague lists link text that does not say where the link leads.
 var vague = func() map[string]bool {
 	all := map[string]bool{}
 	for text := range strings.SplitSeq(
@@ -174,8 +174,8 @@ func hasText(n *html.Node) bool {
 	return c != nil && c.Type == html.TextNode && len(c.Data) > longestVague && len(strings.TrimSpace(c.Data)) > longestVague
 }
 
-// scripted reports whether scripts probably handle clicks on an element, so that its attributes do
-// not show what a click does.
+// scripted reports whether scripts probably handle clicks on an element, so its attributes do not
+// show what a click does.
 func scripted(n *html.Node) bool {
 	for i := range n.Attr {
 		key := n.Attr[i].Key

@@ -93,21 +93,21 @@ const (
 type Facts struct {
 	Faults Set
 
-	// Shown contains examples of faults. Each consists of the number of the fault, a space, and a
-	// text such as the src attribute of a picture.
+	// Shown contains examples of faults. Each consists of the fault's number, a space, and text such
+	// as the src attribute of a picture.
 	Shown []string
 
-	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without repeats; filled only with Options.Anchors
+	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without duplicates; filled only with Options.Anchors
 
 	// These describe the <meta> elements that replace response headers.
-	Policy   string // value for Content-Security-Policy; "" means that no element replaces this header
+	Policy   string // value for Content-Security-Policy; "" if no element replaces this header
 	Referrer bool   // whether an element replaces Referrer-Policy
 }
 
 // Examples returns the examples of one kind of fault in f.
 func (f *Facts) Examples(fault Fault) []string { return Examples(f.Shown, fault) }
 
-// Examples returns the examples of one kind of fault in the field Shown of a [Facts].
+// Examples returns the examples of one kind of fault in the Shown field of a [Facts].
 func Examples(shown []string, fault Fault) (all []string) {
 	prefix := strconv.Itoa(int(fault)) + " "
 	for _, s := range shown {
@@ -147,7 +147,7 @@ func (r *reader) found(f Fault, example string) {
 // oneLine returns s as one line with single spaces, cut to at most limit bytes.
 func oneLine(s string, limit int) string {
 	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= limit && isLine(s) {
-		return s // fast path for most texts, without a copy
+		return s // fast path for most text, without a copy
 	}
 	if len(s) > 4*limit { // a data: URL may be megabytes long
 		s = s[:4*limit]

@@ -194,7 +194,7 @@ func (r *reader) findFragments() {
 }
 
 // IsAnchor reports whether a fragment names a place in a document. Other fragments are paths that a
-// script interprets ("#/start", "#!start"), a text to highlight ("#:~:text="), or the top of the
+// script interprets ("#/start", "#!start"), text to highlight ("#:~:text="), or the top of the
 // page.
 func IsAnchor(fragment string) bool {
 	return fragment != "" && fragment[0] != '/' && fragment[0] != '!' && !strings.Contains(fragment, ":~:") && !strings.EqualFold(fragment, "top")
@@ -216,11 +216,11 @@ func Anchor(fragment string) uint16 {
 	return uint16(h>>16) ^ uint16(h)
 }
 
-// hashes returns the hashes of anchors, sorted and without repeats. An id that contains percent
+// hashes returns the hashes of anchors, sorted and without duplicates. An id that contains percent
 // signs has two hashes, because a link may contain it unchanged or encoded.
 func hashes(ids []string) []uint16 {
 	all := make([]uint16, 0, len(ids)+1)
-	all = append(all, Anchor("")) // stands for the top of the page, so that the list is never empty
+	all = append(all, Anchor("")) // the top of the page, so the list is never empty
 	for _, id := range ids {
 		all = append(all, Anchor(id))
 		if strings.IndexByte(id, '%') >= 0 {

@@ -28,8 +28,8 @@ func HasAttr(n *html.Node, key string) bool {
 	return false
 }
 
-// HasToken reports whether a list of words separated by white space, such as a class attribute,
-// contains token. Case is ignored.
+// HasToken reports whether list, such as a class attribute, contains token. The list is separated
+// by white space. Case is ignored.
 func HasToken(list, token string) bool {
 	if len(list) < len(token) {
 		return false

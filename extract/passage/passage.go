@@ -12,16 +12,16 @@
 // passage never has text from two sections. A section with no more words than the limit is one
 // passage.
 //
-// A longer section is cut between blocks, such as paragraphs. The cuts depend on the content and
-// not on the position, so that an edit moves no cut elsewhere. This idea is content-defined
-// chunking: Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System" (SOSP 2001).
-// That system reads from left to right and cuts where a hash of the last bytes has a certain value.
-// Minimum and maximum sizes then make each cut depend on the previous cut, so an edit can move some
-// of the following cuts. Split has no direction. Each block has a priority, a hash of its words,
-// and the block with the lowest priority is the first place to cut. Then each half that is still
-// too long is cut in the same way, until no piece is longer than the limit. The result has the
-// shape of a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the
-// priorities only. A cut that would leave a piece of less than a quarter of the limit is skipped.
+// A longer section is cut between blocks, such as paragraphs. The cuts depend on content, not
+// position, so an edit moves no cut elsewhere. This idea is content-defined chunking:
+// Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System" (SOSP 2001). That system
+// reads from left to right and cuts where a hash of the last bytes has a certain value. Minimum and
+// maximum sizes then make each cut depend on the previous cut, so an edit can move some of the
+// following cuts. Split has no direction. Each block has a priority, a hash of its words, and the
+// block with the lowest priority is the first place to cut. Then each half that is still too long
+// is cut the same way, until no piece is longer than the limit. The result has the shape of a treap
+// (Seidel and Aragon, "Randomized Search Trees", 1996), which depends only on the priorities. A cut
+// that would leave a piece of less than a quarter of the limit is skipped.
 //
 // The priority of a block is the lowest hash among the hashes of its words, as in the min-wise
 // hashing of Broder (1997). An edit changes the priority only if it adds or removes the word with
@@ -33,10 +33,9 @@
 // sentences, or as a last resort between words.
 //
 // Known weaknesses. If an edit changes the priority of a block, or makes a piece longer than the
-// limit, or two pieces together shorter than the limit, then up to two neighbouring passages change
-// too. Any word that ends with a full stop ends a sentence, so an abbreviation does too. Passages
-// vary in length between a quarter of the limit and the limit, and short sections give short
-// passages.
+// limit, or two pieces together shorter than the limit, then up to two neighboring passages change
+// too. Any word that ends with a period ends a sentence, so an abbreviation does too. Passages vary
+// in length from a quarter of the limit to the limit, and short sections give short passages.
 package passage
 
 import (
@@ -57,21 +56,21 @@ type Block struct {
 // A Passage is a part of a text.
 type Passage struct {
 	ID       [16]byte // first half of the SHA-256 of Words, joined by one space
-	Text     string   // blocks of the passage, one on each line
+	Text     string   // blocks of the passage, one per line
 	Words    []string // the words of Text; see [Words]
-	Path     []string // texts of the headings above the passage, including that of its section, outermost first; at most 200 bytes each
+	Path     []string // headings above the passage, including its section's, outermost first; at most 200 bytes each
 	Fragment string   // fragment of the innermost heading in Path that has one; "" if none has one
 }
 
 const (
-	// DefaultWords is the maximum number of words of a passage, unless the user sets another limit.
-	// Many embedding models read at most 512 tokens, which is some 350 words of English.
+	// DefaultWords is the maximum number of words in a passage, unless the user sets another limit.
+	// Many embedding models read at most 512 tokens, which is about 350 English words.
 	DefaultWords = 250
 	// MinWords is the lowest limit; Split raises lower limits to it.
 	MinWords = 20
 
 	share      = 4   // a cut must leave at least 1/share of the limit on both sides
-	maxHeading = 200 // maximum number of bytes of a heading in Passage.Path
+	maxHeading = 200 // maximum number of bytes in a heading in Passage.Path
 	deepest    = 6   // maximum number of headings in Passage.Path
 )
 
@@ -192,9 +191,9 @@ func (s *section) divide(limit int) []int {
 	return cuts
 }
 
-// cutAt adds places to cuts, those with the lowest priority first. It skips places where no cut is
-// needed or permitted. Pieces only become shorter, so a place that was skipped once would also be
-// skipped later. One pass therefore gives the same cuts as cutting each half again.
+// cutAt adds places to cuts, lowest priority first. It skips places where no cut is needed or
+// permitted. Pieces only become shorter, so a place that was skipped once would also be skipped
+// later. So one pass gives the same cuts as cutting each half again.
 func cutAt(cuts []int, places []place, limit int) []int {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(slices.Compare(a.priority[:], b.priority[:]), cmp.Compare(a.at, b.at))

@@ -12,8 +12,7 @@ import (
 
 // A word is a run of characters without white space between them. In scripts that do not separate
 // words, such as Chinese, each character is a word, together with the punctuation beside it. A run
-// of more than maxWord bytes counts as several words, so that a limit on words also limits the
-// bytes.
+// of more than maxWord bytes counts as several words, so a limit on words also limits bytes.
 type word struct{ block, start, end int }
 
 const maxWord = 100 // maximum length of a word in bytes
@@ -50,8 +49,8 @@ func appendWords(words []word, block int, text string) []word {
 	return words
 }
 
-// endsSentence reports whether a word ends with a full stop or a similar mark, perhaps followed by
-// a closing quotation mark or bracket.
+// endsSentence reports whether a word ends with a period or a similar mark, perhaps followed by a
+// closing quotation mark or bracket.
 func endsSentence(word string) bool {
 	word = strings.TrimRightFunc(word, func(r rune) bool {
 		return r == '"' || r == '\'' || unicode.In(r, unicode.Pe, unicode.Pf)

@@ -2,7 +2,7 @@
 //
 //	for href := range stylesheet.References(css) { … }
 //
-// It does not resolve the references, and fetches nothing.
+// It neither resolves nor fetches the references.
 package stylesheet
 
 import (
@@ -16,13 +16,12 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// References yields the references of a style sheet, or of the value of a style attribute, as they
-// are written but without quotes and escapes. They are the arguments of url() and the strings of
+// References yields the references in a style sheet, or in the value of a style attribute, as
+// written, but without quotes and escapes. They are the arguments of url() and the strings of
 // @import and image-set(). An @namespace rule names no file, so its URL is left out.
 //
 // The tokens are those of CSS Syntax Level 3 (W3C), read by github.com/tdewolff/parse. Known
-// weaknesses: the sheet is read as UTF-8, whatever @charset says, and the function src() is not
-// supported.
+// weaknesses: the sheet is read as UTF-8, whatever @charset says, and src() is not supported.
 func References(sheet []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		r := reader{}
@@ -94,9 +93,9 @@ func unquoted(token string) string {
 	return strings.Trim(unescaped(strings.TrimSuffix(token[1:], quote)), space)
 }
 
-// unescaped replaces escapes. A backslash with up to six hexadecimal digits and one white-space
-// character becomes the code point with that number. A backslash before a line end is removed. A
-// backslash before any other character becomes that character.
+// unescaped replaces escapes. A backslash and up to six hexadecimal digits, plus a white-space
+// character if one follows, become the code point with that number. A backslash before a line end
+// is removed. A backslash before any other character becomes that character.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -135,8 +134,8 @@ func codePoint(r rune) rune {
 	return r
 }
 
-// withoutSpace removes one white-space character from the beginning of s. A carriage return with a
-// line feed counts as one.
+// withoutSpace removes one white-space character from the beginning of s. A CRLF pair counts as
+// one.
 func withoutSpace(s string) string {
 	switch {
 	case strings.HasPrefix(s, "\r\n"):

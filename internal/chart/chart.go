@@ -1,7 +1,7 @@
 // Package chart draws line charts as SVG.
 //
 // A chart is one file and contains neither scripts nor fonts. It follows the reader's choice of
-// light or dark colours. Lines differ in colour and in dashes. The title and the description are
+// light or dark colors. Lines differ in color and in dash pattern. The title and description are
 // part of the file, for readers who cannot see the picture.
 package chart
 
@@ -21,8 +21,8 @@ type Chart struct {
 	X, Y        string // titles of the axes, with their units
 	Lines       []Line // at most four
 	Mark        Mark
-	Band        Span // section of the horizontal axis whose area is coloured from bottom to top
-	Range       Span // section of the horizontal axis that is marked
+	Band        Span // range of the horizontal axis over which the plot area is shaded
+	Range       Span // range of the horizontal axis that is marked
 	Bar         Bar
 }
 
@@ -54,7 +54,7 @@ type Bar struct {
 	X, Y, From, To float64
 }
 
-// Sizes of the picture and of the plot area, in the units of the picture.
+// Sizes of the picture and of its plot area, in SVG user units.
 const (
 	width, height       = 720, 520
 	left, top           = 72, 124
@@ -152,7 +152,7 @@ func (c Chart) legend(put func(string, ...any)) {
 		}
 		put(shape, args...)
 		put(`<text class="name" x="%d" y="%d">%s</text>`, at+34, row+5, html.EscapeString(text))
-		at += 46 + 8*utf8.RuneCountInString(text) // an estimate of the width of the text in the usual fonts
+		at += 46 + 8*utf8.RuneCountInString(text) // estimated width of the text in common fonts
 	}
 	for i, l := range c.Lines {
 		name(l.Name, `<path class="line l%d" d="M%d %d h28"/>`, i, at, row)

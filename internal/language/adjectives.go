@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Adjective reports whether a word is mainly an adjective. The languages are those of
-// [FunctionWord]. It is a heuristic.
+// Adjective reports whether a word is mainly an adjective. It is a heuristic for the languages of
+// [FunctionWord].
 //
 // English uses a list of lemmas from WordNet. A lemma is listed if its adjectival senses outnumber
 // all its other senses in WordNet's tagged corpus: noun, adverb, and the verb that the word is a
@@ -17,14 +17,14 @@ import (
 // Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
 // spelling dictionary of 146,000 entries, each counted once. These forms were not used to develop
 // the rule. It finds 93.5% of the adjectives and participles. It mistakes 0.2% of the other words
-// for adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
-// adjectives.
+// for adjectives, half of them comparatives in -нее, which are intended. Names ending in -ский
+// count as adjectives.
 //
 // The other languages use lists and suffixes; see adjectives_endings.go. They were measured with
-// the analysers of Apertium, on those words of Debian's spelling lists that Apertium analyses only
-// as adjectives. The table shows the share of adjectives that is recognised, and the share of other
-// words that is mistaken for an adjective. Each word counts once, so a common adjective weighs no
-// more than a rare one. German has not been measured.
+// Apertium's analyzers, on those words of Debian's spelling lists that Apertium analyzes only as
+// adjectives. The table shows the share of adjectives recognized, and the share of other words
+// mistaken for adjectives. Each word counts once, so a common adjective weighs no more than a rare
+// one. German has not been measured.
 //
 //	pl  79%   0.5%
 //	uk  77%   0.5%
@@ -68,7 +68,7 @@ func isEnglishAdjective(word string) bool {
 }
 
 // isCompared reports whether a word is the comparative or superlative of one of the adjectives:
-// smaller, larger, happier, biggest. The argument stem is the word without -er or -est.
+// smaller, larger, happier, biggest. stem is the word without -er or -est.
 func isCompared(stem string, adjectives map[string]bool) bool {
 	last := len(stem) - 1
 	if stem[last] == 'i' {
@@ -86,7 +86,7 @@ func isCompared(stem string, adjectives map[string]bool) bool {
 
 // isShort reports whether an adjective is compared with -er. Such an adjective has one syllable, or
 // two syllables and the ending -y, -le or -ow. Other adjectives use "more" and "most". A longer
-// word in -er is a noun: foreigner, commoner.
+// word ending in -er is a noun: foreigner, commoner.
 func isShort(word string) bool {
 	syllables, inVowel := 0, false
 	for i := range len(word) {

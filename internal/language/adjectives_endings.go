@@ -7,15 +7,15 @@ import (
 
 // # Adjectives by list and suffix
 //
-// Adjectives of the other languages are recognised by list and by suffix, both from
+// Adjectives in the other languages are recognized by list and by suffix, both from
 // adjectives/*.txt. A section of such a file begins with the endings of one declension, such as "-o
 // -a -os -as" in Spanish. Then it lists lemmas that take them ("nuevo") and suffixes that make
 // adjectives ("-oso"). So "nuevas" is an adjective because "nuevo" is listed, and "famosas" because
 // "famoso" ends in -oso. The last section lists lemmas with such a suffix that are not adjectives
 // ("esposo").
 //
-// A listed lemma stands for all its forms. Other adjectives are not recognised: participles, most
-// names of peoples, and adjectives that only a dictionary could identify.
+// A listed lemma covers all its forms. Other adjectives are not recognized: participles, most
+// demonyms, and adjectives that only a dictionary could identify.
 
 const notAdjectives = "no adjectives"
 
@@ -23,11 +23,11 @@ type declined struct {
 	forms      map[string]bool   // of the listed lemmas
 	suffixes   map[string]ending // by a suffix together with one of its endings
 	exceptions map[string]bool   // lemmas with such a suffix that are not adjectives
-	longest    int               // in bytes, of the longest key of suffixes
+	longest    int               // length of the longest key of suffixes, in bytes
 }
 
-// An ending describes an ending of an adjective. The lemma of the adjective has the ending lemma
-// instead of form.
+// An ending describes an ending of an adjective. The adjective's lemma ends in lemma instead of
+// form.
 type ending struct {
 	form, lemma string
 	never       bool // words with this ending are never adjectives
@@ -63,8 +63,8 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. The
-// argument endings lists the endings of the declension. The word must have the first of them.
+// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. endings
+// lists the endings of the declension, and word must have the first one.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])

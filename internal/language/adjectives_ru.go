@@ -8,7 +8,7 @@ import (
 
 // # Russian adjectives
 //
-// A Russian adjective is recognised by its ending, and then by the stem before the ending. An
+// A Russian adjective is recognized by its ending, and then by the stem before the ending. An
 // ending alone is weak evidence: "новой" is an adjective and "войной" a noun, "важная" an adjective
 // and "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The
 // few hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix
@@ -16,10 +16,10 @@ import (
 // that are safe after it. Stems of nouns that would pass are listed in the same file.
 //
 // Participles decline like adjectives and count as such, as do the comparative in -нее and surnames
-// in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals do not
-// count either; nor do other numerals.
+// in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals and other
+// numerals do not count either.
 //
-// The error rates given at [Adjective] are measured on words and not on running text.
+// The error rates given at [Adjective] were measured on words, not on running text.
 
 // longest first
 var russianEndings = [...]string{
@@ -38,9 +38,9 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes lists the suffixes that make an adjective. Each has the endings that prove, after
-// this suffix, that the word is an adjective. If a stem ends in several of the suffixes, the first
-// in the list decides.
+// russianSuffixes lists the suffixes that make an adjective. Each lists the endings that, after
+// this suffix, prove that the word is an adjective. If a stem ends in several of the suffixes, the
+// first in the list decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной

@@ -9,20 +9,20 @@ import (
 
 // # Language detection
 //
-// Letters are counted by script. A script that only one language of the web uses identifies the
-// language: Hangul, kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, and
-// without kana it is Chinese. Letters of the Arabic script that Arabic itself does not use indicate
+// Letters are counted by script. A script used by only one language on the web identifies that
+// language: Hangul, kana, Thai, Hebrew, Greek and so on. Han is Japanese if mixed with enough kana,
+// and Chinese otherwise. Letters of the Arabic script that Arabic itself does not use indicate
 // Persian or Urdu. Many languages use Latin and Cyrillic letters, so for these scripts function
-// words are counted. The score of a language is the number of words of the text that are in its
-// list. A word in several lists counts for each of them. The result is sure only if the best
-// language has a fair share of the text and a clear lead over the second.
+// words are counted. A language's score is the number of words in the text that are in its list. A
+// word in several lists counts for each of them. The result is sure only if the best language has a
+// fair share of the text and a clear lead over the second.
 //
-// Known weaknesses: a language without a list looks like its neighbour (Norwegian and Danish like
-// Swedish, Bulgarian like Russian). Requiring a lead and a share catches this usually, but not
+// Known weaknesses: a language without a list looks like its neighbor (Norwegian and Danish like
+// Swedish, Bulgarian like Russian). Requiring a lead and a share usually catches this, but not
 // always. So a declared language should override an unsure result.
 
 const (
-	sampled   = 10000 // number of bytes that are examined; more would not change the result
+	sampled   = 10000 // number of bytes examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
 	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, a list of names under 0.1
 	clearLead = 0.75  // for a sure result, the second language may have at most this share of the best language's count
@@ -59,8 +59,7 @@ type counts struct {
 }
 
 // count counts the letters and words of a text. A word consists of letters, marks and apostrophes.
-// Words of ASCII letters take a fast path without a call for each letter, because most texts
-// consist of them.
+// Words of ASCII letters, which make up most text, take a fast path without a call for each letter.
 func count(text string) (c counts) {
 	index := index()
 	start, key := 0, uint64(0)
@@ -200,7 +199,7 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language in among that has the most function words in the text.
+// byWords returns the language in among with the most function words in the text.
 func (c *counts) byWords(among langSet) (lang string, sure bool) {
 	if c.words < minWords {
 		return "", false

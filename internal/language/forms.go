@@ -9,20 +9,20 @@ import (
 // Word forms. The functions below remove inflections and whole classes of words from canonical
 // text, one word at a time.
 //
-// [FunctionWord] recognises articles, pronouns, prepositions and other function words of a
+// [FunctionWord] recognizes articles, pronouns, prepositions and other function words of a
 // language, and [Adjective] its adjectives. [Singular] turns a plural into a singular, [Stem]
-// removes any inflection, and [Elide] removes an article that elision has joined to the word. All
-// are pure functions of a language and one lower-cased token whose apostrophes are '. The language
-// is a code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word
-// or an adjective, and every word is returned unchanged. Callers should check [HasForms] and
-// [HasStem] first, and tell the user if a language is not supported.
+// removes any inflection, and [Elide] removes an article joined to the word by elision. All are
+// pure functions of a language and one lower-cased token, with ' as its apostrophe. The language is
+// a code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word or
+// an adjective, and every word is returned unchanged. Callers should check [HasForms] and [HasStem]
+// first, and tell the user if a language is not supported.
 //
-// The functions look at one word and not at its neighbours, so they guess if a word has two uses.
-// "that" is a pronoun or a conjunction, and is removed in either case. "open" is an adjective or a
-// verb, and is kept. A comparison of two texts is not harmed, because both are treated in the same
-// way. But a text without its function words also loses its negations.
+// The functions look at a word without its neighbors, so they guess if a word has two uses. "that"
+// is a pronoun or a conjunction, and is removed in either case. "open" is an adjective or a verb,
+// and is kept. This does not harm a comparison of two texts, because both are treated the same way.
+// But a text without its function words also loses its negations.
 //
-// The data is in files beside this one. The head of each file names its source and licence.
+// The data is in files beside this one. The head of each file names its source and license.
 
 //go:embed function/*.txt adjectives/*.txt plurals/*.txt
 var formFiles embed.FS

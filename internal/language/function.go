@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// functionLanguages lists the languages that have a file in the folder "function".
+// functionLanguages lists the languages that have a file in the function folder.
 var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "uk"}
 
 // FunctionWord reports whether a word belongs to a closed class of the language: article, pronoun
@@ -17,8 +17,8 @@ var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "p
 // listed if it often belongs to a closed class, like Dutch zijn (his, to be) and German sein.
 // Otherwise it is not listed, like Swedish var, which is mostly "was".
 //
-// A word that elision has joined to its article is not a function word, even if both parts are.
-// Split it with [Elide] first.
+// A word joined to its article by elision is not a function word, even if both parts are. Split it
+// with [Elide] first.
 func FunctionWord(lang, word string) bool {
 	if len(lang) != 2 || lang[0]-'a' >= 26 || lang[1]-'a' >= 26 { // a byte below 'a' wraps around to a large number
 		return false
@@ -26,9 +26,9 @@ func FunctionWord(lang, word string) bool {
 	return functionWords()[lang[0]-'a'][lang[1]-'a'][word]
 }
 
-// functionWords returns the function words by the two letters of the language code. It uses arrays
-// instead of a map of languages: every word of every page is looked up, and a second map look-up
-// would double the cost.
+// functionWords returns the function words, indexed by the two letters of the language code. It
+// uses arrays instead of a map of languages: every word of every page is looked up, and a second
+// map lookup would double the cost.
 var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	var all [26][26]map[string]bool
 	for _, lang := range functionLanguages {
@@ -54,9 +54,9 @@ var elided = map[string][]string{
 	"ca": {"l", "d", "m", "n", "s", "t"},
 }
 
-// Elide removes an article, preposition, pronoun or conjunction that elision has joined to the
-// front of a word: "l'homme" becomes "homme", "dell'arte" becomes "arte". It supports fr, it and
-// ca. Other words with an apostrophe stay unchanged: "aujourd'hui", "quelqu'un", "o'neill".
+// Elide removes an article, preposition, pronoun or conjunction joined to the front of a word by
+// elision: "l'homme" becomes "homme", "dell'arte" becomes "arte". It supports fr, it and ca. Other
+// words with an apostrophe stay unchanged: "aujourd'hui", "quelqu'un", "o'neill".
 func Elide(lang, word string) string {
 	prefixes := elided[lang]
 	if prefixes == nil {

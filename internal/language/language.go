@@ -3,13 +3,13 @@
 //
 // [Detect] looks at the script first: Greek letters mean Greek, and kana mean Japanese. Dozens of
 // languages use Latin and Cyrillic letters. For languages that share a script, the function words
-// decide, because every running text is full of them. Detect does not guess from a few words: for a
+// decide, because all running text is full of them. Detect does not guess from a few words: for a
 // heading in a shared script, it returns no language.
 package language
 
 import "strings"
 
-// Primary normalises a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" become
+// Primary normalizes a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" become
 // "en". It returns "" for a string that is not a tag.
 func Primary(tag string) string {
 	tag = strings.TrimSpace(tag)
@@ -36,7 +36,7 @@ func Primary(tag string) string {
 }
 
 // twoLetters maps three-letter codes of ISO 639-2 to two-letter codes. Some pages use the longer
-// ones although a shorter one exists.
+// code although a shorter one exists.
 var twoLetters = map[string]string{
 	"eng": "en", "rus": "ru", "spa": "es", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "ita": "it", "por": "pt",
 	"nld": "nl", "dut": "nl", "pol": "pl", "ukr": "uk", "swe": "sv", "jpn": "ja", "zho": "zh", "chi": "zh", "kor": "ko",

@@ -8,13 +8,13 @@ import (
 // Singular returns the singular of a plural: "city" for "cities", "box" for "boxes", "child" for
 // "children". The languages are those of [FunctionWord]. It looks only at the word, so it also
 // changes words that merely look like plurals: "runs" becomes "run". That does not harm a
-// comparison, because both texts are treated in the same way. Singular does not change its own
-// results again.
+// comparison, because both texts are treated the same way. Applying Singular to its own result
+// changes nothing.
 //
 // English uses rules and a list. Words with an apostrophe ("dog's") stay unchanged, as do words of
 // three letters and "news", "analysis", "always". "people", "data" and "media" stay unchanged
-// because they are seldom used as plurals. Of 4,151 words that are regular plurals of nouns in
-// WordNet, 38 get a different singular than in WordNet. Only common irregular plurals are known.
+// because they are seldom used as plurals. Of 4,151 regular plurals of WordNet nouns, 38 get a
+// singular that differs from WordNet's. Only common irregular plurals are known.
 //
 // The other languages use a heuristic of endings and lists, and function words stay unchanged; see
 // singular_endings.go.
@@ -29,7 +29,7 @@ func Singular(lang, word string) string {
 	return word
 }
 
-// PlainSingular is the plural rule of one published system, reproduced with its faults for
+// PlainSingular is the plural rule of one published system, reproduced, faults included, for
 // comparison: -ies becomes -y, and any other final s is dropped ("boxes" becomes "boxe", "bus"
 // becomes "bu"). An s after another s or after an apostrophe stays. The token "s" also stays,
 // because a token must not become empty.
@@ -89,8 +89,8 @@ canoes canoe, foes foe, hoes hoe, horseshoes horseshoe, oboes oboe, shoes shoe, 
 woes woe, floes floe, aloes aloe, mistletoes mistletoe, does does, goes go, undergoes undergo
 `
 
-// noPlurals lists words in -s or -men that are not plurals. Words in -ss, -us and -is need not be
-// listed.
+// noPlurals lists words ending in -s or -men that are not plurals. Words ending in -ss, -us or -is
+// need not be listed.
 const noPlurals = `
 news series species means headquarters barracks crossroads gallows kudos thanks whereabouts shambles
 physics mathematics politics economics ethics athletics electronics linguistics genetics analytics robotics mechanics

@@ -8,24 +8,23 @@ import (
 
 // # Plurals by list and ending
 //
-// Plurals of the other languages are turned into singulars by list and by ending, both from
+// Plurals in the other languages are turned into singulars by list and by ending, both from
 // plurals/*.txt. "ojos=ojo" is a word and its singular. "-iones=ión" is an ending and its
 // replacement. "-sis" is an ending that is kept, and "lunes" a word that is kept. A listed word
 // wins over an ending, and the longest ending decides.
 //
-// French, Portuguese and Spanish form nearly every plural with -s. There the rule covers most
-// nouns, and also verbs and adjectives that end in the same way. In German, Dutch, Swedish and
-// Italian the singular cannot be derived from the plural ("Wege", "Liege"; "libri", "cani"). So the
-// rule covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the commonest
-// nouns. Polish, Russian and Ukrainian decline their nouns. There the plural forms of any case
-// become the nominative singular, for the commonest nouns and for suffixes that identify it. A
-// singular form that looks like one of these plural forms is changed too. All other words stay
-// unchanged.
+// French, Portuguese and Spanish form nearly every plural with -s. For these, the rule covers most
+// nouns, and also verbs and adjectives that end the same way. In German, Dutch, Swedish and Italian
+// the singular cannot be derived from the plural ("Wege", "Liege"; "libri", "cani"). So the rule
+// covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the most common nouns.
+// Polish, Russian and Ukrainian decline their nouns. For these, plural forms of any case become the
+// nominative singular, for the most common nouns and for suffixes that identify it. A singular form
+// that looks like one of these plural forms is changed too. All other words stay unchanged.
 //
-// The rules were measured with the analysers of Apertium, on those words of Debian's spelling lists
-// that can only be plural nouns. The columns are the share with the same result as the analyser,
-// the share left unchanged, and the share with a different result. Most of the different results
-// are feminine words, which the analyser lists under the masculine.
+// The rules were measured with Apertium's analyzers, on those words of Debian's spelling lists that
+// can only be plural nouns. The columns are the share with the same result as the analyzer, the
+// share left unchanged, and the share with a different result. Most of the different results are
+// feminine words, which the analyzer lists under the masculine.
 //
 //	pt  94   1   5%
 //	fr  93   3   4%
@@ -42,7 +41,7 @@ import (
 type plurals struct {
 	words   map[string]string
 	endings map[string]string // ending → replacement; an ending that maps to itself is kept
-	longest int               // in bytes, of the longest ending
+	longest int               // length of the longest ending, in bytes
 }
 
 // minSingular is the minimum number of letters in a singular made by an ending rule.

@@ -50,8 +50,7 @@ var stemmers = map[string]func(*snowballstem.Env) bool{
 }
 
 // longestStem is the length in bytes of the longest word that is stemmed. A stemmer copies the word
-// for each replacement, so a word of a megabyte would take minutes. No dictionary word is that
-// long.
+// for each replacement, so a one-megabyte word would take minutes. No dictionary word is that long.
 const longestStem = 128
 
 var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
@@ -59,8 +58,8 @@ var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 // Stem removes a word's inflection, and often its derivation, by the Snowball algorithm of the
 // language: "running" and "runs" become "run". The result need not be a word, and different words
 // may have the same stem. Stemming a stem may shorten it again. Polish and Ukrainian have light
-// stemmers that were written for this project; see stem_endings.go. A word of over 128 bytes, or of
-// a language without a stemmer ([HasStem]), is returned unchanged.
+// stemmers that were written for this project; see stem_endings.go. A word longer than 128 bytes,
+// or in a language without a stemmer ([HasStem]), is returned unchanged.
 func Stem(lang, word string) string {
 	if endings := lightEndings[lang]; endings != nil {
 		return stemByEndings(word, endings)

@@ -7,10 +7,10 @@ import (
 )
 
 // Polish and Ukrainian have light stemmers that were written for this project, because Snowball has
-// no usable algorithm for them. A light stemmer removes the longest ending of the declension of
-// nouns and adjectives. It leaves derivation, conjugation and changes inside a word alone ("wieś"
-// and "wsi" stay two words). It is a heuristic: it also cuts words that only look inflected, and
-// two words may get the same stem.
+// no usable algorithm for them. A light stemmer removes the longest declension ending of nouns and
+// adjectives. It leaves derivation, conjugation and changes inside a word alone ("wieś" and "wsi"
+// stay two words). It is a heuristic: it also cuts words that only look inflected, and two words
+// may get the same stem.
 
 // lightEndings lists the endings of nouns and adjectives by language. The list is based on general
 // knowledge of grammar.

@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// Each file in the folder "words" lists the function words of one language. A line that begins with
+// Each file in the words folder lists the function words of one language. A line that begins with
 // # is a comment, such as the source of the words.
 //
 //go:embed words/*.txt
 var files embed.FS
 
-// languages lists the languages that are told apart by function words: first those in Latin script,
-// then those in Cyrillic.
+// languages lists the languages distinguished by function words: those in Latin script, then those
+// in Cyrillic.
 var languages = [...]string{
 	"en", "es", "de", "fr", "it", "pt", "nl", "pl", "sv", "da", "no", "fi", "cs", "ro", "tr", "hu", "id", "ca",
 	"ru", "uk", "bg", "be", "sr",
 }
 
-// Bit i of a langSet stands for languages[i].
+// Bit i of a langSet represents languages[i].
 type langSet uint64
 
 const (
@@ -89,8 +89,8 @@ func keyOf(word []byte) (key uint64) {
 	return key
 }
 
-// find returns the languages that use a word. The argument key is the key of the lower-cased word.
-// The word itself may contain ASCII capital letters.
+// find returns the languages that use a word. key is the key of the lower-cased word. The word
+// itself may contain ASCII capital letters.
 func (x *wordIndex) find(key uint64, word string) langSet { return x[x.slot(key, word)].in }
 
 // slot returns the slot of a word, or the free slot where it belongs. The key alone identifies a

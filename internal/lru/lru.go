@@ -23,7 +23,7 @@ func New[K comparable, V any](bound int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound, weigh: weigh, byKey: map[K]*list.Element{}, order: list.New()}
 }
 
-// Get returns the value of a key and marks it as used. It reports whether the cache holds it.
+// Get returns the value for a key and marks it as used. It reports whether the cache holds it.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	e, ok := c.byKey[key]
 	if !ok {
@@ -33,7 +33,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(entry[K, V]).value, true
 }
 
-// Take removes and returns the value of a key. It reports whether the cache held it.
+// Take removes and returns the value for a key. It reports whether the cache held it.
 func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
 	e, ok := c.byKey[key]
 	if !ok {

@@ -12,20 +12,20 @@ import (
 	"skink/store"
 )
 
-// An Order ranks URLs for the choice of leaders. Pages whose URLs match an expression of --prefer
-// come first, in the order of the expressions. Pages on hosts of seeds follow, in the order of the
-// seeds, and then all other pages. If the site of a seed moved to another host, that host takes the
+// An Order ranks URLs for choosing leaders. Pages whose URLs match an expression of --prefer come
+// first, in the order of the expressions. Pages on the hosts of seeds follow, in the order of the
+// seeds, and then all other pages. If a seed's site has moved to another host, that host takes the
 // place of the seed's host.
 //
-// The store keeps the Order, so that every command that judges its pages uses the same one. An
-// Order is immutable.
+// The store keeps the Order, so every command that judges its pages uses the same one. An Order is
+// immutable.
 type Order struct {
 	kept   kept
 	prefer []*regexp.Regexp
 	places map[string]int // places of the hosts of seeds, by host
 }
 
-// kept is the form in which the store keeps an Order, as JSON.
+// kept is the JSON form in which the store keeps an Order.
 type kept struct {
 	Prefer []string          `json:"prefer,omitempty"`
 	Hosts  []string          `json:"hosts,omitempty"`
@@ -65,7 +65,7 @@ func newOrder(k kept) (*Order, error) {
 }
 
 // Place returns the place of a URL in the order, from 0. URLs that match no expression and are not
-// on the host of a seed share the last place.
+// on a seed's host share the last place.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
@@ -103,13 +103,12 @@ func parse(b []byte) (*Order, error) {
 	return newOrder(k)
 }
 
-// ErrPrefer means that the given expressions of --prefer differ from those in the store.
+// ErrPrefer means that the --prefer expressions differ from those in the store.
 var ErrPrefer = errors.New("the store was created with different preferred URLs")
 
-// Add appends hosts of seeds to the order in a store, and returns the result. The expressions
-// prefer are stored only in a new store. For any other store, prefer must be empty or equal to the
-// stored expressions; otherwise, the error is [ErrPrefer], and the returned order is that of the
-// store.
+// Add appends the hosts of seeds to the order in a store, and returns the result. It stores the
+// expressions in prefer only if the store is new. For any other store, prefer must be empty or
+// equal to the stored expressions. If not, Add returns the store's order and [ErrPrefer].
 func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, error) {
 	return change(ctx, s, func(k *kept, begun bool) error {
 		switch {
@@ -132,8 +131,8 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 	})
 }
 
-// Move records that the site of a seed has moved to another host, which takes the place of the old
-// one. It returns the new order.
+// Move records that a seed's site has moved to another host, which takes the place of the old one.
+// It returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if k.Moved == nil {

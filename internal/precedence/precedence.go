@@ -12,7 +12,7 @@
 //     other page would be the leader by the rest of this list.
 //  3. The page with the earlier place in the order of --prefer, and then of the seeds. See [Order].
 //  4. A page that a sitemap lists.
-//  5. The page that was seen first with its text. If a page was gone and comes back with the same
+//  5. The page that was seen first with its text. If a page disappears and returns with the same
 //     text, the first time counts.
 //  6. A page with an https URL.
 //  7. A page whose declared language is that of its text.
@@ -22,8 +22,8 @@
 // All criteria but the second are properties of a single page, and define a total order. The second
 // criterion depends only on the canonical URL of the page that would be the leader: other copies
 // cannot make a third page the leader. It is ignored if the named page names yet another page,
-// because such chains may be circular. Therefore the leader depends only on the set of pages and,
-// except for the fifth criterion, not on their order of arrival.
+// because such chains may be circular. So the leader depends only on the set of pages and, except
+// for the fifth criterion, not on their order of arrival.
 package precedence
 
 import (
@@ -38,7 +38,7 @@ import (
 type Standing struct {
 	URL       string
 	NoIndex   bool
-	Names     string    // canonical URL if it is that of another page; "" means none
+	Names     string    // canonical URL, if it is another page's; "" if none
 	Place     int       // place in the order of hosts, from 0; see [Order.Place]
 	Listed    bool      // a sitemap lists the page
 	Seen      time.Time // when the page was first seen with its text
@@ -128,8 +128,8 @@ func Leader(pages []Standing) int {
 	return best
 }
 
-// Why returns the criterion that makes a page the leader. The argument next is the first of the
-// other pages in the order of [Compare].
+// Why returns the criterion that makes a page the leader. next is the first of the other pages in
+// the order of [Compare].
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
 	switch {

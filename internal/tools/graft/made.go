@@ -10,7 +10,7 @@ import (
 )
 
 // Without -articles and -site, the tool generates pages. They combine articles of random words with
-// templates of ten kinds, which have the menus, teasers, comments and footers of real sites. In a
+// ten kinds of templates, which have the menus, teasers, comments and footers of real sites. In a
 // template, TITLE and BODY are placeholders for the title and the text of the article.
 //
 //go:embed templates

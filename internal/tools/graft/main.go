@@ -13,11 +13,11 @@
 //   - strangers: two articles in one template. They must not resemble each other.
 //   - site: two different pages of one site.
 //
-// The folder of -articles contains html/ID.html, and the text of each article in one of two forms.
-// The first is ground-truth.json, {ID: {"articleBody"}}, as in Scrapinghub's article extraction
+// The -articles folder contains html/ID.html, and the text of each article in one of two forms. The
+// first is ground-truth.json, {ID: {"articleBody"}}, as in Scrapinghub's article extraction
 // benchmark. The second is ground-truth/ID.json, {"_internal": {"page_type": {"primary"}},
 // "ground_truth": {"main_content"}}, as in the web content extraction benchmark of Foley, of which
-// only pages of type article are used. The folder of -site contains HTML files. With -worst N, the
+// only pages of type article are used. The -site folder contains HTML files. With -worst N, the
 // tool shows the N pages that cause the most bad grafts, each with the differences between the two
 // texts.
 package main

@@ -19,8 +19,8 @@ type graft struct {
 
 // graftAll puts each article into the templates of n other pages. It leaves out templates that
 // contain their own article a second time, outside its box. In each of n rounds, article i is put
-// into template i+d, where d is a random distance, so that each template gets several articles that
-// can be compared.
+// into template i+d, where d is a random distance, so each template gets several articles that can
+// be compared.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
 	for _, step := range steps(len(pages), n, random) {
 		for i, p := range pages {
@@ -132,8 +132,8 @@ type fault struct {
 }
 
 // fault returns the main reason why the text of the graft differs from that of its article. Either
-// text of the article was lost, or text of a template was extracted with it. The shingles that
-// occur in only one of the two texts decide.
+// some of the article was lost, or text of a template was extracted with it. It compares the
+// shingles that occur in only one of the two texts.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)
@@ -164,14 +164,13 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// blamed describes a page that causes bad grafts: those that resemble their article by less than
-// 0.8.
+// blamed describes a page that causes bad grafts, whose resemblance to their article is below 0.8.
 type blamed struct {
 	fault
 	grafts []graft // the bad grafts, lowest resemblance first
 }
 
-// blame returns the pages that cause bad grafts, by fault. The most frequent fault comes first.
+// blame returns the pages that cause bad grafts, by fault, most frequent fault first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {

@@ -34,7 +34,7 @@ type extracted struct {
 func take(root *html.Node) extracted {
 	var b bytes.Buffer
 	if err := html.Render(&b, root); err != nil {
-		panic(err) // the writer is a buffer, and the tree comes from the parser
+		panic(err) // cannot happen: the writer is a buffer, and the tree comes from the parser
 	}
 	return takeHTML(b.Bytes())
 }

@@ -39,8 +39,7 @@ func readArticles(dir string) (pages []*page, left int, err error) {
 	return pages, left, nil
 }
 
-// readTruth reads the texts of the articles, by ID, in either form that the package comment
-// describes.
+// readTruth reads the text of each article, by ID, in either form described in the package comment.
 func readTruth(dir string) (map[string]string, error) {
 	articles := map[string]string{}
 	var one map[string]struct {

@@ -1,14 +1,14 @@
-// Labelpairs makes labelled pairs of texts for skink tune from a folder of articles.
+// Labelpairs makes labeled pairs of texts for skink tune from a folder of articles.
 //
 //	go run ./internal/tools/labelpairs testdata/site | skink tune -
 //
 // From each article of at least 150 words the tool makes eight pairs: the article and a changed
-// form of it. The changes are random, with a fixed seed. Five forms are labelled as duplicates,
+// form of it. The changes are random, with a fixed seed. Five forms are labeled as duplicates,
 // because a reader would consider both texts the same article: with the menu and the footer of a
-// site, with eight words replaced, with a paragraph added, with the paragraphs in another order,
-// and with one word in forty spelled differently. Three forms are labelled as different: an excerpt
-// of a quarter of the article, another article that quotes a third of it, and a rewrite in which
-// every third word is replaced.
+// site, with eight words replaced, with a paragraph added, with the paragraphs reordered, and with
+// one word in forty spelled differently. Three forms are labeled as different: an excerpt of a
+// quarter of the article, another article that quotes a third of it, and a rewrite in which every
+// third word is replaced.
 //
 // Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds the
 // user of the crawl considers duplicates. Real labels are better.

@@ -17,9 +17,9 @@
 // different texts. The server reports at its own address how many of the texts have been fetched so
 // far.
 //
-// The hosts are h0.localhost, h1.localhost and so on, which always mean loopback (RFC 6761, section
-// 6.3); one listener serves all of them. The only other host name that the server accepts is its
-// own address, where it reports the requests that it has received.
+// The hosts are h0.localhost, h1.localhost and so on, which always resolve to loopback (RFC 6761,
+// section 6.3); one listener serves all of them. The only other host name that the server accepts
+// is its own address, where it reports the requests that it has received.
 package main
 
 import (

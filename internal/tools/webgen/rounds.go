@@ -19,7 +19,7 @@ import (
 // Changes persist in later rounds, and a page may change again. That can split groups: a page that
 // changes completely no longer has the story of its group.
 //
-// Pages have an ETag, and a request with that ETag is answered with 304.
+// Pages have an ETag, and a request with that ETag gets a 304 response.
 
 type change string
 
@@ -37,7 +37,7 @@ const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages 
 // links.
 const maxRounds = 10
 
-// The page must exist in the given round.
+// changeIn returns the change to page n in a round. The page must exist in that round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged
@@ -131,7 +131,7 @@ func (w *web) writeNew(out *bytes.Buffer, n int) {
 	fmt.Fprint(out, "\n</article></main></body></html>\n")
 }
 
-// news yields the addresses of the pages that have been added so far.
+// news yields the address of each page added so far.
 func (w *web) news() iter.Seq[Address] {
 	return func(yield func(Address) bool) {
 		for n := range w.pages {

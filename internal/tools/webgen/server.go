@@ -31,7 +31,7 @@ func isClosed(err error) bool {
 // Asked reports the requests that the server has received so far.
 type Asked struct {
 	Pages  int   `json:"pages"` // pages requested at least once
-	Again  int   `json:"again"` // repeated requests for pages, not counting the first repetition for a busy page
+	Again  int   `json:"again"` // repeated requests for pages, not counting the first retry of a busy page
 	Robots int64 `json:"robots"`
 	All    int64 `json:"all"`   // all requests to the hosts
 	Bytes  int64 `json:"bytes"` // total length of all bodies sent

@@ -26,8 +26,8 @@ import (
 //   - plain.localhost: only pages with different texts. It shows what learning costs on a site
 //     without duplicates.
 //
-// robots.txt of the shop names a sitemap index, whose sitemaps list all products and some pages to
-// which nothing links.
+// The shop's robots.txt names a sitemap index, whose sitemaps list all products and some pages that
+// nothing links to.
 type shop struct {
 	seed     uint64
 	port     int
@@ -58,7 +58,7 @@ func (s *shop) origin(host string) string {
 }
 
 type shopPage struct {
-	group string // name of the page's group; "" means that there is no such page
+	group string // name of the page's group; "" if there is no such page
 	links []string
 }
 
@@ -172,7 +172,7 @@ func (s *shop) combinations(c int) (links []string) {
 	return links
 }
 
-// The links from a product to others have the same session id.
+// product returns the page of a product. Its links to other products have the same session id.
 func (s *shop) product(host string, id int, session, query string) shopPage {
 	if id < 0 || id >= s.products || query != "" && !strings.HasPrefix(query, "sid=") {
 		return shopPage{}
@@ -191,7 +191,8 @@ func (s *shop) product(host string, id int, session, query string) shopPage {
 	return p
 }
 
-// A few products have more text in their print view.
+// print returns the print view of a product. A few print views have more text than the product
+// page.
 func (s *shop) print(id int) shopPage {
 	switch {
 	case id < 0 || id >= s.products:
@@ -223,7 +224,7 @@ func (s *shop) hasEvent(year, month int) bool {
 	return year >= 2025 && year <= 2026 && s.luck(fmt.Sprint("event ", year, month), 2) == 0
 }
 
-// For an unknown path, softPage returns a page with the text "sorry", not an error.
+// softPage returns a page of soft.localhost. For an unknown path, its text is "sorry".
 func (s *shop) softPage(path string) shopPage {
 	p := shopPage{group: "sorry"}
 	switch n, isPage := strings.CutPrefix(path, "/page/"); {
@@ -241,7 +242,7 @@ func (s *shop) softPage(path string) shopPage {
 	return p
 }
 
-// All pages of this host have different texts.
+// plainPage returns a page of plain.localhost, where each page has a different text.
 func (s *shop) plainPage(path string) shopPage {
 	n := number(strings.TrimPrefix(path, "/text/"))
 	if path == "/" {

@@ -20,14 +20,14 @@ type shopServer struct {
 	groups  map[string]int // guarded by mu: number of responses by text
 	hosts   map[string]int // guarded by mu: responses with a page, by host
 	missing int            // guarded by mu: requests for robots.txt, sitemaps and missing pages
-	plain   []string       // guarded by mu: groups of the host plain, in the order in which they were first fetched
+	plain   []string       // guarded by mu: groups on plain.localhost, in the order first fetched
 }
 
 func newShopServer(s *shop) *shopServer {
 	return &shopServer{shop: s, groups: map[string]int{}, hosts: map[string]int{}}
 }
 
-// Sold reports the requests of a crawl to the shop, and the texts that it found.
+// Sold reports a crawl's requests to the shop, and how many texts it found.
 type Sold struct {
 	Fetched int            `json:"fetched"` // responses with a page
 	Unique  int            `json:"unique"`  // different texts among them
@@ -36,7 +36,7 @@ type Sold struct {
 	Other   int            `json:"other"`   // requests for robots.txt, sitemaps and missing pages
 	Hosts   map[string]int `json:"hosts"`   // responses with a page, by host
 	Missing []string       `json:"missing"` // groups whose text was not fetched; at most 100
-	Plain   []string       `json:"plain"`   // groups of the host plain, in the order in which they were first fetched
+	Plain   []string       `json:"plain"`   // groups on plain.localhost, in the order first fetched
 	Seeds   []string       `json:"seeds"`
 }
 

@@ -36,7 +36,7 @@ func (w *web) totals() Totals {
 	return t
 }
 
-// addPage counts a page. The argument again means that an earlier page has the same story.
+// addPage counts a page. again reports whether an earlier page has the same story.
 func (t *Totals) addPage(f form, again bool) {
 	switch {
 	case f == thin || f == thinCopy && !again:

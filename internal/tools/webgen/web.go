@@ -72,7 +72,7 @@ func (w *web) divide() {
 	left := w.options.pages - w.hosts
 	w.first = make([]int, 1, w.hosts+1)
 	for h := range w.hosts {
-		more := left / 20 // the largest host has a twentieth of all pages, and each further host a twentieth of the rest
+		more := left / 20 // the largest host has a twentieth of all pages, and each subsequent host a twentieth of the rest
 		if h == w.hosts-1 {
 			more = left
 		} else if even := left / (w.hosts - h); more < even {
@@ -87,7 +87,7 @@ func (w *web) divide() {
 	}
 }
 
-// group divides the pages at random into groups with the same story.
+// group randomly divides the pages into groups that share a story.
 func (w *web) group() {
 	rng := rand.New(rand.NewPCG(w.seed, 1))
 	deck := rng.Perm(len(w.pages))
@@ -151,7 +151,7 @@ func (w *web) extraOf(n int) extra {
 	return ""
 }
 
-// target returns the page to which the extra of page n redirects.
+// target returns the page that the extra of page n redirects to.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
 // busy reports whether page n returns 503 for its first request.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// autoindex returns a site with listings like those of Apache's mod_autoindex: each folder has four
-// sort keys, ascending and descending (?C=N;O=D).
+// autoindex returns a site with listings like those of Apache's mod_autoindex: each folder can be
+// sorted by four keys, ascending or descending (?C=N;O=D).
 func autoindex(size int) *Site {
 	s := &Site{Name: "autoindex", Why: "listings of folders in eight orders: ?C=N;O=D"}
 	folders := map[string][]string{} // names in each folder; a name that ends in / is a folder

@@ -9,8 +9,8 @@ import (
 
 // The three sites in this file have infinitely many URLs.
 
-// sessions returns a site that adds a session id as a path parameter to all links. The id differs
-// with each request.
+// sessions returns a site that adds a session id as a path parameter to all links. Each request
+// gets a different id.
 func sessions(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "sessions", Why: ";sid= in the path, another one at each fetch"}

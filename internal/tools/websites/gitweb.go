@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// gitWeb returns a site like cgit: it has commits, and the files at each commit, each with log,
+// gitWeb returns a site like cgit, with commits and the files at each commit. Each file has log,
 // blame, raw and diff views.
 func gitWeb(size int) *Site {
 	commits, files := size/2, size/4

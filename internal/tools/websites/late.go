@@ -8,8 +8,8 @@ import "fmt"
 // equalPages is the number of pages on which the parameter has no effect.
 const equalPages = 20
 
-// pairs adds to s pages with and without a parameter, and lists that link to all of them. The
-// function own reports whether page n has its own text for a value of the parameter.
+// pairs adds to s pages with and without a parameter, and lists that link to all of them. own
+// reports whether page n has its own text for a value of the parameter.
 func pairs(s *Site, pages int, path, parameter string, values []string, own func(n int, value string) bool, lang func(value string) string) *Site {
 	open := map[string]Answer{}
 	var hrefs []link

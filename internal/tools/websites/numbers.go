@@ -36,8 +36,8 @@ func numbers(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// lists adds to s pages with lists of links, 40 on each. The responses in open, by path and query,
-// become part of the site.
+// lists adds to s pages that list links, 40 per page. The responses in open, keyed by path and
+// query, become part of the site.
 func lists(s *Site, links []link, open map[string]Answer) *Site {
 	const onPage = 40
 	for n := 0; n*onPage < len(links) || n == 0; n++ {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A page holds the texts and links of one page of a website. The method html adds the rest.
+// A page holds the text and links of one page of a website. Its html method adds the rest.
 type page struct {
 	lang  string // "" means English
 	title string

@@ -19,8 +19,8 @@ type Server struct {
 	given  map[string]int  // guarded by mu: number of responses by text
 	linked map[string]bool // guarded by mu: keys of the URLs that have been linked or requested so far
 	shapes map[string]bool // guarded by mu: shapes of the URLs that have been linked
-	probes map[string]bool // guarded by mu: shapes that were probed with one URL to which nothing links
-	made   []string        // guarded by mu: other requested URLs to which nothing links
+	probes map[string]bool // guarded by mu: shapes that were probed with one URL that nothing links to
+	made   []string        // guarded by mu: other requested URLs that nothing links to
 	due    chan struct{}   // guarded by mu: closed when request number dueAt arrives; nil if no caller of After is waiting
 	dueAt  int
 }
@@ -40,9 +40,9 @@ type Tally struct {
 	Fetched  int      // number of requests, not counting those for robots.txt and sitemaps
 	Found    int      // number of texts in Site.Texts that were sent
 	Missing  []string // texts in Site.Texts that were not sent
-	Copies   int      // number of responses with a text that had been sent before
+	Copies   int      // number of responses whose text had been sent before
 	Probes   int      // number of URL shapes for which the crawler requested a single unlinked URL, to see the response for a missing page; see shapeOf
-	Invented []string // other requested URLs to which nothing links
+	Invented []string // other requested URLs that nothing links to
 }
 
 // Tally returns the counts so far.
@@ -104,7 +104,7 @@ func (s *Server) visit(u *url.URL) int {
 	}
 	s.asked[u.RequestURI()]++
 	if !s.linked[key(u)] {
-		s.linked[key(u)] = true // so that a repeated request is not counted
+		s.linked[key(u)] = true // do not count repeated requests
 		if shape := shapeOf(u); s.probes[shape] || !s.shapes[shape] {
 			s.made = append(s.made, u.RequestURI())
 		} else {
@@ -155,7 +155,7 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // shapeOf returns the shape of a URL: its folder, whether its path ends in a number, and the names
 // of its parameters, with all numbers replaced by 0. A crawler may request one invented URL of each
-// shape, to see how the site responds for a missing page.
+// shape, to see how the site responds to a request for a missing page.
 func shapeOf(u *url.URL) string {
 	path, last := u.Path, ""
 	if at := strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1; at > 0 {

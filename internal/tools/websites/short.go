@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// status returns a site with a page for each machine. All of them have the same words with
-// different values.
+// status returns a site with a page for each machine. All pages have the same words but different
+// values.
 func status(size int) *Site {
 	s := &Site{Name: "status pages", Why: "one form of words with other values on each page"}
 	open := map[string]Answer{}
@@ -42,7 +42,7 @@ func dictionary(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// cjk returns a site with Chinese texts at paths with Chinese characters.
+// cjk returns a site with Chinese text at paths with Chinese characters.
 func cjk(size int) *Site {
 	s := &Site{Name: "cjk", Why: "Chinese texts under /文章/17, in pages by ?页=2"}
 	open := map[string]Answer{}

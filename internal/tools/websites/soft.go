@@ -7,8 +7,8 @@ import (
 
 // The two sites in this file return status 200 for missing pages.
 
-// missingTopics returns a wiki with one URL path and the topics in the query. Each topic links to
-// two topics that do not exist.
+// missingTopics returns a wiki with a single URL path and the topic in the query. Each topic links
+// to two topics that do not exist.
 func missingTopics(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "missing topics", Why: "doku.php?id=missing says with 200 that there is no such topic"}

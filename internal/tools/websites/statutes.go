@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statutes returns a site with laws and their paragraphs: short texts, ids with letters, and
-// successive paragraphs with the same text because they were repealed.
+// statutes returns a site with laws and their sections: short texts, ids with letters, and
+// successive sections with the same text because they were repealed.
 func statutes(size int) *Site {
 	s := &Site{Name: "statutes", Why: "/law/12/par/3a: short texts, runs of repealed paragraphs"}
 	open := map[string]Answer{}

@@ -22,7 +22,7 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// functionWords stand between the made-up words so that the language of a story can be detected.
+// functionWords are mixed with the made-up words so the language of a story can be detected.
 var functionWords = map[string][]string{
 	"en": strings.Fields("the of and to in a is that for it was on are with as at by this from or an be which not have"),
 	"de": strings.Fields("der die und das in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus"),
@@ -42,7 +42,7 @@ func draw(name string, n int) int { return luck(name).IntN(n) }
 // between returns a pseudo-random number from least to most that depends only on name.
 func between(least, most int, name string) int { return least + draw("length of "+name, most-least+1) }
 
-// story returns an English text that depends only on name. It has the given number of words, in
+// story returns English text that depends only on name. It has the given number of words, in
 // paragraphs.
 func story(name string, words int) string { return storyIn("en", name, words) }
 

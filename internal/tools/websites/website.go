@@ -1,6 +1,5 @@
-// Package websites generates web sites that behave like forums, wikis, shops and calendars. All
-// texts of each site are known. Tests crawl a site, and compare the texts that the crawl found with
-// the texts of the site.
+// Package websites generates web sites that behave like forums, wikis, shops and calendars. Every
+// text on a site is known. Tests crawl a site, and compare the texts found with those of the site.
 //
 // A site is a function from URLs to responses. It depends only on its size, so a failure can be
 // reproduced. [Server] serves a site, and counts the requests.
@@ -20,8 +19,8 @@ type Site struct {
 	// Texts lists the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the response for a URL. The argument visit is the number of the request, from 1.
-	// A few sites respond differently to each request, but Answer.Text does not depend on visit.
+	// Open returns the response for a URL. visit counts the requests to the site, from 1. A few sites
+	// respond differently to each request, but Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
 	Start string // path and query of the start URL; "" means "/"
@@ -41,7 +40,7 @@ type Answer struct {
 	Sorry bool // the page does not exist, although the response has status 200
 }
 
-// Of returns the fields Text and Sorry of the response for a URL.
+// Of returns the Text and Sorry fields of the response for a URL.
 func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -55,8 +54,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// The URLs of these sites look like duplicates, or like an infinite sequence. But all pages
-		// have different texts.
+		// The URLs of these sites look like duplicates, or like an infinite sequence, but each page has a
+		// different text.
 		forum(size),
 		numbers(size),
 		namedIDs(size),

@@ -75,7 +75,7 @@ func wordPress(size int) *Site {
 				fmt.Fprintf(&b, "<li id=\"comment-%d\"><p>%s</p>%s<a rel=\"nofollow\" class=\"comment-reply-link\" href=\"%s?replytocom=%d#respond\">Reply</a></li>", id, word(fmt.Sprint("commenter ", id)), story(fmt.Sprint("comment ", id), 15), path, id)
 			}
 			p.foot = b.String() + "</ol></section>"
-			return show(name, p) // links with the parameter replytocom lead to the same page
+			return show(name, p) // links with the replytocom parameter lead to the same page
 		}
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		switch {
