@@ -27,12 +27,12 @@ const (
 	each  = 0x0101010101010101
 	highs = 0x80 * each
 	lows  = 0x7F * each
-	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter; it is set in every ASCII digit
+	cases = 0x20 * each // the bit that turns an upper-case ASCII letter into lower case; it is set in every ASCII digit
 )
 
 // asciiWords appends to t the ASCII words of text, starting at byte i. It stops at the first word
-// or character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII.
-// It returns the byte offset at which it stopped, or len(text).
+// or character that needs the full Unicode rules, such as an apostrophe or a non-ASCII byte. It
+// returns the byte offset at which it stopped, or len(text).
 func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {

@@ -41,7 +41,7 @@ type Confidence struct {
 	Shared         int      `json:"shared_pages"` // number of pages that are in several pairs; each is one of the units
 }
 
-// Bootstrap returns the confidence in the [BestThreshold] of a measure, and in its cross-validated
+// Bootstrap returns confidence intervals for a measure's [BestThreshold] and cross-validated
 // quality. pages[i] are the pages of pairs[i].
 func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 	units, n, shared := unitsOf(pages)

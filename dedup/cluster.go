@@ -102,7 +102,7 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 }
 
 // Pairs returns the pairs of a leader and a text in its cluster, at any similarity, in ascending
-// order of the leaders.
+// order of leader.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
 // At returns for each text its cluster at the given similarity, which must be one of
@@ -120,8 +120,8 @@ func (t *Taken) At(similarity float64) []Place {
 	return places
 }
 
-// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if the
-// pairs cannot be a result of Clusters.
+// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
+// Clusters cannot have returned these pairs.
 func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err

@@ -107,8 +107,8 @@ func (x *Excerpts) index() {
 	}
 }
 
-// Of yields the indexes of all texts that may be excerpts of a source: all that are, and some that
-// are not. runs are those of the source. Each text is yielded once, in no particular order. If the
+// Of yields the index of each text that may be an excerpt of a source: all that are, and some that
+// are not. runs are the source's runs. Each text is yielded once, in no particular order. If the
 // source is one of the texts, it may be yielded, too.
 func (x *Excerpts) Of(runs Set, yield func(text int) bool) {
 	if x.starts == nil {

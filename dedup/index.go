@@ -21,10 +21,10 @@ type Index struct {
 	canon sync.Pool
 
 	mu       sync.RWMutex
-	added    uint64               // guarded by mu: number of texts added so far, which is also the number of the last one
-	leaders  []*leader            // guarded by mu: the texts that duplicate no earlier one, in the order in which they were added
+	added    uint64               // guarded by mu: number of texts added so far, which is also the last text's number
+	leaders  []*leader            // guarded by mu: the texts that duplicate no earlier one, in the order they were added
 	copies   map[Hash]first       // guarded by mu: the first text with each canonical form
-	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order in which they were added
+	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order they were added
 }
 
 // A first is the earliest added text with a certain canonical form. Later texts with the same form

@@ -77,10 +77,10 @@ type Occurrences struct {
 	mask   uint64   // selects the bits of a shingle that determine its position in met
 }
 
-// The table of counters has one counter for two to four shingles, because most shingles of most
-// sites occur in only one set. It takes at most 128 MiB. The table that records whether a shingle
-// occurs again takes one or two bytes for each shingle, and at most 512 MiB. With half a billion
-// different shingles, it wrongly reports one in five as occurring again.
+// The table of counters has one counter for two to four shingles, because on most sites most
+// shingles occur in only one set. It takes at most 128 MiB. The table that records whether a
+// shingle occurs again takes one or two bytes for each shingle, and at most 512 MiB. With half a
+// billion different shingles, it wrongly reports one in five as occurring again.
 const (
 	minCounterBits = 10 // at least 2^10 counters
 	maxCounterBits = 26 // at most 2^26 counters of two bytes
@@ -147,7 +147,7 @@ type Join struct {
 }
 
 type joined struct {
-	size, alone int32    // number of all shingles, and of those that are not indexed, because no other set has them; these come first in the order
+	size, alone int32    // number of shingles, and of those left out of the index because no other set has them; these come first in the order
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
 	bitmap      []uint64 // for the second test; see the essay above
 }
@@ -186,9 +186,9 @@ func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, times: several, sets: make([]joined, n)}
 }
 
-// NewJoinWith is like [NewJoin], but the join finds only pairs of which o has counted at least one
-// set. If these sets are few, the join takes little memory: the shingles of the other sets matter
-// only if one of the counted sets has them too.
+// NewJoinWith is like [NewJoin], but the join finds only pairs in which at least one set was
+// counted by o. If these sets are few, the join takes little memory: the shingles of the other sets
+// matter only if one of the counted sets has them too.
 func NewJoinWith(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, times: 1, sets: make([]joined, n)}
 }
@@ -235,9 +235,9 @@ func (x *Join) draw(n *joined, s Set) {
 }
 
 // bitsPerShingle times (1-t)/(1+t) is the minimum number of bits in a bitmap for each shingle. With
-// so many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a pair
-// of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and at
-// .3 those of .23 and below.
+// this many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a
+// pair of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and
+// at .3 those of .23 and below.
 const bitsPerShingle = 16
 
 // apart reports whether the bitmaps of two sets prove that their resemblance is less than
@@ -266,11 +266,11 @@ func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index builds the lists of postings from the keys of all sets, and replaces each key by the number
-// of its list. There are at least half as many lists as postings, so that few lists contain
+// index builds the lists of postings from the keys of all sets, and replaces each key with the
+// number of its list. There are at least half as many lists as postings, so few lists contain
 // postings of several shingles.
 func (x *Join) index() {
-	x.order = nil // frees memory: no set can be added any more
+	x.order = nil // free the memory: no more sets will be added
 	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
 	x.starts = make([]uint32, 1<<(32-shift)+1)
 	for set := range x.sets {

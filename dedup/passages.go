@@ -45,8 +45,8 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest compares x with y from each of the given indexes in y. It returns the index from which
-// the most shingles agree, and the number of these shingles. The number is 0 if places is empty.
+// longest compares x with y starting at each index in places. It returns the index with the longest
+// match, and the number of matching shingles, which is 0 if places is empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

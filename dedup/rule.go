@@ -149,7 +149,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 type Candidate struct {
 	Num      uint64  // earlier leaders have lower numbers
 	Name     string  // URL or other name, which becomes Verdict.DuplicateOf
-	Estimate float64 // estimated resemblance to the page from the sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
+	Estimate float64 // resemblance to the page as estimated from the sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
 	Set      Set     // shingles, which only Judge needs
 }
 

@@ -16,8 +16,8 @@ const (
 	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
 )
 
-// A Scheme defines how a sketch is turned into the keys of an index, and how many equal keys make
-// two pages candidates.
+// A Scheme defines how a sketch is turned into index keys, and how many keys two pages must share
+// to become candidates.
 type Scheme struct {
 	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band

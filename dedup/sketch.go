@@ -45,8 +45,8 @@ const Minima = 84
 // m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018, public domain).
 // They must never change.
 
-// A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the least value over
-// the page's shingles.
+// A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the minimum over the
+// page's shingles.
 type Sketch [Minima]uint32
 
 // SketchSize is the size of an encoded sketch in bytes.
@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf decodes a sketch that [Sketch.Append] has encoded. ok is false if b has the wrong size.
+// SketchOf decodes a sketch encoded by [Sketch.Append]. ok is false if b has the wrong size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false

@@ -51,8 +51,8 @@ const (
 	// of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
 	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
-	// probably has circular links. The parser's time grows with the square of this number: 4,000
-	// slashes would take 12 ms.
+	// probably has circular links. Parsing time is quadratic in the number of slashes: 4,000 would
+	// take 12 ms.
 	maxSlashes = 512
 )
 
@@ -70,7 +70,7 @@ var (
 )
 
 // parser parses URLs by the rules of the URL Standard. It is set to escape "^" in a path, which the
-// standard now requires and the library (v0.6.2) does not do by default.
+// standard now requires but the library (v0.6.2) does not do by default.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 )
@@ -219,7 +219,7 @@ func trimBlanks(s string) string {
 }
 
 // scheme returns the scheme of a URL or relative reference in lower case, such as "http", or "" if
-// it has none. The argument s must not begin with blanks. See URL Standard 4.4, scheme states.
+// it has none. s must not begin with blanks. See URL Standard 4.4, scheme states.
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -259,8 +259,8 @@ func authorityLen(ref string) int {
 }
 
 // checkBounds returns an error for a URL or relative reference that would take a long time to
-// parse, because its authority is too long or it has too many slashes. The argument ref is rawURL
-// without blanks; rawURL is for the error message.
+// parse, because its authority is too long or it has too many slashes. ref is rawURL without
+// blanks; rawURL is only for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {

@@ -100,7 +100,7 @@ func (f *Memory) exclude(urls []string) {
 	}
 }
 
-// host returns the named host, and creates it if it is not known yet.
+// host returns the named host, creating it if necessary.
 func (f *Memory) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
@@ -449,7 +449,7 @@ func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]Sta
 	return hosts, pending, states
 }
 
-// SetRest sets what the next worker of a host learns about it.
+// SetRest sets the Rest that the next worker to claim the host gets.
 func (f *Memory) SetRest(host string, rest Rest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

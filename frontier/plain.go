@@ -129,7 +129,7 @@ func plainHost(host string) bool {
 	case host[label] >= 'a':
 		return true
 	}
-	_, err := netip.ParseAddr(host) // accepts the usual form only, without leading zeros
+	_, err := netip.ParseAddr(host) // accepts only the usual form, without leading zeros
 	return err == nil
 }
 

@@ -124,8 +124,8 @@ func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, 
 	return u, checkBounds(href, u)
 }
 
-// withHost returns ref as an absolute URL if ref contains a host, such as "//example.com/a". The
-// result ok is false if ref has none. The argument ref must have no blanks.
+// withHost returns ref as an absolute URL if ref contains a host, as in "//example.com/a".
+// Otherwise ok is false. ref must not contain blanks.
 func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	s, rest := scheme(ref), ref
 	if s != "" {
@@ -140,8 +140,8 @@ func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	}
 }
 
-// resolveShown resolves ref, a relative reference without blanks, against the page's URL in which
-// standIn may have replaced the host. The argument href is for error messages.
+// resolveShown resolves ref, a relative reference without blanks, against the page's URL, whose
+// host may have been replaced with standIn. href is for error messages.
 func (b *Base) resolveShown(href, ref string) (string, error) {
 	if len(b.dir) > maxPlain {
 		if local := b.local(ref); local != "" {
@@ -199,9 +199,9 @@ func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	return s, checkBounds(href, s)
 }
 
-// local returns ref without its scheme, if that is the scheme of the page. It returns "/" if ref
-// cannot be relative to the page's path, because it is an absolute URL. It returns "" if ref leads
-// to the page itself, or if this is hard to decide. The argument ref must have no blanks.
+// local returns ref without its scheme if that is the page's scheme. It returns "/" if ref cannot
+// be relative to the page's path, because it is an absolute URL. It returns "" if ref leads to the
+// page itself, or if this is hard to decide. ref must not contain blanks.
 func (b *Base) local(ref string) string {
 	switch s := scheme(ref); {
 	case s == "":
@@ -236,8 +236,8 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	return join(dir, rest)
 }
 
-// join appends path, a path or query, to front, the beginning of a canonical URL. The result ok is
-// false if the full parser must be used.
+// join appends path, a path or query, to front, the beginning of a canonical URL. ok is false if
+// the full parser must be used.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false

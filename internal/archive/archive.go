@@ -56,7 +56,7 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is written. Once it is closed, it is called
+// A file is called NAME.warc.gz.open while it is being written. Once it is closed, it is called
 // NAME.warc.gz, and its index NAME.cdxj is in the same folder.
 type Archive struct {
 	dir   string
@@ -176,7 +176,7 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 }
 
 // writeIndex writes the index of an archive file to the given path. It writes to a temporary file
-// first, so that the file at that path is always complete.
+// first, so the file at that path is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -233,7 +233,7 @@ func (a *Archive) wrote(p packed) {
 	a.at += int64(len(p.records))
 }
 
-// fail stores err, if it is not nil, so that nothing more is written to the archive.
+// fail stores err if it is not nil. After that, nothing more is written to the archive.
 func (a *Archive) fail(err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = fmt.Errorf("%w: %w: free some disk space, and run the command again", store.ErrFull, err)

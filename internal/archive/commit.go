@@ -103,8 +103,8 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
-// isFound reports whether a visit received the unchanged page again in full, so that its response
-// can replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
+// isFound reports whether a visit received the unchanged page in full again, so its response can
+// replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }

@@ -162,7 +162,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 }
 
 // oneLine replaces each run of white space with one space, because the value of a header field must
-// not contain line ends.
+// not contain line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // storedHead returns the head of a response without Transfer-Encoding, and with the length of the

@@ -50,8 +50,8 @@ install them for fish:
 	}
 }
 
-// A suggestion contains the completions at one position of a command line: words, files, or
-// folders. The zero value offers nothing; it is for values that cannot be listed, such as numbers.
+// A suggestion holds the completions at one position on a command line: words, files, or folders.
+// The zero value offers nothing; it is for values that cannot be listed, such as numbers.
 type suggestion struct {
 	words   []string
 	files   bool

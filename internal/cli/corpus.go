@@ -102,8 +102,8 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns an error that explains why a run found no text. The argument withoutText is the
-// number of records that were read but have no text.
+// nothing returns an error that explains why a run found no text. withoutText is the number of
+// records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:

@@ -234,8 +234,8 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 // about twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
-// judge judges the inputs and writes the result to the store s. The argument known is the settings
-// of the store of --against, which then apply to the inputs too; it is nil without --against.
+// judge judges the inputs and writes the result to the store s. known holds the settings of the
+// --against store, which apply to the inputs too. It is nil without --against.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {

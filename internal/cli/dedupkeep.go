@@ -108,8 +108,8 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 //
 // The longest text of a cluster is known only after all texts have been read. So if records must be
 // written, the corpus is read twice: first to judge the records, then to write them. Between the
-// two readings, a temporary file keeps for each record the number of the record and the id of its
-// page. A file is used because a large corpus has too many records to keep this in memory.
+// two passes, a temporary file holds each record's number and the id of its page, because a large
+// corpus has too many records to keep these in memory.
 
 // A noted is an entry of the temporary file: the number of a judged record and the ID of its page.
 type noted struct {

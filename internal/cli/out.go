@@ -113,10 +113,10 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFile writes a file by way of a temporary file in the same folder, so that an interrupted
-// write leaves the old file unchanged. A device or a named pipe is written directly, because the
-// rename would replace it with a file. If name is a symbolic link, its target is written. An
-// existing file keeps its permissions.
+// writeFile writes a file through a temporary file in the same folder, so an interrupted write
+// leaves the old file unchanged. A device or a named pipe is written directly, because the rename
+// would replace it with a file. If name is a symbolic link, its target is written. An existing file
+// keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to

@@ -18,8 +18,7 @@ import (
 	"skink/internal/session"
 )
 
-// Main runs skink with the arguments and streams of the process, and exits with the command's exit
-// code.
+// Main runs skink with the process's arguments and streams, and exits with the command's exit code.
 func Main() {
 	runtime.MemProfileRate = 0 // only the heap profile of package monitor needs samples, which take 4% of a crawl's processor time
 	ctx, unheard := context.WithCancelCause(context.Background())

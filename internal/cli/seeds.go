@@ -177,7 +177,7 @@ func brief(s string) string {
 }
 
 // urlHint returns a hint for a word that should be a URL but has no scheme. If the word looks like
-// a host, such as www.example.com, the hint suggests https:// before it.
+// a host, such as www.example.com, the hint suggests putting https:// before it.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
 		return "did you mean " + u + "?"

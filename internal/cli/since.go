@@ -84,8 +84,8 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the given cursor is later than the last change of the store s. Such a
-// cursor belongs to another store, or the store was replaced by an older copy, and the export would
+// check returns an error if the cursor after is later than the last change in s. Such a cursor
+// belongs to another store, or an older copy has replaced the store. Either way the export would
 // miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
@@ -166,8 +166,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes the given cursor to the file of --cursor. It returns an error if the file has
-// changed since this process read it, because another export may have written a later cursor.
+// write saves a cursor in the file named by --cursor. It returns an error if the file has changed
+// since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

@@ -37,8 +37,8 @@ func showable(r rune) bool {
 	return strconv.IsPrint(r) || r == nonJoiner || r == joiner
 }
 
-// Lines removes dangerous characters from a text of several lines, but keeps line breaks and tabs.
-// Unlike [Line] it inserts no escapes, so that words stay intact for programs that read the text.
+// Lines removes dangerous characters from multi-line text, but keeps line breaks and tabs. Unlike
+// [Line], it inserts no escapes, so words stay intact for programs that read the text.
 func Lines(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Dangerous(r) && r != '\n' && r != '\t' {
@@ -150,7 +150,7 @@ func AppendJSON(b []byte, start int) []byte {
 type Guard struct {
 	to    io.Writer
 	spell func(dst []byte, r rune, bad byte) []byte // if r is utf8.RuneError, bad is the invalid byte
-	part  []byte                                    // first bytes of a character that the next Write continues
+	part  []byte                                    // first bytes of a character that the next Write should complete
 }
 
 // Write writes p without dangerous characters. An incomplete character at the end of p is kept for
