@@ -54,8 +54,8 @@ func (t *Text) asciiWords(text []byte, i int) int {
 }
 
 // asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
-// text. read is the number of bytes that were processed. more is true if asciiBlock can continue
-// after them, and false if the full rules must read the next bytes.
+// text. read is the number of bytes processed. more is true if asciiBlock can continue after them,
+// and false if the full rules must read the next bytes.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {

@@ -55,8 +55,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share returns the share of a's elements that are also in b, 0 to 1. Repeats in a are counted each
-// time. Both lists must be in ascending order. If a is empty, the share is 1.
+// share returns the share of a's elements that are also in b, 0 to 1. Every repeat in a counts.
+// Both lists must be in ascending order. If a is empty, the share is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

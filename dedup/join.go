@@ -310,7 +310,7 @@ func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x
 // sets that resemble it, and some that do not. Each is yielded once, in no particular order.
 // from[i] is the lowest resemblance that matters for set i. It is at least the threshold of the
 // join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
-// sets. The function yield may change from[other]. [Join.Add] must not be called after After.
+// sets. yield may change from[other]. [Join.Add] must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()

@@ -13,10 +13,10 @@ type Passage struct {
 }
 
 // maxPlaces is the maximum number of positions of one shingle in B that Passages tries. Without
-// this limit, the work for a text that repeats one word would grow with the square of its length.
+// this limit, a text that repeats one word would take quadratic time.
 const maxPlaces = 64
 
-// Passages returns the passages of at least k words that texts a and b have in common, the longest
+// Passages returns the passages of at least k words that texts a and b have in common, longest
 // first. It reads a from the beginning. At each shingle that b also has, it adds the longest
 // passage that begins there, and continues after that passage.
 func Passages(a, b *Text, k int) []Passage {

@@ -59,7 +59,7 @@ type Recurring struct {
 }
 
 // NewRecurring returns a Recurring for a host with the given number of pages. This number
-// determines on how many pages a block must be to count as recurring.
+// determines how many pages must contain a block for it to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(minRecurring, (pages+recurringShare-1)/recurringShare), RecurringAlways))

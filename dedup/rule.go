@@ -105,7 +105,7 @@ func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (S
 }
 
 // Runs returns the set of the runs of three words in a text, for [Rule.Contains]. The words are
-// those of plain canonical text. Runs uses the memory of t.
+// those of plain canonical text. Runs overwrites t.
 func Runs(t *Text, text string) Set {
 	t.Read(t.copied(text))
 	return t.Set(containedRun)
@@ -195,8 +195,9 @@ type Verdict struct {
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the
-// most similar candidate, and the earliest among equals. Otherwise the page is unique. It is
-// fastest if the most similar candidates come first, as in a [Rule.Shortlist].
+// most similar candidate, or the earliest of several equally similar ones. Otherwise the page is
+// unique. Judge is fastest if the most similar candidates come first, as [Rule.Shortlist] returns
+// them.
 func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {

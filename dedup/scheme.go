@@ -29,10 +29,10 @@ type Scheme struct {
 const found = 0.98
 
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
-// bands. They are as long as they can be if two pages of resemblance t must share a band with a
+// bands. They are as long as possible while two pages of resemblance t still share a band with a
 // probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
-// BandsFor fails if t is above 1 or below [MinSimilarity]. At a lower similarity, even bands of
-// one minimum would be too long.
+// BandsFor fails if t is above 1 or below [MinSimilarity]. At a lower similarity, even bands of one
+// minimum would be too long.
 func BandsFor(t float64) (Scheme, error) {
 	for rows := Minima / 3; rows >= 1 && t >= MinSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
@@ -104,7 +104,7 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 }
 
 // Meet returns the number of keys that two pages must share to become candidates. It returns Need
-// for the scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two
+// for the scheme "super". It returns 1 for "bands", and for "mega", where each key represents two
 // bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {

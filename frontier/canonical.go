@@ -46,9 +46,9 @@ const MaxURL = 8000
 // Two more limits on URLs, because one page can have a thousand links of 8,000 bytes, and some of
 // them would take a long time to parse.
 const (
-	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
-	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square
-	// of this length: 8,000 bytes of "@" would take 0.2 s.
+	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name
+	// has at most 253 octets, and 759 if each is written as %XX. Parsing time is quadratic in this
+	// length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
 	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
 	// probably has circular links. Parsing time is quadratic in the number of slashes: 4,000 would
@@ -122,8 +122,8 @@ func canonicalParsed(rawURL string) (string, error) {
 }
 
 // serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
-// error if parsing the host again would give a different host. The reason is that IDNA maps some
-// hosts, such as "≠", to names that it then refuses, and such a form cannot be a key.
+// error if parsing the host again would give a different host. IDNA maps some hosts, such as "≠",
+// to names that it then rejects, and such a form cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -143,8 +143,8 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	return s, nil
 }
 
-// decodeUnreserved writes the hex digits of each %XX in capitals, and decodes each %XX that stands
-// for a letter, a digit, or one of "-._~". It does not decode one that would then complete another
+// decodeUnreserved writes the hex digits of each %XX in capitals, and decodes each %XX that encodes
+// a letter, a digit, or one of "-._~". It does not decode one that would then complete another
 // escape: "%%32e" stays, because decoding %32 would give "%2e".
 func decodeUnreserved(s string) string {
 	first := strings.IndexByte(s, '%')
@@ -198,7 +198,7 @@ func hexValue(c byte) byte {
 	return upperHex(c) - 'A' + 10
 }
 
-// stripBlanks removes control characters and spaces at both ends of s, and all tabs and line ends
+// stripBlanks removes control characters and spaces at both ends of s, and all tabs and line breaks
 // in s. These are the first steps of the basic URL parser in the URL Standard.
 func stripBlanks(s string) string {
 	s = trimBlanks(s)

@@ -16,8 +16,8 @@ func HostOf(canonicalURL string) string {
 	return rest[:hostLen(rest)]
 }
 
-// IsRoot reports whether a canonical URL is the home page of its host: its path is "/", and it has
-// no query.
+// IsRoot reports whether a canonical URL is the home page of its host, with the path "/" and no
+// query.
 func IsRoot(canonicalURL string) bool {
 	_, rest, _ := strings.Cut(canonicalURL, "://")
 	return rest[hostLen(rest):] == "/"

@@ -247,8 +247,8 @@ type Frontier interface {
 	// returns neither URLs nor an error, the host has no such URL.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
-	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
-	// given item, behind the other URLs with the same priority and depth.
+	// Release gives back a URL that was taken but not finished. The URL is queued again as item,
+	// behind the other URLs with the same priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
 	// Return ends a claim. The host's taken but unfinished URLs return to their old positions in

@@ -18,12 +18,12 @@ import (
 //   - its port, if there is one, is a number without leading zeros, and the default port of neither
 //     scheme;
 //   - in its path and query, the parser would neither escape nor interpret any byte, every %XX is
-//     in capitals and does not stand for an unreserved character, and no segment of the path could
-//     be a dot segment.
+//     in capitals and does not encode an unreserved character, and no segment of the path could be
+//     a dot segment.
 //
-// A plain URL also has at most maxPlain bytes. In case of doubt a URL is not plain and the parser
-// is used, because a mistake here would give one page two identities. FuzzResolve and
-// TestResolvePlain compare the results of the single pass and of the parser.
+// A plain URL also has at most maxPlain bytes. If in doubt, a URL is not plain and the parser is
+// used, because a mistake here would give one page two identities. FuzzResolve and TestResolvePlain
+// compare the results of the single pass and of the parser.
 
 // maxPlain is the maximum length in bytes of a URL that the fast check handles. It equals
 // maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.
@@ -109,7 +109,7 @@ func plainHost(host string) bool {
 	if len(host) > maxDNS {
 		return false
 	}
-	last := byte('.') // the previous byte; a dot stands for the start of the host
+	last := byte('.') // the previous byte, or a dot at the start of the host
 	label := 0        // index at which the current label begins
 	for i := range len(host) {
 		c := host[i]

@@ -20,11 +20,11 @@ type Base struct {
 	parse func() (*whatwg.Url, error) // parses page once, when a link first needs it
 }
 
-// NewBase returns the base of the page at pageURL. The argument baseHref is the href of its first
-// <base> element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored
-// if it is not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme
-// is not http or https, because a page that was saved to disk may have a base with the scheme
-// file:. The errors are those of [Canonical] for pageURL.
+// NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
+// element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored if it is
+// not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme is not
+// http or https, because a page saved to disk may have a base with the scheme file:. The errors are
+// those of [Canonical] for pageURL.
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)
 	if err != nil {
@@ -63,10 +63,10 @@ func newBase(page string) *Base {
 	return b
 }
 
-// Resolve returns the canonical URL that a link of the page leads to. The argument href is the
-// value of the attribute, with character references decoded. Its fragment is dropped, so "" and
-// "#top" are the page itself. The errors are those of [Canonical]. The result may share memory with
-// href or with the page's URL.
+// Resolve returns the canonical URL that a link of the page leads to. href is the attribute's
+// value, with character references decoded. Its fragment is dropped, so "" and "#top" are the page
+// itself. The errors are those of [Canonical]. The result may share memory with href or with the
+// page's URL.
 func (b *Base) Resolve(href string) (string, error) {
 	if len(href) > MaxURL {
 		return "", tooLong(href)

@@ -58,11 +58,11 @@ func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen
 	return all, err
 }
 
-// Adopt closes a file in dir that a killed process left open. It returns the number of pages of the
+// Adopt closes a file in dir that a killed process left open. It returns the number of pages in the
 // store whose responses are missing from the file. Adopt passes the URLs of these pages to requeue,
-// which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead. The
-// result closed is false if there was nothing to close, because the file was empty or another
-// process has closed it.
+// which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead.
+// closed is false if there was nothing to close, because the file was empty or another process had
+// closed it.
 func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {

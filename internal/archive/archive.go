@@ -98,8 +98,7 @@ func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 const opening = corpus.Opening
 
 // begin creates the file that a.mark names, and writes its first record. It writes a.mark to the
-// store before it creates the file, so that a crash cannot leave a file that the store does not
-// list.
+// store before it creates the file, so a crash cannot leave a file that the store does not list.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {
 		return err

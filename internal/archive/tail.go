@@ -57,9 +57,9 @@ type tail struct {
 	name  string // name that the file will have once it is closed
 }
 
-// end returns the offset at which to truncate the file, which is after the last response for the
-// given pages, or 0 if not even the first record is complete. The second result contains the given
-// pages whose responses are not in the file.
+// end returns the offset at which to truncate the file. This is just after the last response for
+// the given pages, or 0 if not even the first record is complete. gone contains the pages whose
+// responses are not in the file.
 func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {

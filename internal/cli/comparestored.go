@@ -65,7 +65,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 	return nil, fmt.Errorf("%s redirects more than %d times", name, crawler.MaxHops)
 }
 
-// idsOf returns the page IDs that name may stand for: the ID of the URL as written, the ID of its
+// idsOf returns the page IDs that name may refer to: the ID of the URL as written, the ID of its
 // canonical form, and name itself if it is an ID in hex.
 func idsOf(name string) []dedup.Hash {
 	ids := []dedup.Hash{dedup.HashOf([]byte(name))}

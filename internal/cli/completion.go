@@ -106,7 +106,7 @@ func allSuggestions() (all []suggestions) {
 	return all
 }
 
-// suggestionOf returns the completions for the value of a flag. The argument value is its name in
+// suggestionOf returns the completions for the value of a flag. value is the name of that value in
 // the help text, such as "FILE", or the accepted words, such as "text|json".
 func suggestionOf(value string) suggestion {
 	switch value {

@@ -34,7 +34,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the selected files at and below paths. The path "-" stands for stdin.
+// inputs returns the selected files at and below paths. The path "-" means stdin.
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
@@ -162,8 +162,8 @@ func (f *corpusOutFlags) check() error {
 	return nil
 }
 
-// A corpusOut writes the records to keep, and the duplicates, to two files. Records for a nil
-// writer are dropped. If shards is not nil, the kept records go to shards instead of unique.
+// A corpusOut writes kept records to one file and duplicates to another. Records for a nil writer
+// are dropped. If shards is not nil, the kept records go to shards instead of unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *shards

@@ -165,8 +165,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
-// openStore opens the store of --store, or creates a temporary store. Call remove after the store
-// has been closed.
+// openStore opens the store of --store, or creates a temporary store. Call remove after closing the
+// store.
 func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
 	if d.store != "" {
 		s, err = openStore(ctx, d.store, true, 16)

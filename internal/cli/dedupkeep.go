@@ -91,8 +91,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 }
 
 // agree returns the rule and settings for judging the inputs into the store s, and writes the
-// settings to s. The argument known is the settings of the store of --against. If it is nil, the
-// settings come from the flags and from s; see [session.Agree].
+// settings to s. known holds the settings of the --against store. If it is nil, the settings come
+// from the flags and from s; see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())
@@ -191,7 +191,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return again.flush()
 }
 
-// A secondReading writes the records of the second reading of a corpus. It looks up the verdicts of
+// A secondReading writes records during the second reading of a corpus. It looks up the verdicts of
 // 64 records at a time, because that is faster than looking them up one by one.
 type secondReading struct {
 	ctx     context.Context

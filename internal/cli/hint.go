@@ -70,8 +70,8 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError returns an error that names the values a flag accepts. The argument err is the error
-// from pflag, which names only the function that failed to parse the value.
+// flagError returns an error that names the values a flag accepts. err is the error from pflag,
+// which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

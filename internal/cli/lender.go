@@ -135,7 +135,7 @@ func (l *lender) giveFree() {
 	}
 }
 
-// close closes the store when its last reader has finished, and makes later calls of Read fail.
+// close closes the store when its last reader has finished, and makes later calls to Read fail.
 func (l *lender) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

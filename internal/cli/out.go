@@ -28,8 +28,8 @@ func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	return f
 }
 
-// write calls the function write with a writer to the file or object of --out, or to standard
-// output. The file or object gets its name only when it is complete.
+// write calls the write function with a writer to the --out file or object, or to standard output.
+// The file or object gets its name only when it is complete.
 func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Writer) error) error {
 	if bucket.IsAddress(f.out) {
 		return f.writeObject(ctx, con, write)

@@ -79,8 +79,8 @@ func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCause
 // is the code that a shell reports for SIGINT.
 const exitKilled = 130
 
-// A listener writes to a file, and calls gone when a write fails with EPIPE, because then the
-// output has no reader any more.
+// A listener writes to a file, and calls gone when a write fails with EPIPE, because then nobody is
+// reading the output.
 type listener struct {
 	to   *os.File
 	gone context.CancelCauseFunc

@@ -158,7 +158,7 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
 }
 
-// brief quotes s, without a password in a URL and with at most 80 characters.
+// brief quotes s, shortened to at most 80 characters and without the password of a URL.
 func brief(s string) string {
 	const most = 80
 	s = harmless.WithoutUser(s) // must come first, because a shortened URL may no longer show where its password ends

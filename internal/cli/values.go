@@ -323,8 +323,8 @@ func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }
 
-// An address is the value of a flag that accepts an address to listen on. The field given is the
-// text that the user typed, and full has the form HOST:PORT.
+// An address is the value of a flag that accepts an address to listen on. given is what the user
+// typed, and full has the form HOST:PORT.
 type address struct{ given, full string }
 
 func (a *address) String() string { return a.given }

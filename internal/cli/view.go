@@ -83,8 +83,8 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	return server.Close()
 }
 
-// viewOf returns the options for showing a store in a browser at address. The argument rule is the
-// rule by which the pages of the store were judged. The caller must still set the store.
+// viewOf returns the options for showing a store in a browser at address. rule is the rule by which
+// the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
 	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: markedBy(rule)}
 }

@@ -1,12 +1,12 @@
-// Package harmless makes untrusted text safe to show to people and to pass to programs. Such text
-// occurs in titles, texts, file names, certificate names, headers, and errors that quote a server.
+// Package harmless makes untrusted text safe to show to people and to pass to programs. Titles,
+// page text, file names, certificate names, headers, and errors that quote a server are untrusted.
 // A terminal obeys control characters, bidirectional marks make a line read differently from its
 // bytes, and a line break forges a line.
 //
 // There is a guard for each output format: [Text] before a terminal or a text file, [JSON], [CSV]
 // and [HTML] behind an encoder or a template. With a guard, the code that prints need not handle
-// dangerous bytes. But a guard cannot know where a field ends. Therefore, pass a field of a line
-// through [Line], a cell of a table through [Cell], and a text of several lines through [Lines].
+// dangerous bytes. But a guard cannot know where a field ends. So pass a field of a line through
+// [Line], a table cell through [Cell], and multi-line text through [Lines].
 package harmless
 
 import (
