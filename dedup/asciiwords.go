@@ -9,11 +9,11 @@ import (
 // # ASCII words
 //
 // Most bytes of most pages are ASCII. In a loop that tests byte by byte, the processor mispredicts
-// a branch at the end of every word, which costs more than everything else. Therefore the code
-// classifies 64 bytes at once, eight in each machine word. It makes two masks with a bit for each
-// byte: one for letters and digits, the other for bytes that need the full rules. Words are then
-// runs of ones, which are found by counting zeros. A word of up to eight bytes is loaded,
-// lower-cased, stored and hashed in one register, without a loop or a branch on its length.
+// a branch at the end of every word, which costs more than everything else. So the code classifies
+// 64 bytes at once, eight in each machine word. It makes two masks with a bit for each byte: one
+// for letters and digits, the other for bytes that need the full rules. Words are then runs of
+// ones, which are found by counting zeros. A word of up to eight bytes is loaded, lower-cased,
+// stored and hashed in one register, without a loop or a branch on its length.
 
 // block is the number of bytes that asciiBlock classifies at once. slack is the number of readable
 // bytes that must follow a block, because eight bytes may be loaded from any position in it.
@@ -108,9 +108,9 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	return stop, stop == block
 }
 
-// classify marks some of the eight bytes of a 64-bit word, by setting the highest bit of the same
-// byte in one of its results. In words it marks ASCII letters and digits. In others it marks
-// apostrophes and bytes above 0x7F.
+// classify marks some of the eight bytes of a 64-bit word, by setting the highest bit of the
+// corresponding byte in one of its results. In words it marks ASCII letters and digits. In others
+// it marks apostrophes and bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases

@@ -17,8 +17,8 @@ type Place struct {
 //
 // Texts are given in their order of precedence. In that order, each text that is in no cluster yet
 // leads a new one. The cluster gets all texts that are similar enough to the leader and in no
-// cluster yet. Thus every member resembles its leader, not only another member. The result depends
-// only on this order.
+// cluster yet. So every member resembles the leader, and not just another member. The result
+// depends only on this order.
 //
 // The clusters can be found at several similarities at once. A text is open at a similarity until
 // it is in another text's cluster at that similarity. A text that resembles an earlier leader by

@@ -49,7 +49,7 @@ var forms = []struct {
 	name string
 }{{NoFunction, "nofunction"}, {NoAdjectives, "noadjectives"}, {Singular, "singular"}, {Stem, "stem"}}
 
-// ParseForm parses the name of a form, as it is used on the command line and in a store's settings:
+// ParseForm parses the name of a form, as used on the command line and in a store's settings:
 // "plain", or names joined by commas.
 func ParseForm(text string) (Form, error) {
 	if text == "plain" {

@@ -32,8 +32,8 @@ import (
 // list of postings for each shingle, and each posting stores its reach. A list is sorted by
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
-// come last. For example, take ten thousand pages of one template. In each, 18% of the text is its
-// own, so their resemblance is .7. At .8 their prefixes end before the template begins, or the
+// come last. For example, take ten thousand pages of one template. In each page, 18% of the text is
+// unique, so their resemblance is .7. At .8 their prefixes end before the template begins, or the
 // reach of its first shingles is too short. No pair of them is compared, and the only work is
 // reading the pages.
 //
@@ -53,18 +53,18 @@ import (
 //
 // A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
 // counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
-// that is in only one set is neither counted nor indexed. Most shingles of most sites are in only
-// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table record
-// whether a shingle occurs again.
+// that is in only one set is neither counted nor indexed. On most sites, most shingles are in only
+// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table
+// record whether a shingle occurs again.
 //
 // Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
 // their rarest shingles, for example if each consists of ten paragraphs from a pool of a hundred.
 // Then each list contains a constant share of all pages, and reading the lists takes quadratic
 // time, a nanosecond or two for each posting. If such pages resemble each other by just less than
 // t, the bitmaps pass them too, and each pair is compared. In the worst case no exact method is
-// known to be better: finding the pairs that share enough of n sets in time n^(2-ε) would refute
-// the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for
-// inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
+// known to be better: finding the pairs among n sets that share enough, in time n^(2-ε), would
+// refute the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016,
+// for inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
 // Occurrences counts for each shingle the sets in which it occurs. Only shingles that occur in
 // several sets have a counter, and some of them share one. The count of several shingles that share

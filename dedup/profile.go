@@ -102,7 +102,7 @@ func setOfWords(words string) map[string]bool {
 }
 
 // elementary is the algorithm that Russian tutorials teach. It lower-cases bytes, not letters, so a
-// Russian capital stays a capital. The published numbers depend on this fault.
+// Russian capital stays a capital. The published numbers depend on this bug.
 func elementary(a, b string, _ ProfileInput) ProfileResult {
 	words := elementaryTokens(a)
 	sa, sb := crcShingles(words, 3), crcShingles(elementaryTokens(b), 3)

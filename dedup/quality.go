@@ -62,8 +62,8 @@ func (c portion) share() float64 {
 // exactly 1.
 func (c portion) wilson() Interval { return wilson(c.share(), c.of) }
 
-// wilson returns the 95% score interval of a share that was observed in the given number of
-// independent decisions.
+// wilson returns the 95% score interval of a share observed in the given number of independent
+// decisions.
 func wilson(share float64, decisions int) Interval {
 	const z = 1.959964 // 95% of a normal distribution is within z standard deviations of the mean
 	if decisions == 0 {

@@ -42,7 +42,7 @@ const (
 	RecurringAlways = 50 // a block on at least this many pages recurs, however many pages its host has
 )
 
-// The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
+// The table of Recurring has bucketsPerPage one-byte buckets for each page, up to a total of
 // maxBuckets, which is 16 MiB. For example, with a million pages of fifty blocks each, about three
 // blocks share a bucket.
 const (

@@ -39,8 +39,8 @@ type Rule struct {
 	Contained float64
 }
 
-// NewRule returns a rule with the scheme of the given name, for plain text in overlapping shingles
-// of ten words. Its errors are those of [ParseScheme].
+// NewRule returns a rule with the named scheme, for plain text in overlapping shingles of ten
+// words. Its errors are those of [ParseScheme].
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
 	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
@@ -83,7 +83,7 @@ func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 }
 
 // Source returns the first candidate that contains enough of a page, and the share that it
-// contains; see [Rule.Contains]. page is the [Runs] of the page. runsOf returns those of a
+// contains; see [Rule.Contains]. page contains the page's [Runs]. runsOf returns those of a
 // candidate, or nil if the candidate no longer exists. Source stops after candidates with a total
 // of [MaxVerifyWords] words. If there is no source, ok is false. Source stops at the first error of
 // runsOf and returns it.
@@ -114,9 +114,9 @@ func Runs(t *Text, text string) Set {
 // Met returns the numbers of the leaders whose sketches are compared with a page's sketch, in
 // ascending order. shared is the number of keys that each leader shares with the page. Leaders that
 // share fewer than meet keys are left out. If more than [MaxMet] leaders remain, Met returns those
-// that share the most keys, and the earliest of equals. The more keys two pages share, the more
-// they are expected to resemble each other. Keys are a sample, so a leader that is left out may
-// still resemble the page most. In that case the verdict differs from that of a comparison with all
+// that share the most keys, or the earliest if there is a tie. The more keys two pages share, the
+// more they are expected to resemble each other. Keys are a sample, so a leader that is left out
+// may still resemble the page most. Then the verdict differs from that of a comparison with all
 // leaders: it names another leader, or the page is unique. Such a page is counted as capped.
 // [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {

@@ -61,7 +61,7 @@ type Text struct {
 // A Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
 
-// Locate makes later calls of Read record the position of each token, for [Text.Span].
+// Locate makes later calls to Read record the position of each token, for [Text.Span].
 func (t *Text) Locate() { t.locate = true }
 
 // Span returns the position of the i-th token, from 0, in the text that was read. [Text.Locate]

@@ -18,7 +18,7 @@ import (
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
-//     for backslashes, and no tabs, line ends or surrounding spaces. punycode.go describes its
+//     for backslashes, and no tabs, line breaks or surrounding spaces. punycode.go describes its
 //     rules for hosts in ASCII.
 //   - The fragment and the user info are removed. A fragment never reaches the server. User info
 //     does not identify the page, and a page that needs a password does not belong in a public
@@ -26,7 +26,7 @@ import (
 //   - By RFC 3986, section 6.2.2, the digits of %XX are written in capitals, and the unreserved
 //     characters (A-Z a-z 0-9 - . _ ~) as themselves.
 //
-// These parts are kept, because they can matter to a server: the order and the repetition of query
+// These parts are kept, because they can matter to a server: the order and repetition of query
 // parameters, an empty query ("/a?" is not "/a": both standards keep the question mark), empty path
 // segments ("/a//b"), a trailing dot of the host, the case of the path, "www.", and the scheme.
 //

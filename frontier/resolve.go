@@ -151,8 +151,8 @@ func (b *Base) resolveShown(href, ref string) (string, error) {
 	return b.resolveDeep(href, ref)
 }
 
-// resolveDeep resolves ref, a relative reference without blanks, against the whole URL of the page.
-// The argument href is for error messages.
+// resolveDeep resolves ref, a relative reference without blanks, against the page's whole URL. href
+// is for error messages.
 func (b *Base) resolveDeep(href, ref string) (string, error) {
 	page, err := b.parse()
 	if err != nil {

@@ -35,8 +35,8 @@ type Options struct {
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
-// DefaultSize is the default for the size in bytes at which a new file begins. Most web archives
-// use about this size.
+// DefaultSize is the default size in bytes at which a new file begins. Most web archives use about
+// this size.
 const DefaultSize = 1 << 30
 
 // maxEntries is the maximum number of responses in one file. The index of the open file is in
@@ -161,7 +161,7 @@ func (a *Archive) finish() error {
 }
 
 // finish truncates a file at the offset end and closes it. It writes the index before it renames
-// the file, so that each closed file has an index.
+// the file, so each closed file has an index.
 func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	err := errors.Join(f.Truncate(end), f.Sync(), f.Close())
 	if err != nil {

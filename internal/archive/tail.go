@@ -29,7 +29,7 @@ type pageReader interface {
 // An answeredPage is a committed page whose response should be in the open file.
 type answeredPage struct {
 	at   store.Archived
-	item frontier.Item // item for fetching the whole page again; has no ETag, so that the server cannot respond with 304 (Not Modified)
+	item frontier.Item // item for fetching the whole page again; has no ETag, so the server cannot respond with 304 (Not Modified)
 }
 
 // committed returns the committed pages whose responses should be in the open file that m names, in

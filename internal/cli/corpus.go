@@ -86,8 +86,8 @@ func (r *reading) help(bad *corpus.BadError) string {
 	return ""
 }
 
-// rest returns a text for the end of the summary, such as "; skipped: 3 (png: 3)", that counts the
-// files and records that were not judged, or "" if all were judged.
+// rest returns the end of the summary, which counts the files and records that were not judged,
+// such as "; skipped: 3 (png: 3)". It returns "" if all were judged.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if passed := r.passed.String(); passed != "" {
@@ -137,7 +137,7 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
 
-// toStdout reports whether the flags send records to standard output. The report is then not
+// toStdout reports whether the flags send records to standard output. If so, the report is not
 // printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 

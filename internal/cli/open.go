@@ -151,7 +151,7 @@ func outsideFolders(name string, folders []string) error {
 }
 
 // A newStore records whether a file or folder existed at a path before a command opened a store
-// there, so that discard removes exactly what the command has created.
+// there, so that discard removes exactly what the command created.
 type newStore struct {
 	dir      string
 	born     bool // whether there was no store in dir before

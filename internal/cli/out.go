@@ -81,8 +81,8 @@ func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io
 var errNothing = errors.New("nothing to write")
 
 // writeSome calls write with a writer that compresses into w if the name of the output file ends
-// with .gz or .zst. It returns errNothing if nothing was written, and the output is an existing
-// file or an object.
+// with .gz or .zst. It returns errNothing if nothing was written and the output is an existing file
+// or an object.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {

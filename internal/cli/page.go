@@ -56,8 +56,8 @@ func checkURLs(names []string) error {
 	return nil
 }
 
-// pageOf extracts a page from body, the bytes of a file or of an HTTP response. The argument kind
-// is the media type, or "" if unknown; name is for errors.
+// pageOf extracts a page from body, the bytes of a file or of an HTTP response. kind is the media
+// type, or "" if unknown. name is for errors.
 func pageOf(ctx context.Context, documents *document.Reader, options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := documents.Parse(ctx, options, body, kind)
 	var unreadable *document.Error

@@ -122,8 +122,8 @@ func logged(log *slog.Logger, err error) error {
 }
 
 // asked returns a channel that receives a value each time the user asks what the crawl is doing on
-// each host: by a signal in askSignals, or by pressing Enter in a terminal. The result release
-// stops watching for the signal.
+// each host: by a signal in askSignals, or by pressing Enter in a terminal. release stops watching
+// for the signal.
 func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {

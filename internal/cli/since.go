@@ -147,7 +147,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 // maxCursor is the maximum size of a cursor file in bytes.
 const maxCursor = 1 << 10
 
-// read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
+// read returns the content of the --cursor file, or "" if the file does not exist. It returns an
 // error for a device or a pipe, because write would replace it with a file.
 func (f *sinceFlags) read() (string, error) {
 	info, err := os.Stat(f.cursor)

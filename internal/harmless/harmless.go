@@ -61,7 +61,7 @@ func Plain(s string) string {
 
 // Cell returns a string as a table cell: one line, without characters that change the text
 // direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
-// an apostrophe, so that the cell counts as text.
+// an apostrophe, so the cell counts as text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
