@@ -49,7 +49,7 @@ type post struct {
 }
 
 // excerptProof is how many of a text's rarest runs a source must have to become a candidate. Two
-// unrelated texts often share one rare run, but seldom several. Each of these runs costs eight
+// unrelated texts often share one rare run, but rarely several. Each of these runs costs eight
 // bytes for each indexed text.
 const excerptProof = 4
 

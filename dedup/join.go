@@ -203,8 +203,8 @@ func (x *Join) Add(at int, s Set) {
 	}
 }
 
-// post fills n.keys and n.alone from s. The keys are those of the first shingles of s, rarest
-// first, as many as a search may need. Shingles with equal counts stay in ascending order.
+// post fills n.keys and n.alone from s. The keys come from the first shingles of s, rarest first,
+// as many as a search may need. Shingles with equal counts stay in ascending order.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))

@@ -117,9 +117,9 @@ func lowerOf(text []byte) uint16 {
 }
 
 // joint decides whether a word continues. text is the text after the characters read so far, and
-// last is the class of the last of them. n is the length in bytes of an apostrophe that joins the
-// word to the next character, or 0 if the word has ended. plain is false if the tables in this file
-// cannot decide, so the full rules must read the word.
+// last is the class of the last character read. n is the length in bytes of an apostrophe that
+// joins the word to the next character, or 0 if the word has ended. plain is false if the tables in
+// this file cannot decide, so the full rules must read the word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':

@@ -74,9 +74,9 @@ const containedRun = 3
 
 // Contains returns the share of a page's runs of three words that are in a source, and whether this
 // share is at least [Rule.Contained]. page and source are the [Runs] of the two pages. Two pages
-// may resemble each other although each has a paragraph of its own. A corpus that drops one of
-// these pages loses that paragraph. Containment is exact and one-sided: a page may be dropped in
-// favour of a longer page that contains it, but not the other way round.
+// may resemble each other even if each has a paragraph of its own. A corpus that drops one of these
+// pages loses that paragraph. Containment is exact and one-sided: a page may be dropped in favour
+// of a longer page that contains it, but not the other way round.
 func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 	share = Containment(page, source)
 	return share, share >= r.Contained
@@ -104,8 +104,8 @@ func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (S
 	return Candidate{}, 0, false, nil
 }
 
-// Runs returns the set of the runs of three words in a text, for [Rule.Contains]. The words are
-// those of plain canonical text. Runs overwrites t.
+// Runs returns the set of three-word runs in a text, for [Rule.Contains]. The words come from plain
+// canonical text. Runs overwrites t.
 func Runs(t *Text, text string) Set {
 	t.Read(t.copied(text))
 	return t.Set(containedRun)

@@ -24,8 +24,8 @@ type Scheme struct {
 	Need int    // number of equal bands that two pages need to become candidates
 }
 
-// found is the minimum probability with which the default scheme must find a pair whose resemblance
-// is exactly the requested similarity.
+// found is the minimum probability that the default scheme finds a pair whose resemblance is
+// exactly the requested similarity.
 const found = 0.98
 
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
@@ -62,8 +62,8 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("unknown scheme %q: must be bands, super or mega", name)
 }
 
-// Bands returns the number of bands into which the scheme cuts the 84 minima of a sketch: 84
-// divided by Rows.
+// Bands returns the number of bands that the scheme cuts a sketch's 84 minima into: 84 divided by
+// Rows.
 func (s Scheme) Bands() int { return Minima / s.Rows }
 
 func (s Scheme) String() string {

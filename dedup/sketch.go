@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Minima is the number of hash functions, and thus of values in a sketch.
+// Minima is the number of hash functions, which is also the number of values in a sketch.
 const Minima = 84
 
 // # The 84 functions

@@ -88,7 +88,7 @@ type Combination struct {
 	Quality
 }
 
-// Combinations returns the quality of the decisions of each way at each of the thresholds.
+// Combinations returns the quality of each way's decisions at each threshold.
 func Combinations(ways []Way, scores [][]Scored, thresholds []float64) []Combination {
 	all := make([]Combination, 0, len(ways)*len(thresholds))
 	for i, w := range ways {

@@ -29,7 +29,7 @@ import (
 //     elsewhere in the document with a hyphen, but nowhere without one.
 //
 // Known weaknesses: headings are not found, tables become rows of words, and the parts of a formula
-// are in the order in which they were drawn.
+// appear in the order they were drawn.
 
 func pdfDocument(f *pdf.File) *extract.Document {
 	d := &extract.Document{

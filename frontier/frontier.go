@@ -51,7 +51,7 @@ type Item struct {
 
 	Kind     ItemKind
 	Priority int       // from -128 to 127, usually 0; within a host, URLs with lower numbers are fetched sooner
-	Due      time.Time // the URL must not be fetched before this time; zero means at once; for a revisit, this is the time at which the revisit was requested
+	Due      time.Time // the URL must not be fetched before this time; zero means immediately; for a revisit, this is the time at which the revisit was requested
 	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }
@@ -216,15 +216,15 @@ func (n *PerState) Counts() Counts {
 
 // Frontier is the contract that every frontier fulfils. Its methods may be called from several
 // goroutines at once. Package store/storetest tests the contract. The record of a page, the final
-// state of its URL and the URLs to which it leads are written together. A store does this in
-// Commit, and a [Memory] in End.
+// state of its URL and the URLs it leads to are written together. A store does this in Commit, and
+// a [Memory] in End.
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that are unknown or outside the crawl, and returns their number. Known
-	// URLs are ignored. If two calls discover the same URL at once, exactly one counts it. The URLs of
-	// a host are ordered by priority, then depth, then arrival. An item that is due later counts as
-	// arriving when it is due.
+	// Discover queues the URLs that are unknown or outside the crawl, and returns their number.
+	// Known URLs are ignored. If two calls discover the same URL at the same time, exactly one
+	// counts it. The URLs of a host are ordered by priority, then depth, then arrival. An item that
+	// is due later counts as arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
 	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns

@@ -30,7 +30,7 @@ import (
 // Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// For each byte, these bits say in which components of a URL it is kept unchanged.
+// For each byte, these bits say which components of a URL keep it unchanged.
 const (
 	inPath     = 1 << iota // may occur unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
 	inQuery                // may occur unchanged in a query, by the special-query percent-encode set
@@ -103,7 +103,8 @@ func hostLen(s string) int {
 	return len(s)
 }
 
-// plainHost reports whether a host is plain, so that the full parser would return it unchanged.
+// plainHost reports whether a host is plain, meaning that the full parser would return it
+// unchanged.
 func plainHost(host string) bool {
 	const maxDNS = 253
 	if len(host) > maxDNS {
@@ -133,14 +134,15 @@ func plainHost(host string) bool {
 	return err == nil
 }
 
-// plainPort reports whether a port is plain, so that the full parser would return it unchanged.
+// plainPort reports whether a port is plain, meaning that the full parser would return it
+// unchanged.
 func plainPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && port[0] >= '1' && port[0] <= '9' && n != 80 && n != 443
 }
 
-// plainPath reports whether s is plain, so that the full parser would return it unchanged. s is a
-// path with or without a query, or a query with its question mark.
+// plainPath reports whether s is plain, meaning that the full parser would return it unchanged. s
+// is a path with or without a query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)
 	for i := 0; i < len(s); i++ {

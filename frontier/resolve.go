@@ -259,7 +259,7 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
-// folder to which they lead, and the rest of href. It leaves such segments in the rest to the full
+// folder they lead to, and the rest of href. It leaves such segments in the rest to the full
 // parser.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir

@@ -2,8 +2,8 @@
 // store. Package warc defines the format of WARC files, and package internal/corpus turns them back
 // into pages.
 //
-// An [Archive] commits pages, so that each page in the store is also in the archive: see commit.go.
-// [Open] makes the two consistent after a crash.
+// An [Archive] also commits the pages to the store, so each page in the store is in the archive;
+// see commit.go. [Open] makes the two consistent after a crash.
 package archive
 
 import (

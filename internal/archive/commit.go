@@ -19,8 +19,8 @@ import (
 // the page's record in the store contains the position of the response. So each page in the store
 // has its response in the archive. If the process crashes in between, the archive has a response
 // without a page in the store, and the page will be fetched again. Responses are written in the
-// order in which their pages are committed. So after a crash, the archive can be truncated after
-// the response for the last committed page.
+// order their pages are committed. So after a crash, the archive can be truncated after the
+// response for the last committed page.
 //
 // Pages are written and committed in groups, because committing many costs little more than
 // committing one. A page that arrives during a commit waits in a queue. When the commit is done,

@@ -39,7 +39,7 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 }
 
 // storedPage returns the page with the given name, a URL or a page ID. For a URL that redirected,
-// it returns the page to which the redirects lead.
+// it returns the page that the redirects lead to.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
 	for range crawler.MaxHops + 1 {

@@ -196,8 +196,8 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return nearlyOf(alike, rule), nil
 }
 
-// nearlyOf returns the pages of a comparison that are almost duplicates under the given rule. The
-// comparison must include the similarity of rule.
+// nearlyOf returns the pages of a comparison that are almost duplicates under rule. The comparison
+// must include the rule's similarity.
 func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	n := &audit.Nearly{From: alike.Least()}
 	if rule.Similarity <= n.From {
@@ -213,9 +213,9 @@ func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	return n
 }
 
-// nearlyUpTo returns a function that finds the pages that are almost duplicates under the given
-// rule. The function returns nil for a store with more than nearlyUnasked pages, because comparing
-// them would take too long.
+// nearlyUpTo returns a function that finds the pages that are almost duplicates under rule. The
+// function returns nil for a store with more than nearlyUnasked pages, because comparing them would
+// take too long.
 func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
 	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		tally, err := s.Tally(ctx)

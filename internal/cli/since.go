@@ -126,8 +126,8 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 	}
 }
 
-// keep prints the cursor from which the next export must start, and writes it to the --cursor file
-// if there is one. The cursor is the last change that this export read, not the end of the store,
+// keep prints the cursor where the next export must start, and writes it to the --cursor file if
+// there is one. The cursor is the last change that this export read, not the end of the store,
 // because a running crawl may have added changes since.
 func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
 	if !f.given() {

@@ -313,8 +313,8 @@ func measured(c dedup.Comparison, name string) float64 {
 	panic("no measure is called " + name) // the caller has checked the name
 }
 
-// notKnown returns, by form, the number of pairs in which the language of a text has no rules for a
-// part of the form. The form leaves the words of such a text unchanged.
+// notKnown returns, by form, the number of pairs with a text whose language has no rules for part
+// of the form. That part of the form leaves the text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {

@@ -89,8 +89,8 @@ func viewOf(address string, rule dedup.Rule) view.Options {
 	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: markedBy(rule)}
 }
 
-// alikeBy returns a function that compares all pages of a store with each other under the given
-// rule. The function passes its progress, from 0 to 1, to tell.
+// alikeBy returns a function that compares all pages of a store with each other under rule. The
+// function passes its progress, from 0 to 1, to tell.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
 		similarities := append(complete.EachTwentieth(rule.Similarity), rule.Similarity)
