@@ -121,7 +121,7 @@ func (t *Taken) At(similarity float64) []Place {
 }
 
 // NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
-// Clusters cannot have returned these pairs.
+// Clusters could not have returned these pairs.
 func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 // # Excerpts
 //
 // A paragraph of a long page has a containment of 1 in that page, but a low resemblance to it, so
-// the two are unlikely to share a band. So with [Rule.Contained], an index uses other keys: sampled
+// the two are unlikely to share a band. With [Rule.Contained], an index uses other keys: sampled
 // runs of six words (Broder, "On the resemblance and containment of documents", 1997). A run is
 // sampled if its hash is below a limit. The limit is the same for all texts, so a run that is
 // sampled in an excerpt is also sampled in its source. The samples of a source cover all its parts

@@ -32,10 +32,10 @@ import (
 // list of postings for each shingle, and each posting stores its reach. A list is sorted by
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
-// come last. For example, take ten thousand pages of one template. In each page, 18% of the text is
-// unique, so their resemblance is .7. At .8 their prefixes end before the template begins, or the
-// reach of its first shingles is too short. No pair of them is compared, and the only work is
-// reading the pages.
+// come last. For example, take ten thousand pages of one template. In each page, 18% of the text
+// occurs nowhere else, so their resemblance is .7. At .8 their prefixes end before the template
+// begins, or the reach of its first shingles is too short. No pair of them is compared, and the
+// only work is reading the pages.
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
 // 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ

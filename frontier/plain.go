@@ -21,9 +21,9 @@ import (
 //     in capitals and does not encode an unreserved character, and no segment of the path could be
 //     a dot segment.
 //
-// A plain URL also has at most maxPlain bytes. If in doubt, a URL is not plain and the parser is
-// used, because a mistake here would give one page two identities. FuzzResolve and TestResolvePlain
-// compare the results of the single pass and of the parser.
+// A plain URL also has at most maxPlain bytes. When in doubt, the URL counts as not plain and the
+// parser is used, because a mistake here would give one page two identities. FuzzResolve and
+// TestResolvePlain compare the results of the single pass and of the parser.
 
 // maxPlain is the maximum length in bytes of a URL that the fast check handles. It equals
 // maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.

@@ -114,8 +114,8 @@ func plainError(name string, err error) error {
 }
 
 // await calls read and returns its result, or the error of ctx if ctx ends first. Reading from a
-// terminal or opening a named pipe may block forever and cannot be cancelled. In that case the
-// goroutine calling read lives until the process ends, soon after the command returns.
+// terminal or opening a named pipe may block forever and cannot be cancelled. The goroutine calling
+// read then lives until the process ends, soon after the command returns.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T
