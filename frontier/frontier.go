@@ -152,7 +152,7 @@ type Trouble struct {
 // Spent is the amount of data fetched from a host.
 type Spent struct {
 	Pages      int64 // number of responses with a page or a file
-	Bytes      int64 // total size of the bodies of all responses
+	Bytes      int64 // total size of the bodies of all responses except requisites
 	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages or Bytes
 }
 
