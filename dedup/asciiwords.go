@@ -9,11 +9,11 @@ import (
 // # ASCII words
 //
 // Most bytes of most pages are ASCII. In a loop that tests byte by byte, the processor mispredicts
-// a branch at the end of every word, which costs more than everything else. Therefore the code
-// classifies 64 bytes at once, eight in each machine word. It makes two masks with a bit for each
-// byte: one for letters and digits, the other for bytes that need the full rules. Words are then
-// runs of ones, which are found by counting zeros. A word of up to eight bytes is loaded,
-// lower-cased, stored and hashed in one register, without a loop or a branch on its length.
+// a branch at the end of every word, which costs more than everything else. So the code classifies
+// 64 bytes at once, eight in each machine word. It makes two masks with a bit for each byte: one
+// for letters and digits, the other for bytes that need the full rules. Words are then runs of
+// ones, which are found by counting zeros. A word of up to eight bytes is loaded, lower-cased,
+// stored and hashed in one register, without a loop or a branch on its length.
 
 // block is the number of bytes that asciiBlock classifies at once. slack is the number of readable
 // bytes that must follow a block, because eight bytes may be loaded from any position in it.
@@ -27,12 +27,12 @@ const (
 	each  = 0x0101010101010101
 	highs = 0x80 * each
 	lows  = 0x7F * each
-	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter; it is set in every ASCII digit
+	cases = 0x20 * each // the bit that turns an upper-case ASCII letter into lower case; it is set in every ASCII digit
 )
 
 // asciiWords appends to t the ASCII words of text, starting at byte i. It stops at the first word
-// or character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII.
-// It returns the byte offset at which it stopped, or len(text).
+// or character that needs the full Unicode rules, such as an apostrophe or a non-ASCII byte. It
+// returns the byte offset at which it stopped, or len(text).
 func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {
@@ -54,8 +54,8 @@ func (t *Text) asciiWords(text []byte, i int) int {
 }
 
 // asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
-// text. read is the number of bytes that were processed. more is true if asciiBlock can continue
-// after them, and false if the full rules must read the next bytes.
+// text. read is the number of bytes processed. more is true if asciiBlock can continue after them,
+// and false if the full rules must read the next bytes.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {
@@ -108,9 +108,9 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	return stop, stop == block
 }
 
-// classify marks some of the eight bytes of a 64-bit word, by setting the highest bit of the same
-// byte in one of its results. In words it marks ASCII letters and digits. In others it marks
-// apostrophes and bytes above 0x7F.
+// classify marks some of the eight bytes of a 64-bit word, by setting the highest bit of the
+// corresponding byte in one of its results. In words it marks ASCII letters and digits. In others
+// it marks apostrophes and bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases

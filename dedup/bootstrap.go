@@ -12,12 +12,12 @@ import (
 // many pairs as there are, with replacement. The interval contains the middle 95% of the values
 // that 2,000 resamples give. The seed is fixed, so the same pairs always give the same intervals.
 //
-// Pairs that share a page are not independent. If a page has an unusual text, all its pairs are
-// easy or all are hard. So a page in several pairs is drawn as one unit, and so is each pair
-// without such a page. If the two pages of a pair are drawn m and n times, the pair counts m·n
-// times (Owen and Eckles, Bootstrapping data arrays of arbitrary order, 2012). Without shared pages
-// this is the usual bootstrap of pairs. With one common page for each group of pairs, it is the
-// bootstrap of groups. Otherwise its intervals tend to be too wide rather than too narrow.
+// Pairs that share a page are not independent. If a page has unusual text, all its pairs are easy
+// or all are hard. So a page in several pairs is drawn as one unit, and so is each pair without
+// such a page. If the two pages of a pair are drawn m and n times, the pair counts m·n times (Owen
+// and Eckles, Bootstrapping data arrays of arbitrary order, 2012). Without shared pages this is the
+// usual bootstrap of pairs. With one common page for each group of pairs, it is the bootstrap of
+// groups. Otherwise its intervals tend to be too wide rather than too narrow.
 //
 // Changes: if all of 20 decisions are right, they are right in each resample too, and the interval
 // would be 1 to 1. So the interval of each share is widened to include Wilson's interval for as
@@ -41,7 +41,7 @@ type Confidence struct {
 	Shared         int      `json:"shared_pages"` // number of pages that are in several pairs; each is one of the units
 }
 
-// Bootstrap returns the confidence in the [BestThreshold] of a measure, and in its cross-validated
+// Bootstrap returns confidence intervals for a measure's [BestThreshold] and cross-validated
 // quality. pages[i] are the pages of pairs[i].
 func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 	units, n, shared := unitsOf(pages)

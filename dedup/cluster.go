@@ -17,8 +17,8 @@ type Place struct {
 //
 // Texts are given in their order of precedence. In that order, each text that is in no cluster yet
 // leads a new one. The cluster gets all texts that are similar enough to the leader and in no
-// cluster yet. Thus every member resembles its leader, not only another member. The result depends
-// only on this order.
+// cluster yet. So every member resembles the leader, and not just another member. The result
+// depends only on this order.
 //
 // The clusters can be found at several similarities at once. A text is open at a similarity until
 // it is in another text's cluster at that similarity. A text that resembles an earlier leader by
@@ -45,17 +45,17 @@ type Take struct {
 const MaxSimilarities = 64
 
 // Nowhere is above every resemblance. [Clusters] sets from[i] to Nowhere if text i is in another
-// text's cluster at every similarity. Then no resemblance of text i matters any more.
+// text's cluster at every similarity. Then no resemblance of text i matters.
 const Nowhere = 2
 
 // Clusters groups n texts at the given similarities, which must be in ascending order.
 //
-// The function alike must call take once for each text after leader that is similar enough to
-// leader, in any order. from[i] is the lowest similarity at which text i is not yet in another
-// text's cluster. The same is true at all higher similarities. from[i] is [Nowhere] if there is no
-// such similarity. A pair matters only if its resemblance is at least from[leader] and from[other].
-// Each call of take updates the slice from, and alike must not change it. Clusters stops at the
-// first error of alike and returns it.
+// alike must call take once for each text after leader that is similar enough to leader, in any
+// order. from[i] is the lowest similarity at which text i is not yet in another text's cluster. The
+// same is true at all higher similarities. from[i] is [Nowhere] if there is no such similarity. A
+// pair matters only if its resemblance is at least from[leader] and from[other]. Each call to take
+// updates from, which alike must not change. Clusters stops at the first error of alike and returns
+// it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
@@ -102,10 +102,10 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 }
 
 // Pairs returns the pairs of a leader and a text in its cluster, at any similarity, in ascending
-// order of the leaders.
+// order of leader.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
-// At returns for each text its cluster at the given similarity, which must be one of
+// At returns the cluster of each text at the given similarity, which must be one of
 // [Taken.Similarities].
 func (t *Taken) At(similarity float64) []Place {
 	places := make([]Place, t.texts)
@@ -120,8 +120,8 @@ func (t *Taken) At(similarity float64) []Place {
 	return places
 }
 
-// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if the
-// pairs cannot be a result of Clusters.
+// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
+// Clusters could not have returned these pairs.
 func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ type Comparison struct {
 	Resemblance          float64
 	Uniqueness           float64 // 1 minus the resemblance
 	Estimate             float64 // estimate of the resemblance from the 84 minima of the sketches, 0 to 1
-	AInB, BInA           float64 // containment, 0 to 1: the share of one text's distinct shingles that the other has
-	ShareA, ShareB       float64 // share of one text's shingles that the other has, 0 to 1; repeated shingles are counted each time
+	AInB, BInA           float64 // containment, 0 to 1: the share of one text's distinct shingles that the other text has
+	ShareA, ShareB       float64 // share of one text's shingles that the other text has, 0 to 1, counting every repeat of a shingle
 	Dice                 float64
 	Super                int // number of equal super-shingles, 0 to 6
 	Mega                 int // number of equal mega-shingles, 0 to 15
@@ -55,8 +55,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share returns the share of a's elements that are also in b, 0 to 1. Repeats in a are counted each
-// time. Both lists must be in ascending order. If a is empty, the share is 1.
+// share returns the share of a's elements that are also in b, 0 to 1. Every repeat in a counts.
+// Both lists must be in ascending order. If a is empty, the share is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

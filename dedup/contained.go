@@ -8,11 +8,11 @@ import (
 // # Excerpts
 //
 // A paragraph of a long page has a containment of 1 in that page, but a low resemblance to it, so
-// the two are unlikely to share a band. With [Rule.Contained], an index therefore uses other keys:
-// sampled runs of six words (Broder, "On the resemblance and containment of documents", 1997). A
-// run is sampled if its hash is below a limit. The limit is the same for all texts, so a run that
-// is sampled in an excerpt is also sampled in its source. The samples of a source cover all its
-// parts equally, so they find an excerpt from any part.
+// the two are unlikely to share a band. With [Rule.Contained], an index uses other keys: sampled
+// runs of six words (Broder, "On the resemblance and containment of documents", 1997). A run is
+// sampled if its hash is below a limit. The limit is the same for all texts, so a run that is
+// sampled in an excerpt is also sampled in its source. The samples of a source cover all its parts
+// equally, so they find an excerpt from any part.
 //
 // A leader is stored under all its samples. A page is looked up by only some of its samples, those
 // with the lowest hashes, because a few dozen of them suffice. A leader is a candidate if it has at

@@ -40,13 +40,12 @@
 //   - the search for the form, shingle and threshold that fit labelled pairs ([Tune]).
 //
 // The package does not judge meaning. A translation, a summary or a thorough rewrite shares no
-// shingles with its source, and is unique.
+// shingles with its source, so it is unique.
 package dedup
 
 // These are the versions of the code that computes tokens and sketches. A store records them.
-// Increase a version with every change that gives some text different tokens or a different sketch.
-// A store with different versions is refused, because its sketches cannot be compared with new
-// ones.
+// Increase a version with every change that affects the tokens or the sketch of any text. A store
+// with different versions is refused, because its sketches cannot be compared with new ones.
 const (
 	TokenizerVersion = 1
 	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses mix for tokens of up to eight bytes

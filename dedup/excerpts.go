@@ -10,8 +10,8 @@ import (
 //
 // An [Excerpts] finds, among n texts, all excerpts of a source without comparing the source with
 // each text. It is an exact set-containment join by prefixes: it misses no excerpt, but may also
-// return texts of which the source contains less. Suppose that a source must have the share c of the
-// runs of a text A. Then it may lack at most
+// return texts that are not excerpts. Suppose that a source must have the share c of the runs of a
+// text A. Then it may lack at most
 //
 //	slack = |A| - c·|A|
 //
@@ -19,8 +19,8 @@ import (
 // runs of each text, and a search counts how many of them occur in the source. Any choice of runs
 // gives the same excerpts. The rarest runs give the fewest candidates. A run that occurs in no
 // other text is never in a source, so a text with more than slack such runs is not indexed at all.
-// Most texts of most sites have more. Thus only excerpts, and texts that look like excerpts, take
-// up memory.
+// Most texts of most sites have more. So only excerpts, and texts that look like excerpts, take up
+// memory.
 //
 // A search looks up every run of the source, because any of them may be the rarest run of an
 // excerpt.
@@ -49,7 +49,7 @@ type post struct {
 }
 
 // excerptProof is how many of a text's rarest runs a source must have to become a candidate. Two
-// unrelated texts often share one rare run, but seldom several. Each of these runs costs eight
+// unrelated texts often share one rare run, but rarely several. Each of these runs costs eight
 // bytes for each indexed text.
 const excerptProof = 4
 
@@ -91,7 +91,7 @@ func (x *Excerpts) Add(at int, runs Set) {
 }
 
 func (x *Excerpts) index() {
-	x.order = nil // frees memory: no text can be added any more
+	x.order = nil // free the memory: no more texts will be added
 	slices.SortFunc(x.posts, func(a, b post) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.text, b.text)) })
 	width := 1
 	for 1<<width < len(x.posts) && width < 28 {
@@ -107,8 +107,8 @@ func (x *Excerpts) index() {
 	}
 }
 
-// Of yields the indexes of all texts that may be excerpts of a source: all that are, and some that
-// are not. runs are those of the source. Each text is yielded once, in no particular order. If the
+// Of yields the index of each text that may be an excerpt of a source: all that are, and some that
+// are not. runs are the source's runs. Each text is yielded once, in no particular order. If the
 // source is one of the texts, it may be yielded, too.
 func (x *Excerpts) Of(runs Set, yield func(text int) bool) {
 	if x.starts == nil {

@@ -10,18 +10,19 @@ import (
 // A Form selects the words that are removed or changed in canonical text. Forms can be combined:
 // words are removed first, and then the remaining words are changed.
 //
-// The effect of a form depends on the language of the page. Word lists and rules for function words,
-// adjectives and plurals exist for eleven languages. These are Dutch, English, German and Swedish;
-// French, Italian, Portuguese and Spanish; Polish, Russian and Ukrainian. Stemmers exist for these
-// and a dozen others. In any other language words stay unchanged, and [Form.Without] reports this.
-// Apart from the lists of function words, all rules are heuristics that look at one word. Package
-// language describes how each rule works and how often it is right.
+// The effect of a form depends on the language of the page. Word lists and rules for function
+// words, adjectives and plurals exist for eleven languages. These are Dutch, English, German and
+// Swedish; French, Italian, Portuguese and Spanish; Polish, Russian and Ukrainian. Stemmers exist
+// for these and a dozen others. In any other language words stay unchanged, and [Form.Without]
+// reports this. Apart from the lists of function words, all rules are heuristics that look at one
+// word at a time. Package language describes how each rule works and how often it is right.
 type Form uint8
 
-// Plain is the canonical text without further changes. It is the default because of a measurement.
-// The tool internal/tools/labelpairs made 328 labelled pairs of English pages from testdata/site.
-// On these pairs, skink tune gives each form the following F1 with its 95% interval. The measure
-// is resemblance over shingles of ten words, with the threshold chosen by cross-validation.
+// Plain is the canonical text without further changes. The following measurement made it the
+// default. The tool internal/tools/labelpairs generated 328 labelled pairs of English pages from
+// testdata/site. On these pairs, skink tune gives each form the following F1 with its 95% interval.
+// The measure is resemblance over shingles of ten words, with the threshold chosen by
+// cross-validation.
 //
 //	plain          .990 (.975 to .996)
 //	stem           .995 (.982 to .999)
@@ -38,9 +39,9 @@ const Plain Form = 0
 
 const (
 	NoFunction   Form = 1 << iota // prepositions, conjunctions, particles, articles and pronouns are dropped
-	NoAdjectives                  // adjectives are dropped: in English by a list, in other languages by endings and short lists
-	Singular                      // plural nouns become singular, by endings and short lists
-	Stem                          // words are reduced to their stems, by Snowball's algorithms, or by endings in Polish and Ukrainian
+	NoAdjectives                  // adjectives are dropped; a list identifies them in English, endings and short lists in other languages
+	Singular                      // plural nouns become singular, based on endings and short lists
+	Stem                          // words are reduced to their stems by the Snowball algorithms, or in Polish and Ukrainian by their endings
 )
 
 var forms = []struct {
@@ -48,7 +49,7 @@ var forms = []struct {
 	name string
 }{{NoFunction, "nofunction"}, {NoAdjectives, "noadjectives"}, {Singular, "singular"}, {Stem, "stem"}}
 
-// ParseForm parses the name of a form, as it is used on the command line and in a store's settings:
+// ParseForm parses the name of a form, as used on the command line and in a store's settings:
 // "plain", or names joined by commas.
 func ParseForm(text string) (Form, error) {
 	if text == "plain" {
@@ -120,7 +121,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.other, t.otherEnds = plain, ends
 }
 
-// of applies f to the word of a token. It returns "" if f removes the token.
+// of applies f to a token's word. It returns "" if f removes the token.
 func (f Form) of(word, lang string) string {
 	if f&NoFunction != 0 {
 		word = language.Elide(lang, word)

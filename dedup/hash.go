@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// A Hash identifies a text or a URL. It is the first 128 bits of the SHA-256, and is written as
+// A Hash identifies a text or a URL. It is the first 128 bits of the SHA-256 digest, written as
 // lower-case hex. Anyone can recompute a SHA-256, and forging one is infeasible. With 128 bits, a
 // chance collision needs some 10^19 pages.
 type Hash [16]byte

@@ -10,7 +10,8 @@ import (
 
 // An Index judges texts against those added before, in memory. A crawl judges its pages against
 // those in its store in the same way: the same texts in the same order get the same verdicts.
-// Several goroutines may use an Index. If equal texts are added at once, exactly one is unique.
+// Several goroutines may use an Index. If equal texts are added at the same time, exactly one is
+// unique.
 //
 // An Index keeps the hash of every text. For a text that duplicates no earlier one, it also keeps
 // the shingles, some 10 KB for a text of a thousand words, and as much again for [Rule.Contained].
@@ -21,10 +22,10 @@ type Index struct {
 	canon sync.Pool
 
 	mu       sync.RWMutex
-	added    uint64               // guarded by mu: number of texts added so far, which is also the number of the last one
-	leaders  []*leader            // guarded by mu: the texts that duplicate no earlier one, in the order in which they were added
+	added    uint64               // guarded by mu: number of texts added so far, which is also the last text's number
+	leaders  []*leader            // guarded by mu: the texts that duplicate no earlier one, in the order they were added
 	copies   map[Hash]first       // guarded by mu: the first text with each canonical form
-	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order in which they were added
+	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order they were added
 }
 
 // A first is the earliest added text with a certain canonical form. Later texts with the same form

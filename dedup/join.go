@@ -32,10 +32,10 @@ import (
 // list of postings for each shingle, and each posting stores its reach. A list is sorted by
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
-// come last. For example, take ten thousand pages of one template. In each, 18% of the text is its
-// own, so their resemblance is .7. At .8 their prefixes end before the template begins, or the
-// reach of its first shingles is too short. No pair of them is compared, and the only work is
-// reading the pages.
+// come last. For example, take ten thousand pages of one template. In each page, 18% of the text
+// occurs nowhere else, so their resemblance is .7. At .8 their prefixes end before the template
+// begins, or the reach of its first shingles is too short. No pair of them is compared, and the
+// only work is reading the pages.
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
 // 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ
@@ -53,18 +53,18 @@ import (
 //
 // A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
 // counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
-// that is in only one set is neither counted nor indexed. Most shingles of most sites are in only
-// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table record
-// whether a shingle occurs again.
+// that is in only one set is neither counted nor indexed. On most sites, most shingles are in only
+// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table
+// record whether a shingle occurs again.
 //
 // Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
 // their rarest shingles, for example if each consists of ten paragraphs from a pool of a hundred.
 // Then each list contains a constant share of all pages, and reading the lists takes quadratic
 // time, a nanosecond or two for each posting. If such pages resemble each other by just less than
 // t, the bitmaps pass them too, and each pair is compared. In the worst case no exact method is
-// known to be better: finding the pairs that share enough of n sets in time n^(2-ε) would refute
-// the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for
-// inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
+// known to be better: finding the pairs among n sets that share enough, in time n^(2-ε), would
+// refute the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016,
+// for inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
 // Occurrences counts for each shingle the sets in which it occurs. Only shingles that occur in
 // several sets have a counter, and some of them share one. The count of several shingles that share
@@ -77,10 +77,10 @@ type Occurrences struct {
 	mask   uint64   // selects the bits of a shingle that determine its position in met
 }
 
-// The table of counters has one counter for two to four shingles, because most shingles of most
-// sites occur in only one set. It takes at most 128 MiB. The table that records whether a shingle
-// occurs again takes one or two bytes for each shingle, and at most 512 MiB. With half a billion
-// different shingles, it wrongly reports one in five as occurring again.
+// The table of counters has one counter for two to four shingles, because on most sites most
+// shingles occur in only one set. It takes at most 128 MiB. The table that records whether a
+// shingle occurs again takes one or two bytes for each shingle, and at most 512 MiB. With half a
+// billion different shingles, it wrongly reports one in five as occurring again.
 const (
 	minCounterBits = 10 // at least 2^10 counters
 	maxCounterBits = 26 // at most 2^26 counters of two bytes
@@ -147,7 +147,7 @@ type Join struct {
 }
 
 type joined struct {
-	size, alone int32    // number of all shingles, and of those that are not indexed, because no other set has them; these come first in the order
+	size, alone int32    // number of shingles, and of those left out of the index because no other set has them; these come first in the order
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
 	bitmap      []uint64 // for the second test; see the essay above
 }
@@ -186,9 +186,9 @@ func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, times: several, sets: make([]joined, n)}
 }
 
-// NewJoinWith is like [NewJoin], but the join finds only pairs of which o has counted at least one
-// set. If these sets are few, the join takes little memory: the shingles of the other sets matter
-// only if one of the counted sets has them too.
+// NewJoinWith is like [NewJoin], but the join finds only pairs in which at least one set was
+// counted by o. If these sets are few, the join takes little memory: the shingles of the other sets
+// matter only if one of the counted sets has them too.
 func NewJoinWith(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, times: 1, sets: make([]joined, n)}
 }
@@ -203,8 +203,8 @@ func (x *Join) Add(at int, s Set) {
 	}
 }
 
-// post fills n.keys and n.alone from s. The keys are those of the first shingles of s, rarest
-// first, as many as a search may need. Shingles with equal counts stay in ascending order.
+// post fills n.keys and n.alone from s. The keys come from the first shingles of s, rarest first,
+// as many as a search may need. Shingles with equal counts stay in ascending order.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -235,9 +235,9 @@ func (x *Join) draw(n *joined, s Set) {
 }
 
 // bitsPerShingle times (1-t)/(1+t) is the minimum number of bits in a bitmap for each shingle. With
-// so many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a pair
-// of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and at
-// .3 those of .23 and below.
+// this many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a
+// pair of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and
+// at .3 those of .23 and below.
 const bitsPerShingle = 16
 
 // apart reports whether the bitmaps of two sets prove that their resemblance is less than
@@ -266,11 +266,11 @@ func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index builds the lists of postings from the keys of all sets, and replaces each key by the number
-// of its list. There are at least half as many lists as postings, so that few lists contain
+// index builds the lists of postings from the keys of all sets, and replaces each key with the
+// number of its list. There are at least half as many lists as postings, so few lists contain
 // postings of several shingles.
 func (x *Join) index() {
-	x.order = nil // frees memory: no set can be added any more
+	x.order = nil // free the memory: no more sets will be added
 	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
 	x.starts = make([]uint32, 1<<(32-shift)+1)
 	for set := range x.sets {
@@ -310,7 +310,7 @@ func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x
 // sets that resemble it, and some that do not. Each is yielded once, in no particular order.
 // from[i] is the lowest resemblance that matters for set i. It is at least the threshold of the
 // join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
-// sets. The function yield may change from[other]. [Join.Add] must not be called after After.
+// sets. yield may change from[other]. [Join.Add] must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()

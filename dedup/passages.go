@@ -13,10 +13,10 @@ type Passage struct {
 }
 
 // maxPlaces is the maximum number of positions of one shingle in B that Passages tries. Without
-// this limit, the work for a text that repeats one word would grow with the square of its length.
+// this limit, a text that repeats one word would take quadratic time.
 const maxPlaces = 64
 
-// Passages returns the passages of at least k words that texts a and b have in common, the longest
+// Passages returns the passages of at least k words that texts a and b have in common, longest
 // first. It reads a from the beginning. At each shingle that b also has, it adds the longest
 // passage that begins there, and continues after that passage.
 func Passages(a, b *Text, k int) []Passage {
@@ -45,8 +45,8 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest compares x with y from each of the given indexes in y. It returns the index from which
-// the most shingles agree, and the number of these shingles. The number is 0 if places is empty.
+// longest compares x with y starting at each index in places. It returns the index with the longest
+// match, and the number of matching shingles, which is 0 if places is empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

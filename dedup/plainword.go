@@ -51,7 +51,7 @@ var lower = func() (l [0x800]uint16) {
 	return l
 }()
 
-// fold maps the letters and digits of ASCII to lower case, and all other bytes to 0.
+// fold maps ASCII letters and digits to lower case, and all other bytes to 0.
 var fold = func() (f [256]byte) {
 	for b := range 128 {
 		switch class[b] {
@@ -117,9 +117,9 @@ func lowerOf(text []byte) uint16 {
 }
 
 // joint decides whether a word continues. text is the text after the characters read so far, and
-// last is the class of the last of them. n is the length in bytes of an apostrophe that joins the
-// word with the next character, or 0 if the word has ended. plain is false if the tables of this
-// file cannot decide. Then the full rules must read the word.
+// last is the class of the last character read. n is the length in bytes of an apostrophe that
+// joins the word to the next character, or 0 if the word has ended. plain is false if the tables in
+// this file cannot decide, so the full rules must read the word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -158,8 +158,8 @@ func nextClass(text []byte) (c int, plain bool) {
 	return gap, true
 }
 
-// plainGap returns the length of the character at the beginning of text if it is a common character
-// beyond ASCII that always ends a word: the no-break space, quotation marks, dashes, the ellipsis.
+// plainGap returns the length of the character at the beginning of text if it is a common non-ASCII
+// character that always ends a word: the no-break space, quotation marks, dashes, the ellipsis.
 // Otherwise it returns 0.
 func plainGap(text []byte) int {
 	r, n := utf8.DecodeRune(text)

@@ -9,8 +9,8 @@ import (
 // # Published systems
 //
 // Each profile computes the result of one published system, in that system's own way and with its
-// oddities. It serves to reproduce the figures of papers and old sites, and to compare them with
-// those of this package. A crawl uses none of the profiles.
+// oddities. Profiles reproduce the figures of papers and old sites, to compare them with those of
+// this package. Crawls do not use profiles.
 
 // A Profile is a published system.
 type Profile struct {
@@ -102,7 +102,7 @@ func setOfWords(words string) map[string]bool {
 }
 
 // elementary is the algorithm that Russian tutorials teach. It lower-cases bytes, not letters, so a
-// Russian capital stays a capital. The published numbers depend on this fault.
+// Russian capital stays a capital. The published numbers depend on this bug.
 func elementary(a, b string, _ ProfileInput) ProfileResult {
 	words := elementaryTokens(a)
 	sa, sb := crcShingles(words, 3), crcShingles(elementaryTokens(b), 3)

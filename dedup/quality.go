@@ -13,7 +13,7 @@ type Scored struct {
 
 // A Quality rates decisions about labelled pairs. Each pair was declared a duplicate or not.
 type Quality struct {
-	Precision  float64  `json:"precision"` // share of the pairs declared duplicates that are duplicates; 1 if there are none
+	Precision  float64  `json:"precision"` // share of the pairs declared duplicates that really are; 1 if no pair was declared
 	Recall     float64  `json:"recall"`    // share of the duplicates that were declared duplicates; 1 if there are none
 	F1         float64  `json:"f1"`        // harmonic mean of precision and recall
 	PrecisionI Interval `json:"precision_interval"`
@@ -21,7 +21,7 @@ type Quality struct {
 	F1I        Interval `json:"f1_interval"`
 }
 
-// An Interval is a 95% confidence interval: its lower and its upper end.
+// An Interval is a 95% confidence interval: its lower and upper ends.
 type Interval [2]float64
 
 // counted contains counts of decisions about pairs: duplicates that were declared duplicates
@@ -62,8 +62,8 @@ func (c portion) share() float64 {
 // exactly 1.
 func (c portion) wilson() Interval { return wilson(c.share(), c.of) }
 
-// wilson returns the 95% score interval of a share that was observed in the given number of
-// independent decisions.
+// wilson returns the 95% score interval of a share observed in the given number of independent
+// decisions.
 func wilson(share float64, decisions int) Interval {
 	const z = 1.959964 // 95% of a normal distribution is within z standard deviations of the mean
 	if decisions == 0 {

@@ -22,7 +22,7 @@ import (
 //
 // The bound was measured on two versions of the same documentation, with 3,800 pages each. Some 70
 // of these pages repeat a table of 40 words and have 15 words of their own. A bound that is a share
-// of the host misses blocks that recur in one section only: at one page in ten, the resemblance of
+// of the host misses blocks that recur in only one section: at one page in ten, the resemblance of
 // these pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to
 // 0. Of the 146 pages that resemble their other version by .8 or more, 142 still do. The other four
 // are short and consist largely of a licence. Their resemblance fell to between .71 and .79. With a
@@ -38,11 +38,11 @@ import (
 const (
 	RecurringHost   = 20 // on a host with fewer pages no block recurs, because a series of articles could look like a template
 	minRecurring    = 10 // a block on fewer pages than this never recurs
-	recurringShare  = 10 // a block recurs if it is on one in recurringShare pages of its host, within the other bounds
+	recurringShare  = 10 // a block recurs if it is on one in recurringShare pages of its host, subject to the other bounds
 	RecurringAlways = 50 // a block on at least this many pages recurs, however many pages its host has
 )
 
-// The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
+// The table of Recurring has bucketsPerPage one-byte buckets for each page, up to a total of
 // maxBuckets, which is 16 MiB. For example, with a million pages of fifty blocks each, about three
 // blocks share a bucket.
 const (
@@ -59,7 +59,7 @@ type Recurring struct {
 }
 
 // NewRecurring returns a Recurring for a host with the given number of pages. This number
-// determines on how many pages a block must be to count as recurring.
+// determines how many pages must contain a block for it to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(minRecurring, (pages+recurringShare-1)/recurringShare), RecurringAlways))
@@ -71,8 +71,8 @@ func NewRecurring(pages int) *Recurring {
 
 func (r *Recurring) bucket(block uint64) *uint8 { return &r.table[block%uint64(len(r.table))] }
 
-// Read reads the blocks of one page for the first time. blocks contains the numbers of the page's
-// blocks as [Rule.Block] returns them, without repeats.
+// Read reads the blocks of one page in the first pass. blocks contains the page's block numbers as
+// [Rule.Block] returns them, without repeats.
 func (r *Recurring) Read(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -84,8 +84,8 @@ func (r *Recurring) Read(blocks []uint64) {
 	}
 }
 
-// Count reads the blocks of one page for the second time, after [Recurring.Read] has read all
-// pages. blocks contains the numbers of the page's blocks, without repeats.
+// Count reads the blocks of one page in the second pass, after [Recurring.Read] has read all pages.
+// blocks contains the page's block numbers, without repeats.
 func (r *Recurring) Count(blocks []uint64) {
 	if r.table == nil {
 		return

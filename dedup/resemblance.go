@@ -8,11 +8,11 @@ func common(a, b Set) int {
 // piece is the number of steps after which commonFrom checks whether it can still reach least.
 const piece = 128
 
-// commonFrom returns |A∩B| and the number of steps of the computation. It stops when |A∩B| can no
-// longer reach least, and then returns a number below least.
+// commonFrom returns |A∩B| and the number of steps it took. It stops when |A∩B| can no longer reach
+// least, and then returns a number below least.
 //
-// A step reads one shingle of A, of B or of both. The steps have no branches, because the order of
-// the shingles of two texts is random and a processor cannot predict it.
+// A step reads one shingle of A, of B or of both. The steps have no branches, because the shingles
+// of two texts alternate at random, which defeats branch prediction.
 func commonFrom(a, b Set, least int) (n, steps int) {
 	for {
 		left := min(len(a), len(b))
@@ -53,7 +53,7 @@ func Resemblance(a, b Set) float64 {
 }
 
 // Resembles returns the resemblance of two sets if it is at least t, which must not be negative. It
-// costs less than [Resemblance], because it stops when t is out of reach.
+// is faster than [Resemblance], because it stops once t is out of reach.
 func Resembles(a, b Set, t float64) (resemblance float64, ok bool) {
 	if len(a) == 0 && len(b) == 0 {
 		return 1, t <= 1

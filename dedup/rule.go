@@ -39,8 +39,8 @@ type Rule struct {
 	Contained float64
 }
 
-// NewRule returns a rule with the scheme of the given name, for plain text in overlapping shingles
-// of ten words. Its errors are those of [ParseScheme].
+// NewRule returns a rule with the named scheme, for plain text in overlapping shingles of ten
+// words. Its errors are those of [ParseScheme].
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
 	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
@@ -74,16 +74,16 @@ const containedRun = 3
 
 // Contains returns the share of a page's runs of three words that are in a source, and whether this
 // share is at least [Rule.Contained]. page and source are the [Runs] of the two pages. Two pages
-// may resemble each other although each has a paragraph of its own. A corpus that drops one of
-// these pages loses that paragraph. Containment is exact and one-sided: a page may be dropped in
-// favour of a longer page that contains it, but not the other way round.
+// may resemble each other even if each has a paragraph of its own. A corpus that drops one of these
+// pages loses that paragraph. Containment is exact and one-sided: a page may be dropped in favour
+// of a longer page that contains it, but not the other way round.
 func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 	share = Containment(page, source)
 	return share, share >= r.Contained
 }
 
 // Source returns the first candidate that contains enough of a page, and the share that it
-// contains; see [Rule.Contains]. page is the [Runs] of the page. runsOf returns those of a
+// contains; see [Rule.Contains]. page contains the page's [Runs]. runsOf returns those of a
 // candidate, or nil if the candidate no longer exists. Source stops after candidates with a total
 // of [MaxVerifyWords] words. If there is no source, ok is false. Source stops at the first error of
 // runsOf and returns it.
@@ -104,8 +104,8 @@ func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (S
 	return Candidate{}, 0, false, nil
 }
 
-// Runs returns the set of the runs of three words in a text, for [Rule.Contains]. The words are
-// those of plain canonical text. Runs uses the memory of t.
+// Runs returns the set of three-word runs in a text, for [Rule.Contains]. The words come from plain
+// canonical text. Runs overwrites t.
 func Runs(t *Text, text string) Set {
 	t.Read(t.copied(text))
 	return t.Set(containedRun)
@@ -114,9 +114,9 @@ func Runs(t *Text, text string) Set {
 // Met returns the numbers of the leaders whose sketches are compared with a page's sketch, in
 // ascending order. shared is the number of keys that each leader shares with the page. Leaders that
 // share fewer than meet keys are left out. If more than [MaxMet] leaders remain, Met returns those
-// that share the most keys, and the earliest of equals. The more keys two pages share, the more
-// they are expected to resemble each other. Keys are a sample, so a leader that is left out may
-// still resemble the page most. In that case the verdict differs from that of a comparison with all
+// that share the most keys, or the earliest if there is a tie. The more keys two pages share, the
+// more they are expected to resemble each other. Keys are a sample, so a leader that is left out
+// may still resemble the page most. Then the verdict differs from that of a comparison with all
 // leaders: it names another leader, or the page is unique. Such a page is counted as capped.
 // [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
@@ -149,7 +149,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 type Candidate struct {
 	Num      uint64  // earlier leaders have lower numbers
 	Name     string  // URL or other name, which becomes Verdict.DuplicateOf
-	Estimate float64 // estimated resemblance to the page from the sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
+	Estimate float64 // resemblance to the page as estimated from the sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
 	Set      Set     // shingles, which only Judge needs
 }
 
@@ -195,8 +195,9 @@ type Verdict struct {
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the
-// most similar candidate, and the earliest among equals. Otherwise the page is unique. It is
-// fastest if the most similar candidates come first, as in a [Rule.Shortlist].
+// most similar candidate, or the earliest of several equally similar ones. Otherwise the page is
+// unique. Judge is fastest if the most similar candidates come first, as [Rule.Shortlist] returns
+// them.
 func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {

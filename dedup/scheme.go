@@ -16,23 +16,23 @@ const (
 	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
 )
 
-// A Scheme defines how a sketch is turned into the keys of an index, and how many equal keys make
-// two pages candidates.
+// A Scheme defines how a sketch is turned into index keys, and how many keys two pages must share
+// to become candidates.
 type Scheme struct {
 	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band
 	Need int    // number of equal bands that two pages need to become candidates
 }
 
-// found is the minimum probability with which the default scheme must find a pair whose resemblance
-// is exactly the requested similarity.
+// found is the minimum probability that the default scheme finds a pair whose resemblance is
+// exactly the requested similarity.
 const found = 0.98
 
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
-// bands. They are as long as they can be if two pages of resemblance t must share a band with a
+// bands. They are as long as possible while two pages of resemblance t still share a band with a
 // probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
-// BandsFor fails if t is above 1 or below [MinSimilarity]. At a lower similarity, even bands of
-// one minimum would be too long.
+// BandsFor fails if t is above 1 or below [MinSimilarity]. At a lower similarity, even bands of one
+// minimum would be too long.
 func BandsFor(t float64) (Scheme, error) {
 	for rows := Minima / 3; rows >= 1 && t >= MinSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
@@ -62,8 +62,8 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("unknown scheme %q: must be bands, super or mega", name)
 }
 
-// Bands returns the number of bands into which the scheme cuts the 84 minima of a sketch: 84
-// divided by Rows.
+// Bands returns the number of bands that the scheme cuts a sketch's 84 minima into: 84 divided by
+// Rows.
 func (s Scheme) Bands() int { return Minima / s.Rows }
 
 func (s Scheme) String() string {
@@ -104,7 +104,7 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 }
 
 // Meet returns the number of keys that two pages must share to become candidates. It returns Need
-// for the scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two
+// for the scheme "super". It returns 1 for "bands", and for "mega", where each key represents two
 // bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {

@@ -17,14 +17,14 @@ type Set []uint64
 //
 // A bucket is large if a text repeats itself, or if an attacker chose its words for this purpose.
 // Large buckets are sorted by [slices.Sort] first, so NewSet is never slower than a comparison sort
-// of the whole.
+// of the whole set.
 
 // crowded is the minimum size of a bucket that NewSet sorts with slices.Sort, because insertion
 // sort takes quadratic time.
 const crowded = 32
 
-// NewSet returns the set of the given shingles, which may be in any order and have repeats. The
-// argument is not changed or kept.
+// NewSet returns the set of the given shingles, which may be in any order and have repeats. NewSet
+// neither changes nor keeps its argument.
 func NewSet(shingles []uint64) Set {
 	if len(shingles) == 0 {
 		return nil

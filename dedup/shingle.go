@@ -17,8 +17,8 @@ const MaxShingle = 10_000
 // # Shingles
 //
 // A shingle consists of w consecutive tokens. A text of n tokens has n-w+1 shingles. A text of
-// fewer than w tokens is a single shingle, so that two equal short texts have resemblance 1 and a
-// short text never equals a longer one.
+// fewer than w tokens is a single shingle, so two equal short texts have resemblance 1 and a short
+// text never equals a longer one.
 //
 // A shingle's number is computed without joining words. Each token has a 64-bit hash h. The hash of
 // a window is the polynomial h[i]·B^(w-1) + … + h[i+w-1] modulo 2^64. The hash of the next window

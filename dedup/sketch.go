@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Minima is the number of hash functions, and thus of values in a sketch.
+// Minima is the number of hash functions, which is also the number of values in a sketch.
 const Minima = 84
 
 // # The 84 functions
 //
-// A sketch keeps, for each of 84 functions, the least value it takes over the page's shingles. If a
-// function orders all shingles like a random permutation, the least element of A∪B is equally
-// likely to be any of its members, and is in both A and B with probability |A∩B|/|A∪B|. So the
-// share of the 84 places in which two sketches agree estimates the resemblance, with standard error
-// √(J(1-J)/84): .055 at J = .5, .044 at .8.
+// A sketch keeps the minimum of each of 84 functions over the page's shingles. If a function orders
+// all shingles like a random permutation, the smallest element of A∪B is equally likely to be any
+// of its members, and is in both A and B with probability |A∩B|/|A∪B|. So the share of the 84
+// places in which two sketches agree estimates the resemblance, with standard error √(J(1-J)/84):
+// .055 at J = .5, .044 at .8.
 //
 // The literature asks for 84 "static" functions and does not name them. Here a function is a
 // permutation of the 32-bit numbers,
@@ -27,26 +27,26 @@ const Minima = 84
 //     f_i by itself may be any permutation, and its minimum is an unbiased random sample. The
 //     family must add independence between its members: 84 functions whose minima fell on the same
 //     shingle would be one function. Multiplication by 84 different odd numbers alone is not
-//     enough. It ties the low bits of all the products together, and does not reorder close x if
-//     multipliers are close. The exclusive or before it and the second round after it remove both
-//     dependencies. The test measures the spread of the estimate against the formula.
+//     enough. It ties the low bits of all the products together, and does not reorder nearby x if
+//     the multipliers are close. The exclusive or before it and the second round after it remove
+//     both dependencies. The test measures the spread of the estimate against the formula.
 //   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
 //     That happens for one in ten thousand pages of 1,000 shingles.
 //   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
 //     register. A minimum over n shingles is about 2^32/n, so two different minima are equal by
 //     chance once in 2^32/n. At a million shingles, that is once in four thousand.
-//   - The functions are the same for every length of page, so the sketch of a stub can be compared
-//     with that of a book.
+//   - The functions do not depend on the length of the page, so the sketch of a stub can be
+//     compared with that of a book.
 //
 // The portable code below is the definition. On processors with AVX2, eight-lane vector code
 // computes the same values in an eighth of the time.
 //
-// The constants k_i and m_i come from SplitMix64 started at the first 64 bits of the fraction of π,
-// m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018, public domain).
-// They must never change.
+// The constants k_i and m_i come from SplitMix64 started at the first 64 bits of the fractional
+// part of π, m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018,
+// public domain). They must never change.
 
-// A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the least value over
-// the page's shingles.
+// A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the minimum over the
+// page's shingles.
 type Sketch [Minima]uint32
 
 // SketchSize is the size of an encoded sketch in bytes.
@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf decodes a sketch that [Sketch.Append] has encoded. ok is false if b has the wrong size.
+// SketchOf decodes a sketch encoded by [Sketch.Append]. ok is false if b has the wrong size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false

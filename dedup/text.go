@@ -37,8 +37,8 @@ import (
 // Known weaknesses: "U.S." is two tokens, "C++" and "C#" are both "c", and a word hyphenated at the
 // end of a line is two.
 
-// A Text is the canonical form of a text. Its zero value is empty and ready to use. Read may be
-// called again, and then reuses the memory.
+// A Text is the canonical form of a text. Its zero value is empty and ready to use. Calling Read
+// again reuses the memory.
 type Text struct {
 	canon  []byte // the tokens, joined by one space
 	ends   []int
@@ -61,7 +61,7 @@ type Text struct {
 // A Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
 
-// Locate makes later calls of Read record the position of each token, for [Text.Span].
+// Locate makes later calls to Read record the position of each token, for [Text.Span].
 func (t *Text) Locate() { t.locate = true }
 
 // Span returns the position of the i-th token, from 0, in the text that was read. [Text.Locate]
@@ -95,7 +95,7 @@ func (t *Text) Read(text []byte) {
 	}
 }
 
-// copied returns text as bytes that the next call overwrites.
+// copied returns text as bytes, which are valid until the next call.
 func (t *Text) copied(text string) []byte {
 	t.text = append(t.text[:0], text...)
 	return t.text
@@ -260,5 +260,5 @@ func (t *Text) flush() {
 
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
-		r == 'ー' // the long vowel mark is used with both kinds of kana, so neither of their tables contains it
+		r == 'ー' // the long vowel mark is used with both kinds of kana, so it is in neither of their tables
 }

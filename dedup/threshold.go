@@ -41,7 +41,7 @@ func newSweep(pairs []Scored, thresholds []float64) *sweep {
 	return s
 }
 
-// best returns the [BestThreshold] of pairs if pair i counts times(i) times.
+// best returns the [BestThreshold] of the pairs, counting pair i times(i) times.
 func (s *sweep) best(times func(i int) int) Choice {
 	clear(s.sums)
 	duplicates := 0
@@ -55,7 +55,7 @@ func (s *sweep) best(times func(i int) int) Choice {
 	var sum counted
 	top, first, last := math.Inf(-1), 0, 0
 	for at := len(s.thresholds); at > 0; {
-		// Find the next range of thresholds that have the same F1, from its highest to its lowest.
+		// Find the next range of thresholds with the same F1, from highest to lowest.
 		to, share := at-1, 0.0
 		for ; at > 0; at-- {
 			next := s.sums[at]

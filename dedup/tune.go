@@ -7,18 +7,18 @@ import (
 
 // # Choosing the shingle and the threshold
 //
-// The literature does not say how long a shingle should be, or from what resemblance on two pages
-// are duplicates. Both depend on the pages and on the purpose. [Tune] compares different choices on
-// labelled pairs. Each measure gives each pair a score, each threshold turns scores into decisions,
-// and precision, recall and F1 rate the decisions.
+// The literature does not say how long a shingle should be, or how much two pages must resemble
+// each other to be duplicates. Both depend on the pages and on the purpose. [Tune] compares
+// different choices on labelled pairs. Each measure gives each pair a score, each threshold turns
+// scores into decisions, and precision, recall and F1 rate the decisions.
 //
 // Two safeguards keep the result honest. First, every figure has a 95% confidence interval, which
 // is Wilson's interval for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where
 // p is the share of right decisions among all pairs that are duplicates or were declared
 // duplicates. These intervals assume that the pairs are independent. [Bootstrap] gives intervals
-// that hold for pairs that share pages, too. Second, the best way is chosen by cross-validation.
+// that also hold for pairs that share pages. Second, the best way is chosen by cross-validation.
 // Ten times, a threshold is chosen on nine tenths of the pairs and tested on the last tenth. So no
-// threshold is rated on the pairs to which it was fitted.
+// threshold is rated on the pairs it was fitted to.
 //
 // The figure of the best way is still too high, because the best of hundreds of ways is the best
 // partly by chance. Ways whose intervals overlap cannot be distinguished.
@@ -48,9 +48,9 @@ type Tuned struct {
 	CrossValidated Quality `json:"cross_validated"`
 }
 
-// Tune sorts ways of measuring by their cross-validated F1, the best first. scores[i] are the
-// scores that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds
-// contains the thresholds to try, in ascending order.
+// Tune sorts ways of measuring by their cross-validated F1, best first. scores[i] are the scores
+// that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds contains
+// the thresholds to try, in ascending order.
 //
 // If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
 // uses it by default. If ways are still equal, the way with the widest range of equally good
@@ -88,7 +88,7 @@ type Combination struct {
 	Quality
 }
 
-// Combinations returns the quality of the decisions of each way at each of the thresholds.
+// Combinations returns the quality of each way's decisions at each threshold.
 func Combinations(ways []Way, scores [][]Scored, thresholds []float64) []Combination {
 	all := make([]Combination, 0, len(ways)*len(thresholds))
 	for i, w := range ways {

@@ -29,8 +29,8 @@ const (
 )
 
 // Explain returns the meaning of a verdict under this rule, in words for people who do not know
-// shingles. It is printed after the verdict, as in "near: at least 80% the same as another page".
-// The percentage is the share of all word sequences of the two pages that occur in both.
+// what shingles are. It is printed after the verdict, as in "near: at least 80% the same as another
+// page". The percentage is the share of all word sequences of the two pages that occur in both.
 func (r Rule) Explain(k VerdictKind) string {
 	switch k {
 	case Unique:

@@ -9,16 +9,17 @@
 // document from its bytes, because servers often send the wrong type.
 //
 // A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
-// document/pdf reads PDF. The whole text is main text, without tables of contents, page headers and
-// page footers. They repeat the text, and the HTML version of a document has none of them.
+// document/pdf reads PDF. All text of a document is main text, except tables of contents, page
+// headers and page footers. These repeat other text, and the HTML version of a document has none of
+// them.
 //
 // # Limits
 //
 // A document may be hostile. Its text has at most [MaxText] bytes. At most maxUnpacked bytes of a
 // ZIP file are decompressed, whatever sizes it declares. XML elements are nested at most maxDepth
 // deep, and entities are not expanded. Reading a PDF has a limit on memory and time. A document
-// that exceeds a limit is an [Error] without any text, because half a text could be mistaken for a
-// different text.
+// that exceeds a limit yields an [Error] and no text, because truncated text could be mistaken for
+// a different text.
 package document
 
 import (
@@ -38,7 +39,7 @@ import (
 )
 
 // Version is the version of the rules that turn documents into text. Increase it with every change
-// that gives some document a different text.
+// that affects the text of any document.
 const Version = 1
 
 // These are the media types of documents.
@@ -113,8 +114,7 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MaxText returns the maximum number of bytes of text for a document whose file has the given size
-// in bytes.
+// MaxText returns the maximum number of bytes of text in a document, for a file of size bytes.
 func MaxText(size int) int { return min(8<<20, 8*size+64<<10) }
 
 // Options limit the resources that a [Reader] uses. The zero value selects the defaults.
@@ -166,8 +166,7 @@ func (r *Reader) Reads(body []byte, contentType string) bool {
 	return !strings.HasPrefix(media, "text/") && media != "application/xhtml+xml"
 }
 
-// Cost returns the memory needed to read a document, in bytes, in addition to the memory for its
-// text.
+// Cost returns the number of bytes of memory needed to read a document, not counting its text.
 func (r *Reader) Cost(body []byte) int64 {
 	if Type(body) == PDF {
 		_, memory := r.instances()

@@ -47,7 +47,7 @@ func (p *pack) docx() (*extract.Document, error) {
 // wordStyles holds the styles of a DOCX file that affect its text, by style id.
 type wordStyles struct {
 	levels   map[string]int    // levels of the heading styles
-	based    map[string]string // the style from which each style inherits
+	based    map[string]string // the style that each style inherits from
 	contents map[string]bool   // the styles for lines of a table of contents
 	lang     string
 	id       string // id of the style being read

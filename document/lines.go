@@ -14,8 +14,8 @@ import (
 
 // # Text of PDF files
 //
-// A PDF contains lines at positions on pages. PDFium returns them in reading order, and four rules
-// turn them into paragraphs.
+// A PDF file places lines of text at positions on pages. PDFium returns them in reading order, and
+// four rules turn them into paragraphs.
 //
 //   - Page headers and footers: the first or last line of a page is dropped if the same line, apart
 //     from its numbers, is the first or last on two other pages. So a line that is on only one page
@@ -23,13 +23,13 @@ import (
 //   - Tables of contents: a line that ends in a row of dots and a number is dropped. The text
 //     contains the heading itself.
 //   - Paragraphs: a line ends its paragraph if it is much shorter than the other lines of its page.
-//     A line that begins with a bullet or with the number of a section begins a new paragraph. A
-//     paragraph may continue on the next page.
-//   - Hyphens: a word that is broken at the end of a line is joined. It keeps its hyphen if the
-//     word occurs elsewhere in the document with a hyphen, and nowhere without one.
+//     A line that begins with a bullet or a section number begins a new paragraph. A paragraph may
+//     continue on the next page.
+//   - Hyphens: a word broken at the end of a line is joined. It keeps its hyphen if the word occurs
+//     elsewhere in the document with a hyphen, but nowhere without one.
 //
 // Known weaknesses: headings are not found, tables become rows of words, and the parts of a formula
-// are in the order in which they were drawn.
+// appear in the order they were drawn.
 
 func pdfDocument(f *pdf.File) *extract.Document {
 	d := &extract.Document{
@@ -59,7 +59,7 @@ func linesOf(pages []string) [][]string {
 
 const (
 	edge      = 2 // number of lines at the top and at the bottom of a page that may be page headers or footers
-	repeating = 3 // minimum number of pages with the same line at the edge for it to count as a page header or footer
+	repeating = 3 // a line at the edge of at least this many pages counts as a page header or footer
 )
 
 func dropRunning(pages [][]string) [][]string {
@@ -162,7 +162,7 @@ type joiner struct {
 	words  map[string]bool
 	blocks []extract.Block
 	now    strings.Builder
-	broken string // first part of a word that was broken at the end of the last line; "" if none
+	broken string // first part of a word broken at the end of the last line; "" if none
 	goesOn bool   // the paragraph may continue on the next line
 }
 
@@ -219,8 +219,8 @@ func splitBroken(line string) (rest, word string) {
 	return head[:at], head[at:] + "-"
 }
 
-// joined joins the two parts of a word that was broken at the end of a line. first still ends with
-// the hyphen. The hyphen stays if second does not begin with a small letter, or if the rest of the
+// joined joins the two parts of a word broken at the end of a line. first still ends with the
+// hyphen. The hyphen stays if second does not begin with a small letter, or if the rest of the
 // document has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)

@@ -32,8 +32,8 @@ type pack struct {
 }
 
 // packageType returns the media type of a DOCX, ODT or EPUB file, or "" for any other ZIP file. ODT
-// and EPUB files should begin with an entry that contains the media type. Otherwise the type is
-// recognized by an entry that only files of this type have.
+// and EPUB files should begin with an entry that contains the media type. If a file does not, its
+// type is recognized by an entry that only files of that type have.
 func packageType(body []byte) string {
 	const head = 30 // number of bytes in a ZIP entry before its name
 	if len(body) < head {

@@ -18,7 +18,7 @@ import (
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
-//     for backslashes, and no tabs, line ends or surrounding spaces. punycode.go describes its
+//     for backslashes, and no tabs, line breaks or surrounding spaces. punycode.go describes its
 //     rules for hosts in ASCII.
 //   - The fragment and the user info are removed. A fragment never reaches the server. User info
 //     does not identify the page, and a page that needs a password does not belong in a public
@@ -26,7 +26,7 @@ import (
 //   - By RFC 3986, section 6.2.2, the digits of %XX are written in capitals, and the unreserved
 //     characters (A-Z a-z 0-9 - . _ ~) as themselves.
 //
-// These parts are kept, because they can matter to a server: the order and the repetition of query
+// These parts are kept, because they can matter to a server: the order and repetition of query
 // parameters, an empty query ("/a?" is not "/a": both standards keep the question mark), empty path
 // segments ("/a//b"), a trailing dot of the host, the case of the path, "www.", and the scheme.
 //
@@ -46,13 +46,13 @@ const MaxURL = 8000
 // Two more limits on URLs, because one page can have a thousand links of 8,000 bytes, and some of
 // them would take a long time to parse.
 const (
-	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
-	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square
-	// of this length: 8,000 bytes of "@" would take 0.2 s.
+	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name
+	// has at most 253 octets, and 759 if each is written as %XX. Parsing time is quadratic in this
+	// length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
 	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
-	// probably has circular links. The parser's time grows with the square of this number: 4,000
-	// slashes would take 12 ms.
+	// probably has circular links. Parsing time is quadratic in the number of slashes: 4,000 would
+	// take 12 ms.
 	maxSlashes = 512
 )
 
@@ -70,7 +70,7 @@ var (
 )
 
 // parser parses URLs by the rules of the URL Standard. It is set to escape "^" in a path, which the
-// standard now requires and the library (v0.6.2) does not do by default.
+// standard now requires but the library (v0.6.2) does not do by default.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 )
@@ -122,8 +122,8 @@ func canonicalParsed(rawURL string) (string, error) {
 }
 
 // serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
-// error if parsing the host again would give a different host. The reason is that IDNA maps some
-// hosts, such as "≠", to names that it then refuses, and such a form cannot be a key.
+// error if parsing the host again would give a different host. IDNA maps some hosts, such as "≠",
+// to names that it then rejects, and such a form cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -143,8 +143,8 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	return s, nil
 }
 
-// decodeUnreserved writes the hex digits of each %XX in capitals, and decodes each %XX that stands
-// for a letter, a digit, or one of "-._~". It does not decode one that would then complete another
+// decodeUnreserved writes the hex digits of each %XX in capitals, and decodes each %XX that encodes
+// a letter, a digit, or one of "-._~". It does not decode one that would then complete another
 // escape: "%%32e" stays, because decoding %32 would give "%2e".
 func decodeUnreserved(s string) string {
 	first := strings.IndexByte(s, '%')
@@ -198,7 +198,7 @@ func hexValue(c byte) byte {
 	return upperHex(c) - 'A' + 10
 }
 
-// stripBlanks removes control characters and spaces at both ends of s, and all tabs and line ends
+// stripBlanks removes control characters and spaces at both ends of s, and all tabs and line breaks
 // in s. These are the first steps of the basic URL parser in the URL Standard.
 func stripBlanks(s string) string {
 	s = trimBlanks(s)
@@ -219,7 +219,7 @@ func trimBlanks(s string) string {
 }
 
 // scheme returns the scheme of a URL or relative reference in lower case, such as "http", or "" if
-// it has none. The argument s must not begin with blanks. See URL Standard 4.4, scheme states.
+// it has none. s must not begin with blanks. See URL Standard 4.4, scheme states.
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -259,8 +259,8 @@ func authorityLen(ref string) int {
 }
 
 // checkBounds returns an error for a URL or relative reference that would take a long time to
-// parse, because its authority is too long or it has too many slashes. The argument ref is rawURL
-// without blanks; rawURL is for the error message.
+// parse, because its authority is too long or it has too many slashes. ref is rawURL without
+// blanks; rawURL is only for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {

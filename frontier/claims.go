@@ -47,7 +47,7 @@ func (c *Claims) endsBy(until time.Time) {
 // Held reports whether any worker has claimed host.
 func (c *Claims) Held(host string) bool { return c.held[host] != nil }
 
-// Check returns nil if the claim is still valid, and otherwise [ErrLost] with the host's name.
+// Check returns [ErrLost] with the host's name if the claim is no longer valid.
 func (c *Claims) Check(claim Claim) error {
 	if h := c.held[claim.Host]; h == nil || h.claim != claim {
 		return fmt.Errorf("%s: %w", claim.Host, ErrLost)
@@ -55,8 +55,8 @@ func (c *Claims) Check(claim Claim) error {
 	return nil
 }
 
-// Renew extends the claims until the given time. It returns those that are no longer valid and were
-// not extended.
+// Renew extends the claims until the given time. It does not extend claims that are no longer
+// valid, and returns them.
 func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	for _, claim := range claims {
 		if c.Check(claim) != nil {
@@ -100,8 +100,8 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
 // Share records that worker asked for hosts at the time now, and returns the fields Share and
-// Workers of its [Grant]. The argument waiting is the number of unclaimed hosts that have URLs, as
-// in Grant.Waiting. Call Share after the worker has received its hosts.
+// Workers of its [Grant]. waiting is the number of unclaimed hosts that have URLs, as in
+// Grant.Waiting. Call Share after the worker has received its hosts.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

@@ -16,8 +16,8 @@ func HostOf(canonicalURL string) string {
 	return rest[:hostLen(rest)]
 }
 
-// IsRoot reports whether a canonical URL is the home page of its host: its path is "/", and it has
-// no query.
+// IsRoot reports whether a canonical URL is the home page of its host, with the path "/" and no
+// query.
 func IsRoot(canonicalURL string) bool {
 	_, rest, _ := strings.Cut(canonicalURL, "://")
 	return rest[hostLen(rest):] == "/"
@@ -29,8 +29,7 @@ func IsRoot(canonicalURL string) bool {
 //
 // The public suffix list decides, including its private part: two sites under github.io are two
 // domains. A host without a registrable domain is its own domain. These are IP addresses, single
-// labels such as "localhost", and public suffixes. The version of the list is that of
-// golang.org/x/net.
+// labels such as "localhost", and public suffixes. The list is the version in golang.org/x/net.
 func Domain(host string) string {
 	name := host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {

@@ -14,8 +14,8 @@
 //
 // # Hosts are claimed, not URLs
 //
-// Only one worker at a time can claim a host, so that many workers together are as polite as one.
-// The worker takes URLs of the host, and returns the host with the information that the next worker
+// Only one worker at a time can claim a host, so many workers together are as polite as one. The
+// worker takes URLs of the host, and returns the host with the information that the next worker
 // needs to be as polite. A claim ends when its host is returned, or when it is not renewed in time,
 // because the worker has died or is too slow. Later writes by that worker fail with [ErrLost], and
 // other workers may take its unfinished URLs.
@@ -25,10 +25,10 @@
 //
 // # Revisits
 //
-// A finished URL can be queued again ([Frontier].Requeue), to be tried or visited again. An item
-// that is due later is pending, but its host cannot be claimed for it before that time, and no
-// crawl waits for it. A crawl that is still running at that time fetches it. A crawl with no other
-// work ends earlier.
+// A finished URL can be queued again ([Frontier].Requeue), to be retried or revisited. An item that
+// is due later is pending, but its host cannot be claimed for it before that time, and no crawl
+// waits for it. A crawl that is still running at that time fetches it. A crawl that runs out of
+// other work ends without fetching it.
 package frontier
 
 import (
@@ -44,14 +44,14 @@ var ErrLost = errors.New("the claim on the host has expired")
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical URL; see [Canonical]
-	Via   string // the first URL of the chain of redirects that led to URL; "" means that no redirect did
+	Via   string // first URL of the chain of redirects that led to URL; "" if there was no redirect
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
 	Priority int       // from -128 to 127, usually 0; within a host, URLs with lower numbers are fetched sooner
-	Due      time.Time // the URL must not be fetched before this time; zero means at once; for a revisit, this is the time at which the revisit was requested
+	Due      time.Time // the URL must not be fetched before this time; zero means immediately; for a revisit, this is the time at which the revisit was requested
 	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }
@@ -110,7 +110,7 @@ type Rest struct {
 	Next    time.Time     // the host must not get a request, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
 	Blocked time.Time     // the host asked for no requests before this time; see MaxBlocked
-	Delay   time.Duration // minimum time between two requests that the host asked for; 0 if it asked for none
+	Delay   time.Duration // minimum time between requests, as requested by the host; 0 if it asked for none
 	Took    time.Duration // moving average of the host's response time; 0 means unknown
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
@@ -152,8 +152,8 @@ type Trouble struct {
 // Spent is the amount of data fetched from a host.
 type Spent struct {
 	Pages      int64 // number of responses with a page or a file
-	Bytes      int64 // total size of the bodies of all responses
-	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages and Bytes
+	Bytes      int64 // total size of the bodies of all responses except requisites
+	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages or Bytes
 }
 
 // A Claim is the right of one worker to fetch from one host for a limited time.
@@ -186,10 +186,10 @@ type Grant struct {
 	Share int
 }
 
-// Present is the time for which a worker counts as active after it asked for hosts. It is longer
-// than the pause before a worker asks again, and much shorter than a claim. When a worker dies, its
-// claimed hosts stay locked until their claims expire, but the other workers soon get its share of
-// the unclaimed hosts.
+// Present is how long a worker counts as active after asking for hosts. It is longer than the pause
+// before a worker asks again, and much shorter than a claim. When a worker dies, its claimed hosts
+// stay locked until their claims expire, but the other workers soon get its share of the unclaimed
+// hosts.
 const Present = 5 * time.Second
 
 // ShareOf returns the number of hosts that each worker should claim (see [Grant]): hosts divided by
@@ -216,20 +216,20 @@ func (n *PerState) Counts() Counts {
 
 // Frontier is the contract that every frontier fulfils. Its methods may be called from several
 // goroutines at once. Package store/storetest tests the contract. The record of a page, the final
-// state of its URL and the URLs to which it leads are written together. A store does this in
-// Commit, and a [Memory] in End.
+// state of its URL and the URLs it leads to are written together. A store does this in Commit, and
+// a [Memory] in End.
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that are unknown or outside the crawl, and returns their number. Known
-	// URLs are ignored. If two calls discover the same URL at once, exactly one counts it. The URLs of
-	// a host are ordered by priority, then depth, then arrival. An item that is due later counts as
-	// arriving when it is due.
+	// Discover queues the URLs that are unknown or outside the crawl, and returns their number.
+	// Known URLs are ignored. If two calls discover the same URL at the same time, exactly one
+	// counts it. The URLs of a host are ordered by priority, then depth, then arrival. An item that
+	// is due later counts as arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
 	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns
-	// their number. Pending URLs stay as they are. The records of the URLs stay until a commit with
-	// Revisit replaces them.
+	// their number. Pending URLs are left alone. Each URL's record stays until a commit with
+	// Revisit replaces it.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
 	// Claim gives the worker up to n hosts for ttl. These hosts have URLs that can be taken, may get
@@ -247,14 +247,13 @@ type Frontier interface {
 	// returns neither URLs nor an error, the host has no such URL.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
-	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
-	// given item, behind the other URLs with the same priority and depth.
+	// Release gives back a URL that was taken but not finished. The URL is queued again as item,
+	// behind the other URLs with the same priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim. The host's URLs that were taken and are not finished are queued again, at
-	// their old positions. The next worker that claims the host gets the given Rest. A persistent
-	// frontier stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the
-	// run ends.
+	// Return ends a claim. The host's taken but unfinished URLs return to their old positions in
+	// the queue. The next worker that claims the host gets rest. A persistent frontier stores the
+	// fields Blocked, Delay and Spent. The other fields of Rest are lost when the run ends.
 	Return(ctx context.Context, c Claim, rest Rest) error
 }
 

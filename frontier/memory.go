@@ -63,8 +63,7 @@ func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
 	return f.discover(items, func(s State) bool { return s != Pending }), nil
 }
 
-// discover queues the items for whose state the function wanted returns true, and returns their
-// number.
+// discover queues the items for whose state wanted returns true, and returns their number.
 func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	for _, it := range items {
 		state := f.state(it.URL)
@@ -100,7 +99,7 @@ func (f *Memory) exclude(urls []string) {
 	}
 }
 
-// host returns the named host, and creates it if it is not known yet.
+// host returns the named host, creating it if necessary.
 func (f *Memory) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
@@ -314,8 +313,8 @@ type Ending struct {
 	Claim  Claim // claim on the URL's host; the zero value means that the claim is not checked
 	URL    string
 	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, and gets no state
-	Links  []Item   // URLs of the crawl to which the page leads
-	Beyond []string // URLs outside the crawl to which the page leads
+	Links  []Item   // URLs in the crawl that the page leads to
+	Beyond []string // URLs outside the crawl that the page leads to
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records
@@ -449,7 +448,7 @@ func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]Sta
 	return hosts, pending, states
 }
 
-// SetRest sets what the next worker of a host learns about it.
+// SetRest sets the Rest that the next worker to claim the host gets.
 func (f *Memory) SetRest(host string, rest Rest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

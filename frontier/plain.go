@@ -18,11 +18,11 @@ import (
 //   - its port, if there is one, is a number without leading zeros, and the default port of neither
 //     scheme;
 //   - in its path and query, the parser would neither escape nor interpret any byte, every %XX is
-//     in capitals and does not stand for an unreserved character, and no segment of the path could
-//     be a dot segment.
+//     in capitals and does not encode an unreserved character, and no segment of the path could be
+//     a dot segment.
 //
-// A plain URL also has at most maxPlain bytes. In case of doubt a URL is not plain and the parser
-// is used, because a mistake here would give one page two identities. FuzzResolve and
+// A plain URL also has at most maxPlain bytes. When in doubt, the URL counts as not plain and the
+// parser is used, because a mistake here would give one page two identities. FuzzResolve and
 // TestResolvePlain compare the results of the single pass and of the parser.
 
 // maxPlain is the maximum length in bytes of a URL that the fast check handles. It equals
@@ -30,7 +30,7 @@ import (
 // Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// For each byte, these bits say in which components of a URL it is kept unchanged.
+// For each byte, these bits say which components of a URL keep it unchanged.
 const (
 	inPath     = 1 << iota // may occur unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
 	inQuery                // may occur unchanged in a query, by the special-query percent-encode set
@@ -103,13 +103,14 @@ func hostLen(s string) int {
 	return len(s)
 }
 
-// plainHost reports whether a host is plain, so that the full parser would return it unchanged.
+// plainHost reports whether a host is plain, meaning that the full parser would return it
+// unchanged.
 func plainHost(host string) bool {
 	const maxDNS = 253
 	if len(host) > maxDNS {
 		return false
 	}
-	last := byte('.') // the previous byte; a dot stands for the start of the host
+	last := byte('.') // the previous byte, or a dot at the start of the host
 	label := 0        // index at which the current label begins
 	for i := range len(host) {
 		c := host[i]
@@ -129,18 +130,19 @@ func plainHost(host string) bool {
 	case host[label] >= 'a':
 		return true
 	}
-	_, err := netip.ParseAddr(host) // accepts the usual form only, without leading zeros
+	_, err := netip.ParseAddr(host) // accepts only the usual form, without leading zeros
 	return err == nil
 }
 
-// plainPort reports whether a port is plain, so that the full parser would return it unchanged.
+// plainPort reports whether a port is plain, meaning that the full parser would return it
+// unchanged.
 func plainPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && port[0] >= '1' && port[0] <= '9' && n != 80 && n != 443
 }
 
-// plainPath reports whether s is plain, so that the full parser would return it unchanged. s is a
-// path with or without a query, or a query with its question mark.
+// plainPath reports whether s is plain, meaning that the full parser would return it unchanged. s
+// is a path with or without a query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)
 	for i := 0; i < len(s); i++ {

@@ -20,9 +20,9 @@ const standIn = "ascii.invalid"
 const acePrefix = "xn--"
 
 // hideHost replaces the host of ref with standIn if the library would refuse the host although the
-// URL Standard allows it. It returns the changed reference, and the original host in lower case.
-// The result ok is false if the library can parse ref as it is. The argument ref is a URL or
-// relative reference without blanks.
+// URL Standard allows it. It returns the changed reference, and the original host in lower case. ok
+// is false if the library can parse ref as it is. ref is a URL or relative reference without
+// blanks.
 func hideHost(ref string) (hidden, host string, ok bool) {
 	length := authorityLen(ref)
 	if length == 0 {

@@ -20,11 +20,11 @@ type Base struct {
 	parse func() (*whatwg.Url, error) // parses page once, when a link first needs it
 }
 
-// NewBase returns the base of the page at pageURL. The argument baseHref is the href of its first
-// <base> element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored
-// if it is not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme
-// is not http or https, because a page that was saved to disk may have a base with the scheme
-// file:. The errors are those of [Canonical] for pageURL.
+// NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
+// element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored if it is
+// not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme is not
+// http or https, because a page saved to disk may have a base with the scheme file:. The errors are
+// those of [Canonical] for pageURL.
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)
 	if err != nil {
@@ -63,10 +63,10 @@ func newBase(page string) *Base {
 	return b
 }
 
-// Resolve returns the canonical URL that a link of the page leads to. The argument href is the
-// value of the attribute, with character references decoded. Its fragment is dropped, so "" and
-// "#top" are the page itself. The errors are those of [Canonical]. The result may share memory with
-// href or with the page's URL.
+// Resolve returns the canonical URL that a link of the page leads to. href is the attribute's
+// value, with character references decoded. Its fragment is dropped, so "" and "#top" are the page
+// itself. The errors are those of [Canonical]. The result may share memory with href or with the
+// page's URL.
 func (b *Base) Resolve(href string) (string, error) {
 	if len(href) > MaxURL {
 		return "", tooLong(href)
@@ -124,8 +124,8 @@ func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, 
 	return u, checkBounds(href, u)
 }
 
-// withHost returns ref as an absolute URL if ref contains a host, such as "//example.com/a". The
-// result ok is false if ref has none. The argument ref must have no blanks.
+// withHost returns ref as an absolute URL if ref contains a host, as in "//example.com/a".
+// Otherwise ok is false. ref must not contain blanks.
 func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	s, rest := scheme(ref), ref
 	if s != "" {
@@ -140,8 +140,8 @@ func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	}
 }
 
-// resolveShown resolves ref, a relative reference without blanks, against the page's URL in which
-// standIn may have replaced the host. The argument href is for error messages.
+// resolveShown resolves ref, a relative reference without blanks, against the page's URL, whose
+// host may have been replaced with standIn. href is for error messages.
 func (b *Base) resolveShown(href, ref string) (string, error) {
 	if len(b.dir) > maxPlain {
 		if local := b.local(ref); local != "" {
@@ -151,8 +151,8 @@ func (b *Base) resolveShown(href, ref string) (string, error) {
 	return b.resolveDeep(href, ref)
 }
 
-// resolveDeep resolves ref, a relative reference without blanks, against the whole URL of the page.
-// The argument href is for error messages.
+// resolveDeep resolves ref, a relative reference without blanks, against the page's whole URL. href
+// is for error messages.
 func (b *Base) resolveDeep(href, ref string) (string, error) {
 	page, err := b.parse()
 	if err != nil {
@@ -199,9 +199,9 @@ func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	return s, checkBounds(href, s)
 }
 
-// local returns ref without its scheme, if that is the scheme of the page. It returns "/" if ref
-// cannot be relative to the page's path, because it is an absolute URL. It returns "" if ref leads
-// to the page itself, or if this is hard to decide. The argument ref must have no blanks.
+// local returns ref without its scheme if that is the page's scheme. It returns "/" if ref cannot
+// be relative to the page's path, because it is an absolute URL. It returns "" if ref leads to the
+// page itself, or if this is hard to decide. ref must not contain blanks.
 func (b *Base) local(ref string) string {
 	switch s := scheme(ref); {
 	case s == "":
@@ -236,8 +236,8 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	return join(dir, rest)
 }
 
-// join appends path, a path or query, to front, the beginning of a canonical URL. The result ok is
-// false if the full parser must be used.
+// join appends path, a path or query, to front, the beginning of a canonical URL. ok is false if
+// the full parser must be used.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false
@@ -259,7 +259,7 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
-// folder to which they lead, and the rest of href. It leaves such segments in the rest to the full
+// folder they lead to, and the rest of href. It leaves such segments in the rest to the full
 // parser.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir

@@ -7,7 +7,7 @@ import "github.com/tetratelabs/wazero/experimental"
 // to a limit of 128 MB in many small steps took 500 MB.
 type memory struct {
 	limit int64
-	buf   []byte // the allocated memory, all zeros after the bytes in use
+	buf   []byte // allocated memory, zeroed past the bytes in use
 	used  int
 }
 

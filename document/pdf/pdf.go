@@ -4,14 +4,13 @@
 // # Safety
 //
 // PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no access to
-// files or the network, and its memory is limited. Each file gets an instance of its own, which
-// takes some milliseconds to create and is discarded afterwards. So the text of a file does not
-// depend on the files before it, and a file that breaks its instance does not affect others.
+// files or the network, and its memory is limited. Each file gets its own instance, which takes a
+// few milliseconds to create and is discarded afterwards. So the text of a file does not depend on
+// the files before it, and a file that breaks its instance does not affect others.
 //
-// Reading a file is stopped if it takes too long. For this purpose, the compiled code checks at
-// each loop whether its context has ended. These checks make PDFium three times slower, but without
-// them a call could not be interrupted. A page takes 7 ms of processor time, compared with 1.5 ms
-// for pdftotext.
+// Reading a file stops if it takes too long: at each loop, the compiled code checks whether its
+// context has ended. These checks make PDFium three times slower, but without them a call could not
+// be interrupted. A page takes 7 ms of processor time, compared with 1.5 ms for pdftotext.
 //
 // # Start
 //

@@ -17,8 +17,8 @@ import (
 // # Files of dead processes
 //
 // A killed process leaves its archive file open: without an index, and perhaps with responses that
-// the store does not know. If the process is started again, it completes that file. Another process
-// may also adopt the file, which means that it truncates and closes it.
+// are not in the store. If the process is started again, it completes that file. Another process
+// may also adopt the file, that is, truncate and close it.
 //
 // A process holds a lock on the file that it writes or adopts. So the file of a live process is
 // never adopted, even if the process is suspended, and no file is adopted twice. But after a
@@ -58,11 +58,11 @@ func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen
 	return all, err
 }
 
-// Adopt closes a file in dir that a killed process left open. It returns the number of pages of the
+// Adopt closes a file in dir that a killed process left open. It returns the number of pages in the
 // store whose responses are missing from the file. Adopt passes the URLs of these pages to requeue,
-// which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead. The
-// result closed is false if there was nothing to close, because the file was empty or another
-// process has closed it.
+// which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead.
+// closed is false if there was nothing to close, because the file was empty or another process had
+// closed it.
 func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
@@ -106,8 +106,8 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue re
 	return err == nil, len(gone), err
 }
 
-// openLocked opens a file that a killed process left open, and locks it. The result unlock is nil
-// if the file system does not support locks.
+// openLocked opens a file that a killed process left open, and locks it. unlock is nil if the file
+// system does not support locks.
 func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, nil, err
@@ -127,7 +127,7 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if err == nil {
 		var named fs.FileInfo
 		if named, err = os.Stat(path); err == nil && !os.SameFile(opened, named) {
-			err = ErrLocked // another process replaced the file after it was opened and before it was locked
+			err = ErrLocked // another process replaced the file between the calls that open and lock it
 		}
 	}
 	if err != nil {

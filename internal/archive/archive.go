@@ -2,8 +2,8 @@
 // store. Package warc defines the format of WARC files, and package internal/corpus turns them back
 // into pages.
 //
-// An [Archive] commits pages, so that each page in the store is also in the archive: see commit.go.
-// [Open] makes the two consistent after a crash.
+// An [Archive] also commits the pages to the store, so each page in the store is in the archive;
+// see commit.go. [Open] makes the two consistent after a crash.
 package archive
 
 import (
@@ -35,8 +35,8 @@ type Options struct {
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
-// DefaultSize is the default for the size in bytes at which a new file begins. Most web archives
-// use about this size.
+// DefaultSize is the default size in bytes at which a new file begins. Most web archives use about
+// this size.
 const DefaultSize = 1 << 30
 
 // maxEntries is the maximum number of responses in one file. The index of the open file is in
@@ -56,7 +56,7 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is written. Once it is closed, it is called
+// A file is called NAME.warc.gz.open while it is being written. Once it is closed, it is called
 // NAME.warc.gz, and its index NAME.cdxj is in the same folder.
 type Archive struct {
 	dir   string
@@ -98,8 +98,7 @@ func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 const opening = corpus.Opening
 
 // begin creates the file that a.mark names, and writes its first record. It writes a.mark to the
-// store before it creates the file, so that a crash cannot leave a file that the store does not
-// list.
+// store before it creates the file, so a crash cannot leave a file that the store does not list.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {
 		return err
@@ -162,7 +161,7 @@ func (a *Archive) finish() error {
 }
 
 // finish truncates a file at the offset end and closes it. It writes the index before it renames
-// the file, so that each closed file has an index.
+// the file, so each closed file has an index.
 func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	err := errors.Join(f.Truncate(end), f.Sync(), f.Close())
 	if err != nil {
@@ -176,7 +175,7 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 }
 
 // writeIndex writes the index of an archive file to the given path. It writes to a temporary file
-// first, so that the file at that path is always complete.
+// first, so the file at that path is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -233,7 +232,7 @@ func (a *Archive) wrote(p packed) {
 	a.at += int64(len(p.records))
 }
 
-// fail stores err, if it is not nil, so that nothing more is written to the archive.
+// fail stores err if it is not nil. After that, nothing more is written to the archive.
 func (a *Archive) fail(err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = fmt.Errorf("%w: %w: free some disk space, and run the command again", store.ErrFull, err)

@@ -16,11 +16,11 @@ import (
 // # Consistency with the store
 //
 // The response for a page is written to the archive before the page is committed to the store, and
-// the page's record in the store has the position of the response. So each page in the store has
-// its response in the archive. If the process crashes in between, the archive has a response that
-// the store does not know, and the page will be fetched again. The responses are written in the
-// order in which their pages are committed. So after a crash, the archive can be truncated after
-// the response for the last committed page.
+// the page's record in the store contains the position of the response. So each page in the store
+// has its response in the archive. If the process crashes in between, the archive has a response
+// without a page in the store, and the page will be fetched again. Responses are written in the
+// order their pages are committed. So after a crash, the archive can be truncated after the
+// response for the last committed page.
 //
 // Pages are written and committed in groups, because committing many costs little more than
 // committing one. A page that arrives during a commit waits in a queue. When the commit is done,
@@ -29,8 +29,8 @@ import (
 // of the group. Then their responses are removed from the file, the later pages are written and
 // committed again, and the stale page is judged again.
 //
-// A crash also loses responses that do not belong to pages, if they are after the response for the
-// last committed page: responses for robots.txt, and failed attempts that were repeated. The crawl
+// A crash also loses responses that do not belong to pages, if they come after the response for the
+// last committed page: responses for robots.txt, and failed attempts that were retried. The crawl
 // requests robots.txt again when it resumes.
 
 type line struct {
@@ -103,8 +103,8 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
-// isFound reports whether a visit received the unchanged page again in full, so that its response
-// can replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
+// isFound reports whether a visit received the unchanged page in full again, so its response can
+// replace the earlier one. A response with status 304 (Not Modified) does not contain the page.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }

@@ -36,9 +36,8 @@ import (
 // response record.
 //
 // A response is stored without chunked transfer coding (RFC 9112): the Transfer-Encoding field is
-// removed, and Content-Length is the length of the stored body. The reason is that readers of
-// archives disagree about the payload of a chunked message. All other fields are stored as
-// received.
+// removed, and Content-Length is the length of the stored body. Archive readers disagree about the
+// payload of a chunked message. All other fields are stored as received.
 
 // packed contains the records of one response, compressed and ready to be written.
 type packed struct {
@@ -51,8 +50,8 @@ type packed struct {
 
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of a response and of its request. The argument kind is the kind of
-// response, such as [corpus.IsPage], and detail explains it or is "".
+// answer returns the records of a response and of its request. kind is the kind of response, such
+// as [corpus.IsPage]. detail explains it, or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -90,9 +89,9 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of a response that repeats an earlier one. The argument before is the
-// stored record with the position of the earlier response. The revisit record has the head of the
-// new response, the profile, and a reference to the record with the body.
+// revisit returns the records of a response that repeats an earlier one. before is the stored
+// record with the position of the earlier response. The revisit record has the head of the new
+// response, the profile, and a reference to the record with the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
@@ -162,7 +161,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 }
 
 // oneLine replaces each run of white space with one space, because the value of a header field must
-// not contain line ends.
+// not contain line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // storedHead returns the head of a response without Transfer-Encoding, and with the length of the

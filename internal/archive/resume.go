@@ -189,8 +189,8 @@ func Unfinished(ctx context.Context, dir string, s store.MetaReader, worker stri
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
 // fetchAgain queues the URLs of pages whose responses are missing, so that they are fetched again.
-// It is called before the stored mark moves to the next file, so that after a crash in between, the
-// next process detects the missing responses again.
+// It is called before the stored mark moves to the next file. If the process crashes in between,
+// the next one detects the missing responses again.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error {
 	var items []frontier.Item
 	for _, g := range gone {

@@ -29,7 +29,7 @@ type pageReader interface {
 // An answeredPage is a committed page whose response should be in the open file.
 type answeredPage struct {
 	at   store.Archived
-	item frontier.Item // item for fetching the whole page again; has no ETag, so that the server cannot respond with 304 (Not Modified)
+	item frontier.Item // item for fetching the whole page again; has no ETag, so the server cannot respond with 304 (Not Modified)
 }
 
 // committed returns the committed pages whose responses should be in the open file that m names, in
@@ -57,9 +57,9 @@ type tail struct {
 	name  string // name that the file will have once it is closed
 }
 
-// end returns the offset at which to truncate the file, which is after the last response for the
-// given pages, or 0 if not even the first record is complete. The second result contains the given
-// pages whose responses are not in the file.
+// end returns the offset at which to truncate the file. This is just after the last response for
+// the given pages, or 0 if not even the first record is complete. gone contains the pages whose
+// responses are not in the file.
 func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {

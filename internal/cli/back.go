@@ -37,7 +37,7 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 // heed checks the flags and returns which URLs the crawl must fetch again. pflag cannot give
 // --retry an optional value as a separate word, so in "skink crawl --retry failed" the word
 // "failed" ends up in args. If a word of args is a list of states, heed uses it as the value of
-// --retry. The result rest is args without that word.
+// --retry. rest is args without that word.
 func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
 	b.Schedule = f.schedule
 	if f.retry == usualRetry {

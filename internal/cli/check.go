@@ -88,8 +88,8 @@ func damageError(dir string, l badger.Loss) error {
 	return fmt.Errorf("%s: the output is incomplete. %s", dir, damageText(l))
 }
 
-// lossText returns a text that says what data was damaged or incomplete when a store was opened. It
-// returns "" if nothing was lost.
+// lossText describes the data that was damaged or incomplete when a store was opened. It returns ""
+// if nothing was lost.
 func lossText(l badger.Loss) string {
 	switch {
 	case len(l.Damage) > 0:
@@ -110,8 +110,8 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText returns a text that says how many responses were lost because of damage, and how many
-// URLs the next crawl must fetch again.
+// costText describes how many responses were lost because of damage, and how many URLs the next
+// crawl must fetch again.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {

@@ -40,8 +40,8 @@ type Console struct {
 	screen io.Writer // Err without the filter of guard, because the status line needs escape sequences
 }
 
-// guard replaces Out and Err with writers that remove escape sequences, because text of a crawled
-// page could otherwise control the user's terminal. The function end flushes both writers.
+// guard replaces Out and Err with writers that remove escape sequences, because text from a crawled
+// page could otherwise control the user's terminal. end flushes both writers.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err

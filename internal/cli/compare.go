@@ -305,8 +305,8 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts that were not extracted are different (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers returns the number of words that extraction left out of one page but not of the
-// other. It counts in both directions and returns the larger count.
+// leftDiffers returns the number of words that extraction left out of one page but not the other.
+// It counts in both directions and returns the larger count.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}
@@ -343,8 +343,8 @@ func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }
 
-// passages returns the runs of words in both pages that are at least as long as a shingle, or as
-// [dedup.DefaultShingle] words if shingles are characters.
+// passages returns the runs of words that both pages contain. Each has at least as many words as a
+// shingle, or [dedup.DefaultShingle] words if shingles consist of characters.
 func (c *sideBySide) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {

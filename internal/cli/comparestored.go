@@ -39,7 +39,7 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 }
 
 // storedPage returns the page with the given name, a URL or a page ID. For a URL that redirected,
-// it returns the page to which the redirects lead.
+// it returns the page that the redirects lead to.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
 	for range crawler.MaxHops + 1 {
@@ -65,7 +65,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 	return nil, fmt.Errorf("%s redirects more than %d times", name, crawler.MaxHops)
 }
 
-// idsOf returns the page IDs that name may stand for: the ID of the URL as written, the ID of its
+// idsOf returns the page IDs that name may refer to: the ID of the URL as written, the ID of its
 // canonical form, and name itself if it is an ID in hex.
 func idsOf(name string) []dedup.Hash {
 	ids := []dedup.Hash{dedup.HashOf([]byte(name))}

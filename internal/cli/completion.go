@@ -50,8 +50,8 @@ install them for fish:
 	}
 }
 
-// A suggestion contains the completions at one position of a command line: words, files, or
-// folders. The zero value offers nothing; it is for values that cannot be listed, such as numbers.
+// A suggestion holds the completions at one position on a command line: words, files, or folders.
+// The zero value offers nothing; it is for values that cannot be listed, such as numbers.
 type suggestion struct {
 	words   []string
 	files   bool
@@ -106,7 +106,7 @@ func allSuggestions() (all []suggestions) {
 	return all
 }
 
-// suggestionOf returns the completions for the value of a flag. The argument value is its name in
+// suggestionOf returns the completions for the value of a flag. value is the name of that value in
 // the help text, such as "FILE", or the accepted words, such as "text|json".
 func suggestionOf(value string) suggestion {
 	switch value {

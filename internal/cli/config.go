@@ -22,9 +22,9 @@ import (
 
 // # Configuration
 //
-// A configuration file sets flags that the command line does not set, and settings for individual
-// hosts. The option --config names the file. Without it, the file is skink.toml in the folder of
-// the store, where skink crawl keeps a copy of the file it was started with.
+// A configuration file sets flags that the command line does not set, and contains settings for
+// individual hosts. The option --config names the file. Without it, the file is skink.toml in the
+// folder of the store, where skink crawl keeps a copy of the file it was started with.
 
 const configFile = "skink.toml"
 

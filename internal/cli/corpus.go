@@ -34,7 +34,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the selected files at and below paths. The path "-" stands for stdin.
+// inputs returns the selected files at and below paths. The path "-" means stdin.
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
@@ -86,8 +86,8 @@ func (r *reading) help(bad *corpus.BadError) string {
 	return ""
 }
 
-// rest returns a text for the end of the summary, such as "; skipped: 3 (png: 3)", that counts the
-// files and records that were not judged, or "" if all were judged.
+// rest returns the end of the summary, which counts the files and records that were not judged,
+// such as "; skipped: 3 (png: 3)". It returns "" if all were judged.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if passed := r.passed.String(); passed != "" {
@@ -102,8 +102,8 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns an error that explains why a run found no text. The argument withoutText is the
-// number of records that were read but have no text.
+// nothing returns an error that explains why a run found no text. withoutText is the number of
+// records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
@@ -137,7 +137,7 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
 
-// toStdout reports whether the flags send records to standard output. The report is then not
+// toStdout reports whether the flags send records to standard output. If so, the report is not
 // printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
@@ -162,8 +162,8 @@ func (f *corpusOutFlags) check() error {
 	return nil
 }
 
-// A corpusOut writes the records to keep, and the duplicates, to two files. Records for a nil
-// writer are dropped. If shards is not nil, the kept records go to shards instead of unique.
+// A corpusOut writes kept records to one file and duplicates to another. Records for a nil writer
+// are dropped. If shards is not nil, the kept records go to shards instead of unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *shards

@@ -271,12 +271,12 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 }
 
 // parallelShared is the number of pages that are processed at once if the store is on a database
-// server. It is high because most pages wait for the server, and because requests that wait at the
-// same time are sent together.
+// server. It is high because most pages are waiting for the server, and because requests waiting at
+// the same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. The returned seeds are args,
-// except an argument that is the value of --retry.
+// settle checks the flags and returns the complete options of a run. It returns args minus the
+// value of --retry as seeds.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()

@@ -165,8 +165,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
-// openStore opens the store of --store, or creates a temporary store. Call remove after the store
-// has been closed.
+// openStore opens the store of --store, or creates a temporary store. Call remove after closing the
+// store.
 func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
 	if d.store != "" {
 		s, err = openStore(ctx, d.store, true, 16)
@@ -234,8 +234,8 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 // about twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
-// judge judges the inputs and writes the result to the store s. The argument known is the settings
-// of the store of --against, which then apply to the inputs too; it is nil without --against.
+// judge judges the inputs and writes the result to the store s. known holds the settings of the
+// --against store, which apply to the inputs too. It is nil without --against.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {

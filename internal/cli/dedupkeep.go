@@ -91,8 +91,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 }
 
 // agree returns the rule and settings for judging the inputs into the store s, and writes the
-// settings to s. The argument known is the settings of the store of --against. If it is nil, the
-// settings come from the flags and from s; see [session.Agree].
+// settings to s. known holds the settings of the --against store. If it is nil, the settings come
+// from the flags and from s; see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())
@@ -108,8 +108,8 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 //
 // The longest text of a cluster is known only after all texts have been read. So if records must be
 // written, the corpus is read twice: first to judge the records, then to write them. Between the
-// two readings, a temporary file keeps for each record the number of the record and the id of its
-// page. A file is used because a large corpus has too many records to keep this in memory.
+// two passes, a temporary file holds each record's number and the id of its page, because a large
+// corpus has too many records to keep these in memory.
 
 // A noted is an entry of the temporary file: the number of a judged record and the ID of its page.
 type noted struct {
@@ -191,7 +191,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return again.flush()
 }
 
-// A secondReading writes the records of the second reading of a corpus. It looks up the verdicts of
+// A secondReading writes records during the second reading of a corpus. It looks up the verdicts of
 // 64 records at a time, because that is faster than looking them up one by one.
 type secondReading struct {
 	ctx     context.Context

@@ -21,7 +21,7 @@ import (
 
 // shards writes the kept records of each input to a separate file.
 type shards struct {
-	dir      string            // hidden folder in which the files are written
+	dir      string            // hidden folder for the output files
 	annotate bool              // whether to add the verdict to each record
 	files    map[string]string // path of each input's output below dir, by input name
 

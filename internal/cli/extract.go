@@ -221,7 +221,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 }
 
 // archived prints the main text of each page in the given web archive, and an error for each
-// unreadable record. The result failed is the number of these errors.
+// unreadable record. It returns the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {

@@ -10,7 +10,7 @@ import (
 )
 
 // didYouMean returns "did you mean NAME?" with the name that is most similar to word, or fallback
-// if no name is similar. The argument dashes, which is "--" for flags, is put before the name.
+// if no name is similar. dashes is put before the name, and is "--" for flags.
 func didYouMean(word string, names []string, dashes, fallback string) string {
 	if name := nearest(word, names); name != "" {
 		return "did you mean " + dashes + name + "?"
@@ -19,8 +19,8 @@ func didYouMean(word string, names []string, dashes, fallback string) string {
 }
 
 // nearest returns the name that word probably misspells. If there is none, it returns the shortest
-// name in which a part between dashes begins with word, such as max-pages for pages. Otherwise it
-// returns "".
+// name with a dash-separated part that begins with word, such as max-pages for pages. If there is
+// none either, it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -70,8 +70,8 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError returns an error that names the values a flag accepts. The argument err is the error
-// from pflag, which names only the function that failed to parse the value.
+// flagError returns an error that names the values a flag accepts. err is the error from pflag,
+// which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

@@ -112,8 +112,8 @@ func (l *lender) drop(s *loan) {
 	}
 }
 
-// retire makes the lender stop using the open store for new reads. It closes a store without
-// readers at once; otherwise the last reader closes it. The caller holds mu.
+// retire makes the lender stop using the open store for new reads. If the store has no readers,
+// retire closes it; otherwise the last reader does. The caller must hold mu.
 func (l *lender) retire() {
 	s := l.current
 	l.current, s.old = nil, true
@@ -135,7 +135,7 @@ func (l *lender) giveFree() {
 	}
 }
 
-// close closes the store when its last reader has finished, and makes later calls of Read fail.
+// close closes the store when its last reader has finished, and makes later calls to Read fail.
 func (l *lender) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -83,7 +83,7 @@ func openPostgres(ctx context.Context, name string, opt postgres.Options) (*post
 	return s, at, nil
 }
 
-// withoutPassword returns the name of a store for printing, without the password in the address of
+// withoutPassword returns a store's name for printing. It removes the password from the address of
 // a database server.
 func withoutPassword(name string) string {
 	if at, err := postgres.ParseAddress(name); err == nil {
@@ -100,7 +100,7 @@ func (s *writeStore) loss() badger.Loss {
 }
 
 // answer starts a server through which other processes can read the store while this process writes
-// to it. A store on a database server needs none. It calls onError with each error.
+// to it. It does nothing for a store on a database server. answer calls onError with each error.
 func (s *writeStore) answer(command string, onError func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
@@ -151,7 +151,7 @@ func outsideFolders(name string, folders []string) error {
 }
 
 // A newStore records whether a file or folder existed at a path before a command opened a store
-// there, so that discard removes exactly what the command has created.
+// there, so that discard removes exactly what the command created.
 type newStore struct {
 	dir      string
 	born     bool // whether there was no store in dir before
@@ -159,7 +159,7 @@ type newStore struct {
 }
 
 func aboutToOpen(dir string) newStore {
-	if isShared(dir) { // never remove a store on a server, because other workers may have begun to use it
+	if isShared(dir) { // never remove a store on a server, because other workers may be using it by now
 		return newStore{}
 	}
 	_, err := os.Stat(dir)

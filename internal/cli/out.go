@@ -28,8 +28,8 @@ func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	return f
 }
 
-// write calls the function write with a writer to the file or object of --out, or to standard
-// output. The file or object gets its name only when it is complete.
+// write calls the write function with a writer to the --out file or object, or to standard output.
+// The file or object gets its name only when it is complete.
 func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Writer) error) error {
 	if bucket.IsAddress(f.out) {
 		return f.writeObject(ctx, con, write)
@@ -81,8 +81,8 @@ func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io
 var errNothing = errors.New("nothing to write")
 
 // writeSome calls write with a writer that compresses into w if the name of the output file ends
-// with .gz or .zst. It returns errNothing if nothing was written, and the output is an existing
-// file or an object.
+// with .gz or .zst. It returns errNothing if nothing was written and the output is an existing file
+// or an object.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
@@ -113,10 +113,10 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFile writes a file by way of a temporary file in the same folder, so that an interrupted
-// write leaves the old file unchanged. A device or a named pipe is written directly, because the
-// rename would replace it with a file. If name is a symbolic link, its target is written. An
-// existing file keeps its permissions.
+// writeFile writes a file through a temporary file in the same folder, so an interrupted write
+// leaves the old file unchanged. A device or a named pipe is written directly, because the rename
+// would replace it with a file. If name is a symbolic link, its target is written. An existing file
+// keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to

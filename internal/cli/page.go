@@ -56,8 +56,8 @@ func checkURLs(names []string) error {
 	return nil
 }
 
-// pageOf extracts a page from body, the bytes of a file or of an HTTP response. The argument kind
-// is the media type, or "" if unknown; name is for errors.
+// pageOf extracts a page from body, the bytes of a file or of an HTTP response. kind is the media
+// type, or "" if unknown. name is for errors.
 func pageOf(ctx context.Context, documents *document.Reader, options extract.Options, name string, body []byte, kind string) (*extract.Document, error) {
 	doc, err := documents.Parse(ctx, options, body, kind)
 	var unreadable *document.Error
@@ -114,8 +114,8 @@ func plainError(name string, err error) error {
 }
 
 // await calls read and returns its result, or the error of ctx if ctx ends first. Reading from a
-// terminal or opening a named pipe may block for ever and cannot be cancelled. The goroutine that
-// calls read then stays until the process ends, which is soon after the command has returned.
+// terminal or opening a named pipe may block forever and cannot be cancelled. The goroutine calling
+// read then lives until the process ends, soon after the command returns.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T

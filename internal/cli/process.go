@@ -18,8 +18,7 @@ import (
 	"skink/internal/session"
 )
 
-// Main runs skink with the arguments and streams of the process, and exits with the command's exit
-// code.
+// Main runs skink with the process's arguments and streams, and exits with the command's exit code.
 func Main() {
 	runtime.MemProfileRate = 0 // only the heap profile of package monitor needs samples, which take 4% of a crawl's processor time
 	ctx, unheard := context.WithCancelCause(context.Background())
@@ -80,8 +79,8 @@ func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCause
 // is the code that a shell reports for SIGINT.
 const exitKilled = 130
 
-// A listener writes to a file, and calls gone when a write fails with EPIPE, because then the
-// output has no reader any more.
+// A listener writes to a file, and calls gone when a write fails with EPIPE, because then nobody is
+// reading the output.
 type listener struct {
 	to   *os.File
 	gone context.CancelCauseFunc
@@ -123,8 +122,8 @@ func logged(log *slog.Logger, err error) error {
 }
 
 // asked returns a channel that receives a value each time the user asks what the crawl is doing on
-// each host: by a signal in askSignals, or by pressing Enter in a terminal. The result release
-// stops watching for the signal.
+// each host: by a signal in askSignals, or by pressing Enter in a terminal. release stops watching
+// for the signal.
 func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {

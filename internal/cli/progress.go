@@ -34,9 +34,9 @@ func (j judging) line() string {
 		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile calls do. If standard error is a terminal, it repeatedly calls the function now, and
-// shows the result as a status line. It erases the line when do has returned. Errors printed by do
-// appear on separate lines.
+// showWhile calls do. If standard error is a terminal, it repeatedly calls now and shows the result
+// as a status line. It erases the line when do returns. Errors printed by do appear on separate
+// lines.
 func showWhile(con Console, now func() string, do func() error) error {
 	if !con.Terminal {
 		return do()

@@ -146,8 +146,8 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 }
 
 // audit audits the store s. If since is not nil, it compares the result with that of the crawl
-// selected by since. It lists almost-duplicates only if the store is small enough, or if one of the
-// arguments about and conditions asks for them.
+// selected by since. It lists almost-duplicates only if the store is small enough, or if about or
+// conditions asks for them.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
@@ -184,7 +184,7 @@ const (
 	nearlyUnasked = 20_000
 )
 
-// nearly returns the pairs of pages whose similarity is slightly below the threshold of the rule.
+// nearly returns the pairs of pages whose similarity is slightly below the rule's threshold.
 func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
 	if rule.Similarity <= complete.MinAlike {
 		return &audit.Nearly{From: rule.Similarity}, nil
@@ -196,8 +196,8 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return nearlyOf(alike, rule), nil
 }
 
-// nearlyOf returns the pages of a comparison that are almost duplicates under the given rule. The
-// comparison must include the similarity of rule.
+// nearlyOf returns the pages of a comparison that are almost duplicates under rule. The comparison
+// must include the rule's similarity.
 func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	n := &audit.Nearly{From: alike.Least()}
 	if rule.Similarity <= n.From {
@@ -213,9 +213,9 @@ func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	return n
 }
 
-// nearlyUpTo returns a function that finds the pages that are almost duplicates under the given
-// rule. The function returns nil for a store with more than nearlyUnasked pages, because comparing
-// them would take too long.
+// nearlyUpTo returns a function that finds the pages that are almost duplicates under rule. The
+// function returns nil for a store with more than nearlyUnasked pages, because comparing them would
+// take too long.
 func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
 	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		tally, err := s.Tally(ctx)
@@ -299,9 +299,9 @@ func (c *completeFlags) over(settings store.Settings) store.Settings {
 	return settings
 }
 
-// withStore opens the store in dir for reading, calls do, and closes the store. With --complete it
-// first compares all pages with each other, and passes the result to do as the argument whole,
-// which is nil otherwise.
+// withStore opens the store in dir for reading, calls do, and closes the store. With --complete, it
+// first compares all pages with each other and passes the result to do as whole. Without it, whole
+// is nil.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected argument %q: name a store with --store", args[0])
@@ -344,7 +344,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	return do(whole, settings, whole)
 }
 
-// storedSettings returns the settings of a store, or the defaults for a new store, which has none.
+// storedSettings returns the settings of a store, or the defaults if the store is new and has none.
 func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"skink/internal/session"
 )
 
-// A givenFlag is a flag set on the command line. The field text is the flag with its value as a
-// user would type it in a shell.
+// A givenFlag is a flag set on the command line. text is the flag with its value as a user would
+// type it in a shell.
 type givenFlag struct{ name, text string }
 
 // givenFlags returns the flags set on the command line, without those from a configuration file.

@@ -108,7 +108,7 @@ func (r *ruleFlags) settings() store.Settings {
 }
 
 // A shingleSize is the value of --shingle: the length of a shingle in words or characters. In skink
-// compare it may also be "auto", which makes the length depend on the lengths of both texts.
+// compare, it may also be "auto", which derives the shingle length from the lengths of both texts.
 type shingleSize struct {
 	units     int
 	mayBeAuto bool

@@ -158,7 +158,7 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
 }
 
-// brief quotes s, without a password in a URL and with at most 80 characters.
+// brief quotes s, shortened to at most 80 characters and without the password of a URL.
 func brief(s string) string {
 	const most = 80
 	s = harmless.WithoutUser(s) // must come first, because a shortened URL may no longer show where its password ends
@@ -177,7 +177,7 @@ func brief(s string) string {
 }
 
 // urlHint returns a hint for a word that should be a URL but has no scheme. If the word looks like
-// a host, such as www.example.com, the hint suggests https:// before it.
+// a host, such as www.example.com, the hint suggests putting https:// before it.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
 		return "did you mean " + u + "?"

@@ -84,8 +84,8 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check returns an error if the given cursor is later than the last change of the store s. Such a
-// cursor belongs to another store, or the store was replaced by an older copy, and the export would
+// check returns an error if the cursor after is later than the last change in s. Such a cursor
+// belongs to another store, or an older copy has replaced the store. Either way the export would
 // miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
@@ -126,8 +126,8 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 	}
 }
 
-// keep prints the cursor from which the next export must start, and writes it to the file of
-// --cursor if given. The cursor is the last change that this export read, not the end of the store,
+// keep prints the cursor where the next export must start, and writes it to the --cursor file if
+// there is one. The cursor is the last change that this export read, not the end of the store,
 // because a running crawl may have added changes since.
 func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
 	if !f.given() {
@@ -147,7 +147,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 // maxCursor is the maximum size of a cursor file in bytes.
 const maxCursor = 1 << 10
 
-// read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
+// read returns the content of the --cursor file, or "" if the file does not exist. It returns an
 // error for a device or a pipe, because write would replace it with a file.
 func (f *sinceFlags) read() (string, error) {
 	info, err := os.Stat(f.cursor)
@@ -166,8 +166,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes the given cursor to the file of --cursor. It returns an error if the file has
-// changed since this process read it, because another export may have written a later cursor.
+// write saves a cursor in the file named by --cursor. It returns an error if the file has changed
+// since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

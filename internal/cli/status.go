@@ -93,10 +93,10 @@ type status struct {
 	Other    int64                  `json:"other"`              // number of fetched files without text, such as pictures
 	Problems map[string]int64       `json:"problems,omitempty"` // number of URLs that failed or were given up, by kind of problem
 	GivenUp  map[string]int64       `json:"given_up,omitempty"`
-	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, in descending order of the number of these URLs
+	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, those with the most URLs first
 	Workers  []session.WorkerStatus `json:"workers,omitempty"`
 
-	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, in descending order of the number of URLs
+	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, those with the most URLs first
 
 	rows []session.EndRow
 	all  int64
@@ -108,7 +108,7 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" means that it did not stop
+	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" if it did not
 }
 
 func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {

@@ -111,8 +111,7 @@ type storeInfo struct {
 }
 
 // infoOf describes the named store, and writes warnings about it to messages. If the store cannot
-// be read, the error is also recorded in the result, so that one damaged store does not abort a
-// listing.
+// be read, the error is also recorded in the result, so one damaged store does not abort a listing.
 func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
 	if isShared(name) {
@@ -250,8 +249,7 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	return w.Flush()
 }
 
-// listed returns a text with the numbers that are not 0, in the order of names, such as "3 pending,
-// 2 failed".
+// listed formats the nonzero numbers in the order of names, as in "3 pending, 2 failed".
 func listed(numbers map[string]int64, names ...string) string {
 	var all []string
 	for _, name := range names {

@@ -7,8 +7,8 @@ import (
 )
 
 // askSignals are the signals for printing the hosts of a running crawl. This system has no suitable
-// signal, so the list contains one that never arrives. It is not empty, because signal.Notify
-// without a list catches all signals.
+// signal, so the list contains one that never arrives. An empty list would make signal.Notify catch
+// all signals.
 var askSignals = []os.Signal{noSignal{}}
 
 type noSignal struct{}

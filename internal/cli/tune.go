@@ -180,7 +180,7 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 
 type tuneProgress struct {
 	read, compared atomic.Int64 // number of pairs read and compared
-	since          atomic.Int64 // time at which comparing began, in nanoseconds since 1970; 0 means that pairs are still being read
+	since          atomic.Int64 // time at which comparing began, in nanoseconds since 1970; 0 while pairs are still being read
 }
 
 func (p *tuneProgress) compare(now time.Time) { p.since.Store(now.UnixNano()) }
@@ -193,8 +193,8 @@ func (p *tuneProgress) line() string {
 	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
 }
 
-// comparingLine returns the status line after n of all pairs have been compared, which took the
-// given time.
+// comparingLine returns the status line when n of all pairs have been compared. took is the time
+// spent on them.
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {
@@ -313,8 +313,8 @@ func measured(c dedup.Comparison, name string) float64 {
 	panic("no measure is called " + name) // the caller has checked the name
 }
 
-// notKnown returns, by form, the number of pairs in which the language of a text has no rules for a
-// part of the form. The form leaves the words of such a text unchanged.
+// notKnown returns, by form, the number of pairs with a text whose language has no rules for part
+// of the form. That part of the form leaves the text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {

@@ -34,7 +34,7 @@ type labelledPair struct {
 
 const (
 	minPairs    = 10       // with fewer pairs, the confidence intervals would be too wide to be useful
-	minLabels   = 2        // minimum number of pairs with each label, because cross-validation leaves out each pair in turn
+	minLabels   = 2        // minimum number of pairs with each label, because cross-validation leaves out every pair once
 	maxPairLine = 64 << 20 // in bytes
 )
 

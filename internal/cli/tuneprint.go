@@ -18,7 +18,7 @@ type tuning struct {
 	Pairs          int                 `json:"pairs"`
 	Duplicates     int                 `json:"duplicates"`
 	Recommendation recommendation      `json:"recommendation"`
-	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, the best combination first
+	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, best combination first
 	Combinations   []dedup.Combination `json:"combinations,omitempty"`
 	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, as returned by notKnown
 

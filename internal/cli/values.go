@@ -30,7 +30,7 @@ type number[T int | int64 | float64 | time.Duration] struct {
 	kind        string // type name in help texts
 	parse       func(string) (T, error)
 	format      func(T) string
-	meant       func(string) string // returns a valid spelling of a text that parse refuses, such as "2h" for "2hours", or ""
+	meant       func(string) string // returns a valid spelling of a value that parse rejects, such as "2h" for "2hours", or ""
 	wants       string              // description of valid values, for the error if meant returns ""
 	least, most T
 	outside     func(T) string // returns the error message for a number below least or above most
@@ -98,7 +98,7 @@ func similarity(to *float64) *number[float64] {
 
 // similarities is the value of a flag that accepts several resemblances, in ascending order and
 // without duplicates. If the user gives none, values contains the default, which the flag's usage
-// names.
+// text states.
 type similarities struct {
 	list
 	values []float64
@@ -323,8 +323,8 @@ func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }
 
-// An address is the value of a flag that accepts an address to listen on. The field given is the
-// text that the user typed, and full has the form HOST:PORT.
+// An address is the value of a flag that accepts an address to listen on. given is what the user
+// typed, and full has the form HOST:PORT.
 type address struct{ given, full string }
 
 func (a *address) String() string { return a.given }

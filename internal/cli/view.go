@@ -83,14 +83,14 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	return server.Close()
 }
 
-// viewOf returns the options for showing a store in a browser at address. The argument rule is the
-// rule by which the pages of the store were judged. The caller must still set the store.
+// viewOf returns the options for showing a store in a browser at address. rule is the rule by which
+// the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
 	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: markedBy(rule)}
 }
 
-// alikeBy returns a function that compares all pages of a store with each other under the given
-// rule. The function passes its progress, from 0 to 1, to tell.
+// alikeBy returns a function that compares all pages of a store with each other under rule. The
+// function passes its progress, from 0 to 1, to tell.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
 		similarities := append(complete.EachTwentieth(rule.Similarity), rule.Similarity)

@@ -1,12 +1,12 @@
-// Package harmless makes untrusted text safe to show to people and to pass to programs. Such text
-// occurs in titles, texts, file names, certificate names, headers, and errors that quote a server.
+// Package harmless makes untrusted text safe to show to people and to pass to programs. Titles,
+// page text, file names, certificate names, headers, and errors that quote a server are untrusted.
 // A terminal obeys control characters, bidirectional marks make a line read differently from its
 // bytes, and a line break forges a line.
 //
 // There is a guard for each output format: [Text] before a terminal or a text file, [JSON], [CSV]
 // and [HTML] behind an encoder or a template. With a guard, the code that prints need not handle
-// dangerous bytes. But a guard cannot know where a field ends. Therefore, pass a field of a line
-// through [Line], a cell of a table through [Cell], and a text of several lines through [Lines].
+// dangerous bytes. But a guard cannot know where a field ends. So pass a field of a line through
+// [Line], a table cell through [Cell], and multi-line text through [Lines].
 package harmless
 
 import (
@@ -37,8 +37,8 @@ func showable(r rune) bool {
 	return strconv.IsPrint(r) || r == nonJoiner || r == joiner
 }
 
-// Lines removes dangerous characters from a text of several lines, but keeps line breaks and tabs.
-// Unlike [Line] it inserts no escapes, so that words stay intact for programs that read the text.
+// Lines removes dangerous characters from multi-line text, but keeps line breaks and tabs. Unlike
+// [Line], it inserts no escapes, so words stay intact for programs that read the text.
 func Lines(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Dangerous(r) && r != '\n' && r != '\t' {
@@ -61,7 +61,7 @@ func Plain(s string) string {
 
 // Cell returns a string as a table cell: one line, without characters that change the text
 // direction. A spreadsheet treats a cell with certain first characters as a formula; Cell prepends
-// an apostrophe, so that the cell counts as text.
+// an apostrophe, so the cell counts as text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
@@ -150,7 +150,7 @@ func AppendJSON(b []byte, start int) []byte {
 type Guard struct {
 	to    io.Writer
 	spell func(dst []byte, r rune, bad byte) []byte // if r is utf8.RuneError, bad is the invalid byte
-	part  []byte                                    // first bytes of a character that the next Write continues
+	part  []byte                                    // first bytes of a character that the next Write should complete
 }
 
 // Write writes p without dangerous characters. An incomplete character at the end of p is kept for

@@ -13,14 +13,14 @@ const hasLocks = true
 
 // Try takes an exclusive lock on the folder or file dir, without waiting. It uses flock, as Badger
 // does when it opens a folder, so no other process can open a store there until the lock is
-// released. The result ok is false if another process has the lock.
+// released. ok is false if another process has the lock.
 func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
 // TryShared takes a shared lock on the folder or file dir, without waiting. Any number of processes
 // may hold shared locks on it at the same time, but then none can take the exclusive lock of [Try].
-// The result ok is false if another process has the exclusive lock.
+// ok is false if another process has the exclusive lock.
 func TryShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }

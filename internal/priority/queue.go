@@ -27,9 +27,9 @@ type Spot[T any] struct {
 	index int // in queue.things
 }
 
-// New returns an empty queue. The function before reports whether thing a comes before thing b, and
-// spot returns the Spot of a thing. After changing a property that before compares, the caller must
-// call Put for the thing, unless the thing had left the queue before the change.
+// New returns an empty queue. The before function reports whether thing a comes before thing b, and
+// spot returns a thing's Spot. After changing a property that before compares, the caller must call
+// Put for the thing, unless the thing had already left the queue.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Queue[T] {
 	return &Queue[T]{before: before, spot: spot}
 }
