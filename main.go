@@ -30,7 +30,7 @@
 //	  2  the command line has an error
 //	  3  compare --check: the pages are not duplicates
 //	  4  report --fail-on: a limit was exceeded
-//	141  the program that reads the output has exited
+//	141  the program reading the output has exited
 //
 // The first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at
 // once. In both cases, the same command continues the crawl. If its terminal is closed, or the

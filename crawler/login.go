@@ -173,7 +173,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	host := frontier.HostOf(action)
 	switch {
 	case !access.Matches(h.Pattern, host) && host != frontier.HostOf(l.Page):
-		return fail("the form would send the fields to %s, which does not match the host of this section of the configuration", host)
+		return fail("the form would send the fields to %s, which does not match the host of this configuration section", host)
 	case strings.HasPrefix(l.Page, "https:") && !strings.HasPrefix(action, "https:"):
 		return fail("the form would send the fields unencrypted to %s", action)
 	}

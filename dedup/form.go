@@ -64,7 +64,7 @@ next:
 				continue next
 			}
 		}
-		return Plain, fmt.Errorf("unknown form %q: must be plain, or some of nofunction, noadjectives, singular and stem, separated by commas", name)
+		return Plain, fmt.Errorf("unknown form %q: must be plain, or one or more of nofunction, noadjectives, singular and stem, separated by commas", name)
 	}
 	return all, nil
 }

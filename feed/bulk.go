@@ -108,7 +108,7 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", strings.Trim(u.Path, "/") == "", strings.Contains(strings.Trim(u.Path, "/"), "/_"):
 		return nil, fmt.Errorf("%s does not name an index: try https://HOST:9200/INDEX", u.Redacted())
 	case u.User != nil:
-		return nil, errors.New("the URL of an index must not contain a user or a password: set them in the environment")
+		return nil, errors.New("the URL of an index must not contain a user name or a password: set them in the environment")
 	}
 	client := http.Client{Timeout: time.Minute}
 	if opt.Client != nil {

@@ -151,7 +151,7 @@ func (p *pulse) line() (l line) {
 	l.Curves = []curve{newCurve("pages per second", "first", at, rates, top)}
 	l.Y = [3]string{number(top), number(top / 2), "0"}
 	l.X = [3]string{durationText(took) + " ago", durationText(took/2) + " ago", "now"}
-	l.Label = fmt.Sprintf("Pages per second over %s: %s in the last seconds, %s on average, %s at most", durationText(took), l.Last, l.Middle, l.Most)
+	l.Label = fmt.Sprintf("Pages per second over %s: %s in the last few seconds, %s on average, %s at most", durationText(took), l.Last, l.Middle, l.Most)
 	return l
 }
 

@@ -45,7 +45,7 @@ const (
 
 var (
 	// ErrBytes means that the file is longer than [MaxBytes].
-	ErrBytes = fmt.Errorf("the sitemap is longer than %d MB: the rest was not read", MaxBytes>>20)
+	ErrBytes = fmt.Errorf("the sitemap is larger than %d MB: the rest was not read", MaxBytes>>20)
 	// ErrEntries means that the file has more than [MaxEntries] entries.
 	ErrEntries = fmt.Errorf("the sitemap has more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].

@@ -57,7 +57,7 @@ type File struct {
 var (
 	ErrEncrypted = errors.New("the file is encrypted, and needs a password")
 	ErrDamaged   = errors.New("damaged")
-	ErrTooSlow   = errors.New("reading the file takes too long")
+	ErrTooSlow   = errors.New("reading the file took too long")
 	ErrTooLarge  = errors.New("the text is too large")
 )
 

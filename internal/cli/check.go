@@ -113,7 +113,7 @@ func damageText(l badger.Loss) string {
 // costText describes how many responses were lost because of damage, and how many URLs the next
 // crawl must fetch again.
 func costText(l badger.Loss) string {
-	text := "no page is lost"
+	text := "no pages are lost"
 	switch {
 	case l.Missing > l.Pending:
 		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and other lost URLs if it finds links to them", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))

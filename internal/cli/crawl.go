@@ -40,7 +40,7 @@ Enter at a terminal, to see which hosts are slow and which get no requests.
 
 Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
 page names another page of the cluster as its canonical URL, the other page is the leader.
-Otherwise, the first of these criteria in which the pages differ chooses the leader: a match
+Otherwise, the first of these criteria on which the pages differ decides the leader: a match
 of --prefer, the order of the seeds, an entry in a sitemap, the time at which skink first saw
 the text, https, a text in the declared language, and the shortest path.
 
@@ -56,7 +56,7 @@ longer.
 
 If the URLs of a pattern keep returning known texts, the crawl fetches only samples of the
 pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
-whose samples had new texts. The summary counts the URLs that remain postponed; --budget off
+whose samples had new text. The summary counts the URLs that remain postponed; --budget off
 fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 }

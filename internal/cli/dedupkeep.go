@@ -178,7 +178,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 				return err
 			}
 			if !more || uint64(r.Num) > one.Num {
-				return errors.New("the files have changed since skink dedup read them for the first time: do not change files while it is running")
+				return errors.New("the files have changed since skink dedup first read them: do not change files while it is running")
 			}
 			if uint64(r.Num) == one.Num { // skipped records with smaller numbers were unreadable in the first reading, and have no entry
 				return again.take(r, one.Page)

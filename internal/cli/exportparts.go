@@ -21,7 +21,7 @@ func (f *exportFlags) checkChunks() error {
 	case f.markdown:
 		return usagef("--chunks writes passages of the text: omit --markdown")
 	case f.strip:
-		return usagef("--chunks writes text that pages repeat only once: omit --strip-repeated")
+		return usagef("--chunks writes repeated text only once: omit --strip-repeated")
 	case len(f.fields) > 0:
 		return usagef("--fields adds fields to pages, and --chunks writes passages: omit one of the two")
 	}

@@ -93,7 +93,7 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err error) {
 	switch {
 	case len(args) == 0:
-		return usagef("extract: no file or URL is named: try skink extract --help")
+		return usagef("extract: no file or URL given: try skink extract --help")
 	case f.html && f.json:
 		return usagef("extract: --html and --json cannot be used together")
 	case f.html && len(args) > 1:

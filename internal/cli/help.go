@@ -171,7 +171,7 @@ var exitCodes = []struct {
 	{exitUsage, "the command line has an error"},
 	{exitDiffers, "compare --check: the pages are not duplicates"},
 	{exitFound, "report --fail-on: a limit was exceeded"},
-	{exitUnheard, "the program that reads the output has exited"},
+	{exitUnheard, "the program reading the output has exited"},
 }
 
 type topic struct{ name, title string }

@@ -75,7 +75,7 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return key, fmt.Errorf("%s exists already: give the name of another file, or print the directory for the existing key with skink key show", name)
+		return key, fmt.Errorf("%s already exists: give the name of another file, or print the directory for the existing key with skink key show", name)
 	}
 	if err != nil {
 		return key, fmt.Errorf("write the key: %w", err)

@@ -20,7 +20,7 @@ func manCommand() command {
 		long: `
 Writes man pages to a folder: skink.1, and one page for each command.
 
-This command writes the pages to a folder in which the command man looks for them:
+This command writes the pages to a folder where the man command looks for them:
 
   skink man ~/.local/share/man/man1`,
 		setup: func(*pflag.FlagSet) runFunc {

@@ -249,7 +249,7 @@ func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (*readSt
 	for until := time.Now().Add(waitForAnswer); ; {
 		r, askErr := remote.Open(ctx, dir)
 		if askErr == nil {
-			fmt.Fprintf(messages, "skink: %s: in use by %s; showing the state at %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
+			fmt.Fprintf(messages, "skink: %s: in use by %s; showing the state as of %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
 			return &readStore{Reader: r, close: r.Close}, nil
 		}
 		s, err := open(dir, badger.Options{ReadOnly: true})

@@ -59,7 +59,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
 	flags.StringVar(&f.about, "about", "", "`TOPIC` print the whole site audit (audit), one of its lists (such as broken), one of its findings (such as titles.missing), or all URLs (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
-	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or older than an age (7d)")
+	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or more than 7 days ago (7d)")
 	return f.run
 }
 

@@ -46,10 +46,10 @@ func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, 
 	again := session.WithStore("skink crawl --audit --recrawl 0s", storeName)
 	switch {
 	case len(h.Kept) == 0:
-		return nil, fmt.Errorf("--since %s: no crawl of %s has stored its findings: crawl with --audit, for example with %s, and crawl again after the site has changed", c.text, storeName, again)
+		return nil, fmt.Errorf("--since %s: no crawl of %s has saved its findings: crawl with --audit, for example with %s, and crawl again after the site has changed", c.text, storeName, again)
 	case !c.at.IsZero():
 		first := h.Kept[0]
-		return nil, fmt.Errorf("--since %s: no crawl that ended before that time kept its findings: the first crawl that did is crawl %d; try --since %s", c.text, first.Number, first.Ended.Format(time.RFC3339))
+		return nil, fmt.Errorf("--since %s: no crawl that ended before that time saved its findings: the first crawl that did is crawl %d; try --since %s", c.text, first.Number, first.Ended.Format(time.RFC3339))
 	case h.Now.Number == 1:
 		return nil, fmt.Errorf("--since %s: %s has had only one crawl: to crawl again, run %s", c.text, storeName, again)
 	}
@@ -61,5 +61,5 @@ func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, 
 	if len(kept) > 0 {
 		try = "try " + strings.Join(kept[max(0, len(kept)-3):], " or ")
 	}
-	return nil, fmt.Errorf("--since %s: the previous crawl, number %d, kept no findings, because it ran without --audit: %s", c.text, h.Now.Number-1, try)
+	return nil, fmt.Errorf("--since %s: the previous crawl, number %d, saved no findings, because it ran without --audit: %s", c.text, h.Now.Number-1, try)
 }

@@ -27,7 +27,7 @@ type sinceFlags struct {
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
-	flags.StringVar(&f.since, "since", "", "`TIME` write only changes after a time (2026-11-24 or 2026-11-24T09:30:00Z), within an age (36h or 7d), or after a cursor; start means all changes")
+	flags.StringVar(&f.since, "since", "", "`TIME` write only changes after a time (2026-11-24 or 2026-11-24T09:30:00Z), in the last 36h or 7d, or after a cursor; start means all changes")
 	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write only changes since the cursor in FILE (all pages if FILE does not exist yet), and save the new cursor there")
 	return f
 }

@@ -33,7 +33,7 @@ Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL 
 skink store list prints the stores in a folder and its subfolders, or in the database of an
 address. Without an argument, it looks in the current folder. skink store info prints the
 contents of a store, and the settings by which its pages were judged. Both commands work
-while a crawl runs.
+while a crawl is running.
 
 skink store copy STORE NEW copies a store from a folder or a server to a new folder or
 schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to a

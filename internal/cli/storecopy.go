@@ -118,7 +118,7 @@ func isNew(ctx context.Context, name string) error {
 		}
 		switch files, err := os.ReadDir(name); {
 		case err == nil && len(files) > 0:
-			return usagef("%s exists already and is not empty: choose another folder, or remove the store with skink store drop --yes", name)
+			return usagef("%s already exists and is not empty: choose another folder, or remove the store with skink store drop --yes", name)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
@@ -130,7 +130,7 @@ func isNew(ctx context.Context, name string) error {
 	}
 	switch s, err := postgres.Open(ctx, at, postgres.Options{ReadOnly: true}); {
 	case err == nil:
-		return errors.Join(usagef("%s exists already: choose another schema, or remove the store with skink store drop --yes", at), s.Close())
+		return errors.Join(usagef("%s already exists: choose another schema, or remove the store with skink store drop --yes", at), s.Close())
 	case !errors.Is(err, store.ErrNotExist):
 		return openError(at.String(), err, false)
 	}

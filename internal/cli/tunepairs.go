@@ -76,7 +76,7 @@ func readLabelled(con Console, name string, found func()) ([]labelledPair, error
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s, line %d: the line is longer than %s: write one pair in each line", shown, n, report.Bytes(maxPairLine))
+		return nil, fmt.Errorf("%s, line %d: the line is longer than %s: write one pair on each line", shown, n, report.Bytes(maxPairLine))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("%s, line %d: the compressed file is truncated: copy it again", shown, n)
 	case err != nil:

@@ -28,8 +28,8 @@ filter and sort pages; see the links to a page and the pages most similar to it;
 two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
 web archive (--warc), pages are shown as the server sent them, with the extracted text marked.
 
-skink view changes nothing, and works while a crawl runs. After a minute without requests it
-closes the store, so that a crawl can start. Lists show the first 4 million records of a
+skink view changes nothing, and works while a crawl is running. After a minute without requests,
+it closes the store, so that a crawl can start. Lists show the first 4 million records of a
 store. skink crawl --view shows its own crawl, and can pause and stop it.
 
 By default, only this machine can open the view. If --listen names another address, other

@@ -229,7 +229,7 @@ func (p *parser) command(path []string, value any) error {
 	name := path[0]
 	flags, ok := value.(map[string]any)
 	if !ok {
-		return p.errorf(path, "%s is a command: write its flags into a section, [%s]", name, name)
+		return p.errorf(path, "%s is a command: put its flags in a section, [%s]", name, name)
 	}
 	for _, key := range p.keys(path, flags) {
 		path := append(slices.Clone(path), key)

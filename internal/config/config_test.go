@@ -141,7 +141,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("flags of a report:\n%+v\nwant\n%+v", f.Flags, want)
 	}
 	for text, want := range map[string]string{
-		"report = 5":               "skink.toml:1: report is a command: write its flags into a section, [report]",
+		"report = 5":               "skink.toml:1: report is a command: put its flags in a section, [report]",
 		"[report]\ntpo = 5":        `skink.toml:2: unknown key "tpo": try top`,
 		"top = 5":                  `skink.toml:1: unknown key "top"`,
 		"[report]\ndelay = \"1s\"": `skink.toml:2: unknown key "delay"`,

@@ -41,7 +41,7 @@ func parseCookies(text string) ([]*http.Cookie, error) {
 		}
 		expiry, err := strconv.ParseFloat(fields[4], 64) // some browsers write fractions
 		if err != nil || !(expiry >= 0 && expiry < 1<<40) {
-			return nil, fmt.Errorf("line %d: the fifth field must be the time of expiry in seconds, or 0", number)
+			return nil, fmt.Errorf("line %d: the fifth field must be the expiry time in seconds, or 0", number)
 		}
 		c := &http.Cookie{Name: fields[5], Value: fields[6], Domain: strings.TrimPrefix(strings.ToLower(fields[0]), "."), Path: fields[2], Secure: secure, HttpOnly: hidden}
 		switch {

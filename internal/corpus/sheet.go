@@ -205,7 +205,7 @@ func cutOff(part string, err error) error {
 	return fmt.Errorf("%s: %w", part, err)
 }
 
-var errCut = errors.New("the file is cut off")
+var errCut = errors.New("the file is truncated")
 
 // A boundedReader fails if a record is longer than a limit, because the CSV and JSON readers keep a
 // whole record in memory.

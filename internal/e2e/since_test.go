@@ -251,13 +251,13 @@ func TestSince(t *testing.T) {
 			}
 			runIn(t, dir, "crawl", "--quiet", "--store", store, "--delay", "0", "--retries", "0", "--recrawl", "0s") // keeps no findings
 			runIn(t, dir, "crawl", "--quiet", "--store", store, "--delay", "0", "--retries", "0", "--recrawl", "0s")
-			wantSaid(t, dir, 1, "the previous crawl, number 4, kept no findings, because it ran without --audit: try --since 20", "report", "--store", store, "--about", "audit", "--since", "LAST")
+			wantSaid(t, dir, 1, "the previous crawl, number 4, saved no findings, because it ran without --audit: try --since 20", "report", "--store", store, "--about", "audit", "--since", "LAST")
 			r = readSince(t, dir, "--store", store, "--since", "0s")
 			wantRows(t, "new since crawl 3", r.rows("new", server.URL), []string{"broken.server /down"}) // after the third failure, the page counts as gone
 			if r.Since.Crawl != 3 {
 				t.Errorf("the last crawl with findings is %d, want 3", r.Since.Crawl)
 			}
-			wantSaid(t, dir, 1, "no crawl that ended before that time kept its findings: the first crawl that did is crawl 1; try --since 20", "report", "--store", store, "--about", "audit", "--since", "2026-01-01")
+			wantSaid(t, dir, 1, "no crawl that ended before that time saved its findings: the first crawl that did is crawl 1; try --since 20", "report", "--store", store, "--about", "audit", "--since", "2026-01-01")
 		})
 	}
 }
@@ -298,11 +298,11 @@ func TestKeptLater(t *testing.T) {
 	dir := t.TempDir()
 	site.version.Store(1)
 	runIn(t, dir, "crawl", "--quiet", "--delay", "0", "--retries", "0", server.URL+"/")
-	wantSaid(t, dir, 1, "no crawl of skink-data has stored its findings: crawl with --audit", "report", "--about", "audit", "--since", "LAST")
-	wantSaid(t, dir, 0, "Kept the findings of crawl 1", "crawl", "--audit")
+	wantSaid(t, dir, 1, "no crawl of skink-data has saved its findings: crawl with --audit", "report", "--about", "audit", "--since", "LAST")
+	wantSaid(t, dir, 0, "Saved the findings of crawl 1", "crawl", "--audit")
 	cmd := exec.Command("skink", "crawl", "--audit")
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("Kept the findings")) {
+	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("Saved the findings")) {
 		t.Errorf("the findings were kept a second time: %v\n%s", err, out)
 	}
 	site.version.Store(2)

@@ -77,7 +77,7 @@ func TestQueries(t *testing.T) {
 	if len(headings) != 13 || len(sql) != 13 {
 		t.Fatalf("docs/postgres.md has %d headings and %d pieces of SQL, want 13", len(headings), len(sql))
 	}
-	const role = "A role that only reads"
+	const role = "A read-only role"
 	if err := server.Exec(t.Context(), strings.ReplaceAll(sql[role], "NAME", "docs")); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestQueries(t *testing.T) {
 		"Growth by hour":                     {"* 4 3"},
 		"Slow hosts":                         {one + " 3 *", two + " 3 *"},
 		"Pages that contain a word":          {first + "/guide/ Guide"},
-		"URLs that are still to be fetched":  nil,
+		"URLs not fetched yet":               nil,
 	}
 	for _, heading := range headings[1 : len(headings)-1] {
 		lines, ok := want[heading]

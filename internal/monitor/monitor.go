@@ -150,11 +150,11 @@ var (
 	states   = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
 	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
-	bytes    = describe("crawl_bytes", "Size of the decoded bodies of all URLs in the store, in bytes, whichever process fetched them.")
+	bytes    = describe("crawl_bytes", "Size of the decoded bodies of all URLs in the store, in bytes, regardless of which process fetched them.")
 	fetched  = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
 	lastPage = describe("last_page_timestamp_seconds", "Unix time at which this process fetched its last page, or at which it started if it has fetched none.")
-	stored   = describe("store_bytes", "Bytes that the store in a folder occupies on disk.")
-	space    = describe("disk_free_bytes", "Bytes that are free on the disk of the store in a folder.")
+	stored   = describe("store_bytes", "Size of the store on disk, in bytes, if the store is in a folder.")
+	space    = describe("disk_free_bytes", "Free space on the disk of the store, in bytes, if the store is in a folder.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {

@@ -61,12 +61,12 @@ func (r *run) keepFindings(ctx context.Context) error {
 		err = r.store.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("keep the findings of the audit: %w; to try again, run the same command", err)
+		return fmt.Errorf("save the findings of the audit: %w; to try again, run the same command", err)
 	}
 	if h.Before() != nil {
-		r.out.Say("Kept the findings of crawl %d. To compare them with those of crawl %d: %s --about audit --since LAST", h.Now.Number, h.Now.Number-1, r.withStore("skink report"))
+		r.out.Say("Saved the findings of crawl %d. To compare them with those of crawl %d: %s --about audit --since LAST", h.Now.Number, h.Now.Number-1, r.withStore("skink report"))
 	} else {
-		r.out.Say("Kept the findings of crawl %d. To see them: %s --about audit", h.Now.Number, r.withStore("skink report"))
+		r.out.Say("Saved the findings of crawl %d. To see them: %s --about audit", h.Now.Number, r.withStore("skink report"))
 	}
 	return nil
 }

@@ -163,5 +163,5 @@ func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	if fastest := float64(asked) / delay.Seconds(); asked == 0 || m.rate() > 1.2*fastest {
 		return ""
 	}
-	return fmt.Sprintf("Tip: each host gets at most one request every %v. On sites of your own, use a shorter --delay, such as 100ms or 0.", delay)
+	return fmt.Sprintf("Tip: each host gets at most one request every %v. On your own sites, use a shorter --delay, such as 100ms or 0.", delay)
 }

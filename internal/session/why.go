@@ -37,9 +37,9 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	case only == nil:
 		return "", nil
 	case t.Blocked > 0:
-		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on a site of your own, use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
+		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on your own site, use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:
-		return fmt.Sprintf("all links of %s are nofollow; on a site of your own, use --ignore-nofollow and another --store", only.URL), nil
+		return fmt.Sprintf("all links of %s are nofollow; on your own site, use --ignore-nofollow and another --store", only.URL), nil
 	case only.DeadEnd == store.DeadEndScripts && !only.Rendered:
 		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or name more seeds", only.URL), nil
 	case n.Outside > 0:

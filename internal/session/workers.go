@@ -97,7 +97,7 @@ func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 	}
 	err := changeWorkers(ctx, p.meta, func(all map[string]WorkerState) error {
 		if ago := now.Sub(all[p.name].Seen); ago < aliveFor {
-			return fmt.Errorf("%s: a worker named %s sent a heartbeat %v ago: choose another --worker; if that worker died, wait some seconds", s.Name, p.name, ago.Round(time.Second))
+			return fmt.Errorf("%s: a worker named %s sent a heartbeat %v ago: choose another --worker; if that worker died, wait a few seconds", s.Name, p.name, ago.Round(time.Second))
 		}
 		all[p.name] = p.state
 		return nil

@@ -165,7 +165,7 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		c.Slot = h.freeSlot()
 		for i, part := range parts {
 			if err := s.SetMeta(ctx, partName(c.Slot, i), part); err != nil {
-				return nil, fmt.Errorf("keep findings: %w", err)
+				return nil, fmt.Errorf("save findings: %w", err)
 			}
 		}
 		h.add(c)
@@ -178,7 +178,7 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("keep findings: %w", err)
+			return nil, fmt.Errorf("save findings: %w", err)
 		}
 		return &c, nil
 	}

@@ -35,7 +35,7 @@ func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
 var (
 	// errGone means that the tables are not the ones that this process opened.
-	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
+	errGone = errors.New("the schema was dropped, emptied or replaced while this process was using it, so pages fetched since then cannot be stored")
 	// errForgot means that commits acknowledged by the server are missing.
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )

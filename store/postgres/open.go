@@ -181,7 +181,7 @@ func (s *Store) identify(ctx context.Context) error {
 	case err != nil:
 		return err
 	case version != schemaVersion:
-		return fmt.Errorf("%w: the schema %s has version %d, and this skink reads version %d: choose another schema, or use the skink that made it", store.ErrCorrupt, s.address.schema, version, schemaVersion)
+		return fmt.Errorf("%w: the schema %s has version %d, and this version of skink reads version %d: choose another schema, or use the version of skink that created it", store.ErrCorrupt, s.address.schema, version, schemaVersion)
 	}
 	s.raiseSeen(place)
 	return nil

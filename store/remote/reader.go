@@ -24,7 +24,7 @@ var (
 	// process that has it open is starting or ending, refuses this user, or does not serve readers.
 	ErrNobody = errors.New("the process that is using the store does not respond")
 	// ErrBusy means that the process is already serving as many readers as it can.
-	ErrBusy = errors.New("the process that uses the store has too many readers")
+	ErrBusy = errors.New("the process that is using the store has too many readers")
 	// ErrEnded means that the server process exited or closed the connection.
 	ErrEnded = errors.New("the process that was using the store has ended or closed the connection: try again")
 )
