@@ -19,8 +19,8 @@ import (
 // Options.Connections limits the turns that have begun but not ended. When a response has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another
 // turn, so there is no deadlock. A folder on disk gets its next request only when its previous page
-// has been stored. No turn begins while the number of pages that wait for a worker or are being
-// processed is twice the number of workers. So fetching does not run ahead of processing.
+// has been stored. No turn begins while the number of pages waiting for a worker or being processed
+// is twice the number of workers. So fetching does not run ahead of processing.
 //
 // # Slow hosts
 //
@@ -70,8 +70,8 @@ type capacity struct {
 	connections int        // maximum number of turns under way
 	ahead       int        // no fetch begins while arrived is at least this value
 	begun       int        // number of turns that have begun but not ended
-	arrived     int        // number of turns whose page waits for a worker or is being processed
-	asking      [paces]int // number of turns whose request has not ended, by the pace of the host
+	arrived     int        // number of turns whose page is waiting for a worker or being processed
+	asking      [paces]int // number of turns whose request has not ended, by the host's pace
 }
 
 func newCapacity(opt *Options) capacity {
@@ -117,8 +117,8 @@ func (s *schedule) room() int {
 
 func (s *schedule) hasAllBytes() bool { return s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes }
 
-// hasAllPages reports whether the crawl ends because of MaxPages alone, so that the requisites of
-// its pages may still be fetched.
+// hasAllPages reports whether MaxPages alone ends the crawl. The requisites of its pages may then
+// still be fetched.
 func (s *schedule) hasAllPages() bool {
 	return s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()
 }

@@ -194,8 +194,8 @@ func (s *schedule) claim(n int) action {
 }
 
 // granted adds the hosts that the frontier has granted. If there are now more hosts than this
-// worker's share, it marks the surplus as leaving. These hosts are returned as soon as none of
-// their turns is under way.
+// worker's share, it marks the surplus as leaving. These hosts are returned as soon as they have no
+// turns under way.
 func (s *schedule) granted(grant frontier.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -330,8 +330,8 @@ func (s *schedule) lose(c frontier.Claim) {
 	}
 }
 
-// WorkerName returns the name under which a crawl claims hosts: the given name, or a unique name if
-// that is empty.
+// WorkerName returns the name under which a crawl claims hosts: given, or a unique name if given is
+// empty.
 func WorkerName(given string) string {
 	if given != "" {
 		return given

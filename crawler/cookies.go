@@ -33,7 +33,7 @@ import (
 const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
 	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
-	wallMisses = 20       // once this many redirects of a host have not led back to their page, its redirects are no longer followed
+	wallMisses = 20       // once this many redirects of a host have failed to lead back to their page, its redirects are no longer followed
 	wallLimit  = 64 << 10 // maximum number of body bytes read from the target of such a redirect
 )
 

@@ -106,8 +106,8 @@ func (c *Crawl) Close() {
 
 // Run crawls until no URL is left that can be fetched within the limits of Options, the handler
 // returns an error, or ctx ends. When ctx ends, Run starts no more requests, gives those in flight
-// Options.Grace to finish, and returns the error of ctx. Before Run returns, it returns all claimed
-// hosts to the frontier.
+// Options.Grace to finish, and returns the error of ctx. Before Run returns, it hands all claimed
+// hosts back to the frontier.
 func (c *Crawl) Run(ctx context.Context) error {
 	work, cancel := c.withGrace(ctx)
 	defer cancel()

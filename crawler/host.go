@@ -111,8 +111,8 @@ func (h *host) found(depth int) {
 	h.supply = max(h.supply, maybe)
 }
 
-// nextDepth returns the depth of the host's next URL. It is an estimate while no URL of the host is
-// in memory.
+// nextDepth returns the depth of the host's next URL. It is an estimate while none of the host's
+// URLs are in memory.
 func (h *host) nextDepth() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Depth

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Worker      string        // name under which hosts are claimed; "" means a unique name
 	Parallel    int           // maximum number of pages processed at the same time
-	Connections int           // maximum number of URLs that are fetched or processed at the same time, most of which wait for a response; 0 means 1024
+	Connections int           // maximum number of URLs fetched or processed at the same time, most of them waiting for a response; 0 means 1024
 	PerHost     int           // maximum number of simultaneous requests to one host, after its first response
 	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
@@ -93,7 +93,7 @@ func (b Budget) allows(s Spent, open int) bool {
 }
 
 // leads reports whether a link from one canonical URL to another should be followed. The target
-// must be in scope, must not be in a folder into which this page may not link, and must not end a
+// must be in scope, must not be in a folder that is off limits to the page, and must not end a
 // session.
 func (o *Options) leads(from, to string) bool {
 	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)

@@ -45,8 +45,8 @@ type Page struct {
 	Detail  string  // description of the problem for the user
 }
 
-// Document returns the bytes from which the page should be read, and their media type. If a browser
-// has rendered the page, that is the rendered HTML, and otherwise the body of the response.
+// Document returns the bytes from which the page should be read, and their media type. It returns
+// the rendered HTML if a browser has rendered the page, and the body of the response otherwise.
 func (p *Page) Document() (body []byte, contentType string) {
 	if p.Drawing != nil {
 		return p.Drawing.HTML, "text/html; charset=utf-8"

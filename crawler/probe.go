@@ -15,7 +15,7 @@ import (
 // it, until it is fetched or the host is returned to the frontier. It is not retried, but the
 // handler may return it again later.
 
-// probing is the kind of the items for URLs that cannot exist. Such items are never in a frontier.
+// probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
 
 // probe asks the handler for a URL that cannot exist on the host of a turn (the fetch of one URL),

@@ -82,7 +82,7 @@ func (s *schedule) reserve(name string) (time.Time, error) {
 	return at, nil
 }
 
-// askAside counts a request that the schedule has not planned, and that starts at the given time.
+// askAside counts an unplanned request that starts at the given time.
 func (s *schedule) askAside(h *host, at time.Time) {
 	h.ask(at)
 	h.requests++

@@ -57,11 +57,11 @@ const (
 	maxNamed    = 1000    // maximum number of hosts listed in the final report
 )
 
-// A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
-// queue, ordered by the time of their next request, so that they never delay others. Hosts that are
-// due are ordered by the priority number of their next URL, then by its depth, and then by how long
-// they have waited. There are two exceptions. A host whose robots.txt has just been requested comes
-// first, while the file is still in the cache. Hosts whose last request failed come last.
+// A schedule decides which URL is fetched next. Hosts waiting for their delay to end are queued by
+// the time of their next request, so they never delay others. Hosts that are due are ordered by the
+// priority number of their next URL, then by its depth, and then by how long they have waited.
+// There are two exceptions. A host whose robots.txt has just been requested comes first, while the
+// file is still in the cache. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
@@ -77,8 +77,8 @@ type schedule struct {
 	capacity  capacity
 	bytes     int64                    // total size of the bodies fetched
 	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
-	wake      chan struct{}            // closed and replaced by a new channel when something has changed
-	paused    bool                     // no fetch begins while this is set
+	wake      chan struct{}            // closed and replaced by a new channel when something changes
+	paused    bool                     // no fetches begin while this is set
 	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }
 

@@ -10,18 +10,18 @@ import (
 // # The time between two requests to a host
 //
 // This time, called rest in the code, is at least the delay that the user sets, and at least the
-// delay that robots.txt asks for. A server that takes long to answer may be overloaded. So the time
-// is also at least restPerAnswer times the duration of the host's responses, smoothed over the last
+// delay that robots.txt asks for. A server that answers slowly may be overloaded. So the time is
+// also at least restPerAnswer times the duration of the host's responses, smoothed over the last
 // few. (Heritrix waits five times as long as a response took, and Scrapy's AutoThrottle as long as
 // it took.) Options.MaxDelay limits the delays that robots.txt and slow responses cause. If the
-// user sets a delay of zero, for a server of their own, the crawl does not wait.
+// user sets a delay of zero, for their own server, the crawl does not wait.
 //
 // The time counts from the moment at which the last request has certainly arrived at the server. If
 // that request is delayed on its way and the next one is not, the server sees them closer together
 // than they were sent. On a busy network or machine, the difference is tens of milliseconds. A
-// request has arrived when its response begins. But a server may take long to answer, and this must
-// not slow the crawl down. So a request counts as arrived after maxOnTheWay, or after
-// 1/restOnTheWay of the rest if that is shorter, even if its response has not begun.
+// request has arrived when its response begins. But a slow response must not slow the crawl down.
+// So a request counts as arrived after maxOnTheWay, or after 1/restOnTheWay of the rest if that is
+// shorter, even if its response has not begun.
 const (
 	restPerAnswer = 2
 	smoothing     = 4 // the latest response contributes a quarter of the smoothed time
@@ -44,7 +44,7 @@ type standing struct {
 	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
-	awaited    int           // number of the last request if its response has not begun, so that the field asked is only an estimate; 0 otherwise
+	awaited    int           // number of the last request while its response has not begun and asked is only an estimate; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
 
@@ -122,8 +122,8 @@ func (s *standing) sent(number int) {
 	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, maxOnTheWay)), number
 }
 
-// heard records that the response to the request with the given number has begun, which shows that
-// the request has arrived. It returns true if that is earlier than sent had estimated.
+// heard records that the response to the request with this number has begun, so the request must
+// have arrived. It returns true if it arrived earlier than sent estimated.
 func (s *standing) heard(number int) (sooner bool) {
 	now := time.Now()
 	if s.awaited != number || s.asked.Before(now) {
@@ -135,7 +135,7 @@ func (s *standing) heard(number int) (sooner bool) {
 
 // told records the delay requested by a robots.txt of the host. A host can have two such files, one
 // for http and one for https; origin is the scheme. The longer delay counts, and only the file that
-// set it can reduce it. The result is true if the file asks for more than MaxDelay.
+// set it can reduce it. It returns true if the file asks for more than MaxDelay.
 func (s *standing) told(origin string, delay time.Duration) (tooLong bool) {
 	d := s.bounded(delay)
 	if d >= s.crawlDelay || s.teller == origin || s.teller == "" {

@@ -99,8 +99,7 @@ func (c *Crawl) LeftAlone() []LeftHost {
 	return all
 }
 
-// Waiting returns the number of hosts that have URLs to fetch now or later, or have a fetch under
-// way.
+// Waiting returns the number of hosts that have URLs to fetch now or later, or a fetch under way.
 func (c *Crawl) Waiting() int {
 	s := c.schedule
 	s.mu.Lock()

@@ -208,7 +208,7 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free records that the request of a fetch has ended, so that the host may get another request.
+// free records that a turn's request has ended, so the host may get another one.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // vacate must not find the host in a queue under an outdated key

@@ -219,8 +219,8 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 	return info.IsDir() && isStore(root, name)
 }
 
-// storeMarks are the names of files that every store contains from its creation on. A site is not
-// expected to contain all of them.
+// storeMarks are the names of files that every store contains from the start. A site is unlikely to
+// contain all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
 func isStore(root *os.Root, dir string) bool {
@@ -380,7 +380,7 @@ func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []strin
 // the "a" of a name such as "a:b" would be a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
-// listing returns a minimal Atom feed with the given links.
+// listing returns a minimal Atom feed of links.
 func listing(links []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>

@@ -32,7 +32,7 @@ func NameOf(host string) string { return "learned/" + host }
 type Book struct {
 	keeper Keeper
 	Budget bool            // whether to postpone URLs that are not worth a fetch; set before use
-	Exempt map[string]bool // hosts about which the book learns nothing, and whose URLs it does not clean; set before use
+	Exempt map[string]bool // hosts that the book learns nothing about and whose URLs it does not clean; set before use
 
 	Shared bool // whether other workers may claim a host after this one has released it; set before use
 
@@ -48,7 +48,7 @@ type Book struct {
 type entry struct {
 	site   *Host
 	kept   []byte          // the value in the keeper when it was last read or written
-	left   bool            // whether another worker may have changed the value, so that it must be read again before use
+	left   bool            // whether another worker may have changed the value, so it must be read again before use
 	dirty  bool            // whether the evidence has changed since it was last written
 	domain string          // registrable domain; "" if it has not been looked up yet
 	probed map[string]bool // URLs that cannot exist and have been requested

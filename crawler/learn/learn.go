@@ -107,7 +107,7 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
 	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views (views.go) or traps (trap.go)
-	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
+	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples; see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name; see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many

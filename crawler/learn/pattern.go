@@ -18,16 +18,16 @@ import (
 // URL and on the evidence.
 const (
 	minRow    = 8
-	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than minRow
+	rowAText  = 2    // a pattern with n URLs with new text loses its budget after n/rowAText copies in a row, if that is more than minRow
 	firstRate = 2    // at first, one in 1<<2 URLs is a sample
 	minRate   = 10   // in the end, one in 1<<10 URLs is a sample
-	maxNear   = 1000 // maximum number of near duplicates within a pattern that count as new texts
+	maxNear   = 1000 // maximum number of near duplicates within a pattern that count as new text
 )
 
 // A Pattern counts the fetched URLs of one pattern.
 type Pattern struct {
-	New    int64 `json:"new,omitempty"`    // number of URLs that gave new texts
-	Copies int64 `json:"copies,omitempty"` // number of URLs that gave known texts
+	New    int64 `json:"new,omitempty"`    // number of URLs with new text
+	Copies int64 `json:"copies,omitempty"` // number of URLs with only known text
 	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
 	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first maxNear are also counted in New, the others in Copies
 

@@ -78,8 +78,8 @@ func isDefault(leader, url string) bool {
 }
 
 // defaults returns two URLs: the probe without its replaced parameters, and the probe without any
-// parameters. If one of them has the text of the response to the probe, the server ignores values
-// that it does not know.
+// parameters. If one of them has the same text as the response to the probe, the server ignores
+// unknown values.
 func (s *Soft) defaults() (urls []string) {
 	u, from := readURL(s.Probe), readURL(s.From)
 	if len(u.params) == 0 {

@@ -291,7 +291,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	return append(shape, segment...)
 }
 
-// kinds reports whether a text contains digits, whether it contains letters or other characters
+// kinds reports whether a string contains digits, whether it contains letters or other characters
 // (except the hyphens of dates), and whether it may be a hexadecimal number.
 func kinds(s string) (digits, letters, hex bool) {
 	hex = true

@@ -22,21 +22,21 @@ import (
 //   - several of its pages share a title that several others do not have;
 //   - a revisited page has become a copy, too short, or completely different.
 //
-// A wrong reason costs one request. The response counts as a soft 404 only if several pages of the
+// A false alarm costs one request. The response counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
 // that may identify a text; see [ProbeOf]. Package ingest compares the texts.
 //
-// The evidence depends only on the records of the pages, in the order of their commits, and is
-// stored with the host. So a crawl that is restarted decides as the interrupted crawl would have.
+// The evidence depends only on the records of the pages, in commit order, and is stored with the
+// host. So a restarted crawl decides as the interrupted one would have.
 //
 // Known weaknesses: An unknown value of a parameter may select a default view or, in a list, the
 // last page. If several such URLs are linked, and the response does not name its canonical URL,
-// this view is taken for an error too. If a site shows the same page to every visitor without
-// scripts, all its pages are taken for soft 404s.
+// this view counts as an error too. If a site shows the same page to every visitor without scripts,
+// all its pages count as soft 404s.
 const (
-	several  = 4 // number of pages with the same text, leader or title that counts as evidence
-	manyThin = 8 // number of pages too short to be compared that counts as evidence
+	several  = 4 // how many pages with the same text, leader or title count as evidence
+	manyThin = 8 // how many pages too short to be compared count as evidence
 
 	maxSofts  = 128      // maximum number of patterns of a host that have evidence
 	maxProbes = 32       // maximum number of probes of a host
@@ -53,7 +53,7 @@ const SoftProblem = "soft 404"
 
 // A Soft is the evidence about how a host responds to URLs of one pattern that cannot exist.
 type Soft struct {
-	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
+	Probe  string   `json:"probe,omitempty"`  // URL that cannot exist, for the crawler to request; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which Probe was derived
 	Status int      `json:"status,omitempty"` // HTTP status of the response; 0 if there is no response yet
 	Title  string   `json:"title,omitempty"`  // title of the response
@@ -73,7 +73,7 @@ type Soft struct {
 	Titles []sameName `json:"titles,omitempty"` // titles of the pages that are not copies, latest first
 }
 
-// An alike holds a leading page and its copies within the pattern.
+// An alike is a leader with its copies within the pattern.
 type alike struct {
 	Leader string   `json:"leader"`
 	URLs   []string `json:"urls"`
@@ -264,8 +264,8 @@ func (s *Soft) suspects() (urls []string) {
 	return slices.Compact(urls)
 }
 
-// except returns the pages in the evidence, without the pages in others, their leaders, and all
-// other copies of these leaders.
+// except returns the pages in the evidence, excluding the pages in others, their leaders, and all
+// other copies of those leaders.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
 	for _, a := range s.Alike {
@@ -321,7 +321,7 @@ func (h *Host) answered(answer Soft) *Soft {
 	return s
 }
 
-// hold records pages that have the text of the response, and returns those that are soft 404s. It
+// hold records pages with the same text as the response, and returns those that are soft 404s. It
 // sets Holds when there are enough such pages.
 func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {

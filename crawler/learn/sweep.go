@@ -5,21 +5,21 @@ import "time"
 // # Fetching postponed URLs
 //
 // When nothing else is left to fetch, the crawl looks at its postponed URLs again. It fetches the
-// URLs of patterns that have their budget back. If a pattern lost its budget again, but has given
-// new texts in between, a chunk of its URLs is fetched. If the chunk gives a new text too, the next
-// chunk is twice as large. The first chunk has chunkATexts times as many URLs as the pattern needed
-// for one new text so far. Views and traps are queued in the same way, but never more than one for
-// each viewShare new texts of the host.
+// URLs of patterns that have regained their budget. If a pattern lost its budget again but gave new
+// text in between, a chunk of its URLs is fetched. If the chunk gives new text too, the next chunk
+// is twice as large. The first chunk has chunkATexts times as many URLs as the pattern has needed
+// so far for one page with new text. Views and traps are queued the same way, but never more than
+// one for each viewShare of the host's pages with new text.
 //
-// A pattern that never gave a second text may have had unlucky samples. So one chunk of its URLs is
-// fetched; these are called last samples. Their number is 1/lastShare of the number of new texts of
-// the host, and its patterns share them equally. All other URLs stay postponed.
+// A pattern that never gave a second new page may have had unlucky samples. So one chunk of its
+// URLs is fetched; these are called last samples. Their number is 1/lastShare of the number of the
+// host's pages with new text, and its patterns share them equally. All other URLs stay postponed.
 const (
 	minChunk    = 16
 	chunkATexts = 4
-	maxDoubled  = 10 // maximum number of times that the size of the chunks is doubled
-	lastShare   = 5  // number of new texts of the host for each last sample
-	viewShare   = 2  // number of new texts of the host for each view or trap that is fetched
+	maxDoubled  = 10 // maximum number of times that the chunk size is doubled
+	lastShare   = 5  // number of the host's pages with new text for each last sample
+	viewShare   = 2  // number of the host's pages with new text for each view or trap that is fetched
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
@@ -73,9 +73,9 @@ func (s *Sweep) Size(a Advice) int {
 	return int((s.last + s.lasts - 1) / s.lasts)
 }
 
-// givesTexts reports whether a pattern has given a new text since a chunk of its URLs was last
-// queued. The pattern must have given at least two new texts in total, because the first page of
-// any pattern may be new.
+// givesTexts reports whether a pattern has given a page with new text since a chunk of its URLs was
+// last queued. The pattern must have given at least two such pages in total, because the first page
+// of any pattern may be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
 // Queued records that a chunk of postponed URLs with this advice was queued. The argument chunk is

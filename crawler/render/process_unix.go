@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// alone makes a browser start in a process group of its own. If this process ends, the pipe to the
+// alone makes a browser start in its own process group. If this process ends, the pipe to the
 // browser is closed, and the browser ends too.
 func alone(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 

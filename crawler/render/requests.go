@@ -120,8 +120,8 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports whether the page can do without the response to a request. This is the case for
-// prefetch requests, and for event streams, which never end.
+// isAside reports whether the page can do without the response to a request. This is true of
+// prefetch requests, and of event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {
 		switch http.CanonicalHeaderKey(name) {

@@ -22,7 +22,7 @@ type tab struct {
 	page  Page
 	fetch Fetch
 
-	ctx      context.Context // context of the page's requests
+	ctx      context.Context // context for the page's requests
 	context  string          // id of the browser context
 	target   string          // id of the tab, which is also the id of its main frame
 	session  string
@@ -33,7 +33,7 @@ type tab struct {
 	loaded  bool  // guarded by mu
 	crashed bool  // guarded by mu
 	started bool  // guarded by mu: the browser has requested the page itself
-	open    int   // guarded by mu: number of requests that wait for a response
+	open    int   // guarded by mu: number of requests waiting for a response
 	asked   int   // guarded by mu: number of requests that were passed to the caller
 	bytes   int64 // guarded by mu: total size of the responses
 	goes    string
@@ -156,7 +156,7 @@ var quietScript = `new Promise(done => {
 // It returns false if the page's time runs out first.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
-	var answer chan error // receives the result of the script that waits in the page; nil if none is running
+	var answer chan error // receives the result of the script waiting in the page; nil if none is running
 	var asked int
 	last := time.Now()
 	for range time.Tick(tick) {

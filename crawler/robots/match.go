@@ -84,8 +84,8 @@ func newTarget(rawURL string) target {
 
 // pattern is a rule's path, split at its wildcards.
 type pattern struct {
-	first  string   // the URL must start with this text
-	rest   []string // texts that must follow in this order, with any text before each of them
+	first  string   // the URL must start with this string
+	rest   []string // strings that must follow in this order, with any text before each
 	closed bool     // the URL must end where the pattern ends, because the rule ends with $
 }
 

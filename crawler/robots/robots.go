@@ -180,7 +180,7 @@ func cut(body []byte) string {
 	if len(body) <= MaxBytes {
 		return string(body)
 	}
-	text := string(body[:MaxBytes+1]) // one byte more, which may be the line break after the last line
+	text := string(body[:MaxBytes+1]) // one more byte, which may be the line break after the last line
 	return text[:strings.LastIndexAny(text, "\r\n")+1]
 }
 

@@ -32,7 +32,7 @@ var grammars = map[string]grammar{
 
 type list struct {
 	grammar
-	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list have it too
+	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list share it
 	open   []string // names of the open elements, without the prefix
 
 	entry Entry

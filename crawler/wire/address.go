@@ -125,8 +125,8 @@ type dialer struct {
 
 // A seedHost is the host of a seed. The user may mean a host on the local network, so the first
 // look-up decides: if all addresses of the host are special, it may have special addresses from
-// then on. If the name first has a public address, and later one on the local network, the
-// connection to the latter is refused.
+// then on. If the name first has a public address and later one on the local network, connections
+// to the local address are refused.
 type seedHost struct {
 	mu      sync.Mutex
 	decided bool // guarded by mu: the first look-up has been made

@@ -24,8 +24,8 @@ import (
 // hosts.
 //
 // Known weaknesses: Only the final size of a body is counted. While a body is read, its buffer can
-// take up to twice that size in addition. The memory for parsing a page is not counted here. The
-// parser reserves it, and if there is too little, the workers wait, and then the fetches wait too.
+// take up to twice that size in addition. The memory for parsing a page is not counted here, because
+// the parser reserves it. If there is too little, the workers wait, and then the fetches wait too.
 
 const roomStep = 64 << 10 // number of bytes by which a share grows
 

@@ -42,8 +42,8 @@ const (
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
-	Request *http.Request // the request that is sent; see [NewRequest]
-	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
+	Request *http.Request // the request to send; see [NewRequest]
+	Limit   int64         // the decoded body of a page is cut after this many bytes; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 
 	Status  int

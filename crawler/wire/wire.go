@@ -150,7 +150,7 @@ type attempt struct {
 	repeated bool  // guarded by mu: net/http was about to send the request a second time
 }
 
-// watch returns an attempt, and the request to be made with it. The attempt must be ended.
+// watch returns an attempt, and the request to make with it. The caller must end the attempt.
 func watch(r *http.Request) (*attempt, *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	a := &attempt{cancel: cancel}
