@@ -140,8 +140,8 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 }
 
 // othersDue reports whether an unclaimed host is due, according to the frontier's last report, and
-// may have to wait for this schedule. If there are other workers, they can claim the host, so the
-// result is false unless this schedule has claimed maxHeld hosts.
+// may have to wait for this schedule. If there are other workers, they can claim the host, so
+// othersDue returns false unless this schedule has claimed maxHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
 	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= maxHeld)
 }

@@ -25,8 +25,8 @@ import (
 const (
 	numberHeader = "Skink-Exchange"
 
-	// answeredKey is the key in a request's Colly context for the callback that is called when a
-	// response has arrived.
+	// answeredKey is the key of a callback in a request's Colly context. The callback is called
+	// when a response has arrived.
 	answeredKey = "answered"
 
 	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because

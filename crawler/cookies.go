@@ -110,8 +110,8 @@ func (c *Crawl) Cookies() []KeptCookie {
 	return slices.Collect(maps.Values(c.cookies.set))
 }
 
-// load puts the cookies of a host's settings into the jar. It ignores cookies for hosts that the
-// pattern of the settings does not match.
+// load puts the cookies from a host's settings into the jar. It ignores cookies for hosts that do
+// not match the settings' pattern.
 func (s *cookieStore) load(h access.Host) {
 	for _, c := range h.Cookies {
 		c := *c

@@ -365,8 +365,8 @@ func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)
 	return a, err
 }
 
-// isKept reports whether a response may be reused for other pages. This is the case if
-// Cache-Control does not forbid it, and the response is not a temporary failure of the server.
+// isKept reports whether a response may be reused for other pages. It may not if Cache-Control
+// forbids it, or if the response is a temporary server failure.
 func isKept(a *render.Answer) bool {
 	control := strings.ToLower(a.Header.Get("Cache-Control"))
 	return a.Status < 500 && a.Status != http.StatusTooManyRequests &&

@@ -24,7 +24,7 @@ type Handler interface {
 // fetched or processed. So all earlier pages of the host have been handled by then.
 const lookAgainPriority = 96
 
-// ErrLookAgain is the error of a [Handler] that cannot judge a page before it has seen other pages
+// ErrLookAgain is returned by a [Handler] that cannot judge a page before it has seen other pages
 // of the host. The URL is put at the end of its host's queue and fetched again.
 var ErrLookAgain = errors.New("the page cannot be judged until other pages of its host have been judged: fetch it again later")
 
@@ -38,9 +38,9 @@ type Leaver interface {
 // A Prober is a [Handler] that needs to know how hosts respond to URLs that cannot exist. For
 // example, it can then recognize error pages that have status 200.
 type Prober interface {
-	// Probe is called after the page at url was handled. It returns a URL of the same host that
-	// cannot exist and should be requested, or "" if there is none. A URL outside the scope is not
-	// requested.
+	// Probe is called after the page at url has been handled. It returns a URL of the same host
+	// that cannot exist and should be requested, or "" if there is none. A URL outside the scope is
+	// not requested.
 	Probe(ctx context.Context, url string) (string, error)
 
 	// Probed is called with the result of fetching a URL that Probe returned.

@@ -35,9 +35,9 @@ type host struct {
 
 	located bool     // the host's name has been looked up in the DNS
 	at      *address // nil if the address is unknown or not needed
-	parked  bool     // the host waits until a request to its IP address ends
+	parked  bool     // the host is waiting for a request to its IP address to end
 
-	spot priority.Spot[*host] // position in the queue in which the host waits
+	spot priority.Spot[*host] // position in the queue where the host is waiting
 }
 
 // A supply says whether the frontier is known to have more URLs of a host than are in memory.

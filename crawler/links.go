@@ -16,8 +16,8 @@ import (
 // Otherwise it is listed in Beyond, because it is outside the scope, or too many links away from a
 // seed. So code that reads pages needs no scope, and the scope needs no pages.
 
-// Leads holds the URLs to which one page leads. They are stored together with the page, by Commit
-// of a store or by End of a [frontier.Memory]. Leads is not safe for concurrent use.
+// Leads holds the URLs to which one page leads. They are stored together with the page, by a
+// store's Commit method or a [frontier.Memory]'s End method. Leads is not safe for concurrent use.
 type Leads struct {
 	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
 	Beyond []string        // canonical URLs outside the crawl, without duplicates
@@ -38,7 +38,7 @@ type Target struct {
 	First int    // index in Targets of the first target with the same URL; -1 if the URL is empty or the page's own
 }
 
-// Links holds the links of a document as they are written in the document.
+// Links holds the links of a document, as written in the document.
 type Links struct {
 	Base  string                  // href of the document's <base>; "" means none
 	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none

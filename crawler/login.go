@@ -29,11 +29,11 @@ import (
 // 401 or 403, or redirects to the login page, the session is lost. The login is then repeated, and
 // the page is fetched again.
 //
-// The user has chosen the login page, so robots.txt is not applied to it. The delay of the host
-// applies to all requests of a login. None of them is archived, because they contain the password.
+// The user has chosen the login page, so robots.txt is not applied to it. The host's delay applies
+// to all requests of a login. None of them is archived, because they contain the password.
 //
-// The fields are sent only to hosts that the pattern of the settings matches, or to the host of the
-// login page. If the login page has an https URL, they are sent only with https.
+// The fields are sent only to hosts that match the settings' pattern, or to the host of the login
+// page. If the login page has an https URL, they are sent only with https.
 
 const (
 	loginHops  = 10      // maximum number of requests to fetch the login page, including redirects; the same limit applies to submitting the form
@@ -255,7 +255,7 @@ func (f *fetcher) loginRequest(ctx context.Context, method, to string, values ur
 }
 
 type form struct {
-	action string // URL to which the form is sent, as written; "" means the URL of the page
+	action string // URL to which the form is submitted, as written; "" means the URL of the page
 	post   bool
 	values url.Values
 }

@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// logoutWords are parts of URLs that show that a request ends a session or deletes something. They
+// logoutWords are parts of URLs showing that a request ends a session or deletes something. They
 // were chosen from the URLs of WordPress (action=logout), MediaWiki (Special:UserLogout), Django,
 // phpBB (mode=logout), Drupal (user/logout), Confluence (logout.action) and mailing lists.
 var logoutWords = []string{

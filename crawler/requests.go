@@ -35,7 +35,7 @@ func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	})
 }
 
-// robotsBegin records that a request for robots.txt starts, so that the next request to the host
+// robotsBegin records that a request for robots.txt has started, so the next request to the host
 // waits for its delay.
 func (s *schedule) robotsBegin(name string) {
 	s.mu.Lock()

@@ -20,8 +20,8 @@ const searchEngine = "Googlebot"
 // permit returns the permission that robots.txt gives for the URL of a turn (the fetch of one URL).
 // It fails only if ctx ends.
 //
-// The cache would keep a failure for ten minutes. But the URL is tried again after the back-off of
-// its host. If robots.txt were not requested again then, a short outage would use up all tries of a
+// The cache would keep a failure for ten minutes. But the URL is tried again after its host's
+// back-off. If robots.txt were not requested again then, a short outage would use up all tries of a
 // site's only seed. So permit removes a transient failure from the cache, and only the schedule
 // decides when the host gets the next request.
 func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
@@ -132,7 +132,7 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	return f.exchange(ctx, robotsURL, f.robotsHeader, robots.MaxBytes+1, clock)
 }
 
-// robotsBusy means that the response for robots.txt has an error status and a Retry-After header.
+// robotsBusy means that the robots.txt response has an error status and a Retry-After header.
 type robotsBusy struct {
 	status     int
 	retryAfter string

@@ -11,7 +11,7 @@ import (
 	"skink/crawler/robots"
 )
 
-// These constants define how long a response for robots.txt is valid (RFC 9309, sections 2.4 and
+// These constants define how long a robots.txt response is valid (RFC 9309, sections 2.4 and
 // 2.3.1.4), and limit the cache. The RFC also allows a crawler to use Cache-Control, and to treat a
 // file as missing after it has been unreachable for thirty days. This cache does neither: nothing
 // is fetched from the site until the file can be read.
@@ -65,7 +65,7 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	return nil, false, robotsStatus(status)
 }
 
-// robotsStatus means that the response for robots.txt has a status that leaves the rules unknown.
+// robotsStatus means that the robots.txt response has a status that leaves the rules unknown.
 type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }

@@ -112,8 +112,8 @@ func (s *standing) rest() time.Duration {
 // rested returns the time at which the host may get its next request.
 func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
 
-// ask sets the time of the host's last request. The beginning of the response to an earlier request
-// no longer changes this time.
+// ask sets the time of the host's last request. The start of a response to an earlier request no
+// longer changes this time.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 
 // sent records that the request with the given number was sent, and estimates when it arrives at

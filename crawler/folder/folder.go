@@ -74,10 +74,10 @@ func labelOf(dir string) string {
 	return label
 }
 
-// Sites returns the folders with their host names, in the given order. A host name is the last part
-// of the folder's path in lower-case letters, digits and single hyphens, below .localhost. If that
-// part has no letters or digits, the name is "folder.localhost". The second folder with the same
-// name gets -2, and so on. A folder that is given twice is returned once.
+// Sites returns the folders with their host names, in the order of dirs. A host name is the last
+// part of the folder's path in lower-case letters, digits and single hyphens, below .localhost. If
+// that part has no letters or digits, the name is "folder.localhost". The second folder with the
+// same name gets -2, and so on. A folder that is listed twice is returned once.
 func Sites(dirs []string) []Site {
 	var sites []Site
 	for _, dir := range dirs {
@@ -414,7 +414,7 @@ func fileType(name string, f io.ReadSeeker) string {
 	}
 	t := mime.TypeByExtension(ext)
 	if t == "" {
-		head := make([]byte, 512) // DetectContentType looks at no more
+		head := make([]byte, 512) // DetectContentType considers at most 512 bytes
 		n, _ := io.ReadFull(f, head)
 		t = http.DetectContentType(head[:n])
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -23,9 +23,9 @@ func NameOf(host string) string { return "learned/" + host }
 // A Book holds the evidence about all hosts of a crawl. It reads the evidence about a host from its
 // keeper on first use, and Sync writes the changes back. Its methods are safe for concurrent use.
 //
-// If several workers share a store, only the worker that has claimed a host uses its book for this
-// host. HandOver writes the evidence before the worker releases the host, so that the next worker
-// can read it. A book never overwrites a value that changed in the keeper after the book's last
+// If several workers share a store, only the worker that has claimed a host uses its book for that
+// host. HandOver writes the evidence before the worker releases the host, so the next worker can
+// read it. A book never overwrites a value that changed in the keeper after the book's last
 // read. A value changes if the host was given to another worker because this one seemed dead, or if
 // the evidence was deleted. The book then drops its unwritten evidence about the host, and reads
 // the value again.
@@ -146,8 +146,8 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	return a, nil
 }
 
-// Sweep returns a Sweep of a host, which decides about its postponed URLs; see [Host.Sweep]. The
-// caller must not call Judged for the host while it uses the Sweep.
+// Sweep returns a Sweep for the postponed URLs of a host; see [Host.Sweep]. The caller must not
+// call Judged for the host while it uses the Sweep.
 func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -226,7 +226,7 @@ type news struct {
 	value []byte
 }
 
-// news returns the values that must be written to the keeper, by host. If the evidence takes too
+// news returns the values that must be written to the keeper, by host. If the evidence uses too
 // much memory, news removes the hosts that have not changed.
 func (b *Book) news() map[string]news {
 	b.mu.Lock()

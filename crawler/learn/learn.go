@@ -10,13 +10,13 @@
 //   - A decision depends only on the URL and on the evidence, and the evidence only on the records
 //     of the pages. So a crawl that was killed decides the same way when it resumes.
 //   - Nothing is dropped. A postponed URL is fetched in the same run while its pattern gives new
-//     texts, and otherwise with --budget off.
+//     text, and otherwise with --budget off.
 //
-// The evidence about a pattern (shape.go) has two counts: the fetched URLs that gave new texts, and
+// The evidence about a pattern (shape.go) has two counts: the fetched URLs that gave new text, and
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
-// samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives a
-// new text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on
+// samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives new
+// text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on
 // without end need less evidence (trap.go). The idea of mining likely rules and validating them by
 // fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their
 // rules rewrite URLs; this package only postpones them.
@@ -32,10 +32,10 @@
 // The evidence is stored as JSON, for the next crawl of the host. The package does not read the
 // clock.
 //
-// Known weaknesses: A few pages with new texts among many copies of one pattern may be postponed,
+// Known weaknesses: A few pages with new text among many copies of one pattern may be postponed,
 // because no sample is one of them. Endless pages that always have new text are not recognized,
 // unless their URLs have the form of a trap. Redirects, errors, and files that are not copies are
-// not evidence, however many there are. A list counts as a new text when the extraction splits it
+// not evidence, however many there are. A list counts as new text when the extraction splits it
 // into different lines than before.
 package learn
 
@@ -215,7 +215,7 @@ func (h *Host) count(a *address, v *Verdict) {
 			o = nearText
 		}
 	case v.File:
-		return // a file that differs from others counts neither as a new text nor as a copy
+		return // a file that differs from others counts neither as new text nor as a copy
 	case v.Leader != "":
 		o = nearText
 	}

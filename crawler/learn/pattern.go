@@ -9,10 +9,10 @@ import (
 // # When URLs are postponed
 //
 // A pattern loses its budget if many fetches in a row give only copies: at least minRow, and at
-// least half as many as the earlier fetches that gave a new text. From then on, the URLs of the
+// least half as many as the earlier fetches that gave new text. From then on, the URLs of the
 // pattern are postponed, except for samples. The samples are a quarter of the URLs at first. Their
 // share is halved after each minRow samples that were copies, down to one in 1,024. After a fetch
-// that gives a new text, the pattern gets its budget back.
+// that gives new text, the pattern gets its budget back.
 //
 // The hash of a URL decides whether it is a sample. So the decision about a URL depends only on the
 // URL and on the evidence.
@@ -116,11 +116,11 @@ func (h *Host) pattern(name []byte) *Pattern {
 	return p
 }
 
-// spent returns the pattern because of which a URL is postponed, and the rate of its samples. The
+// spent returns the pattern that causes a URL to be postponed, and the rate of its samples. The
 // pattern is "" if the URL is not postponed. The finest pattern with evidence decides. Evidence is
-// either enough copies in a row, or two new texts. One new text is not evidence, because the first
-// page of any pattern may be new. If the URL is postponed, spent returns the coarsest pattern that
-// gave no more new texts than the finest.
+// either enough copies in a row, or two pages with new text. One such page is not evidence, because
+// the first page of any pattern may be new. If the URL is postponed, spent returns the coarsest
+// pattern that gave no more new pages than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {
 	if h.Rows == 0 {
 		return "", 0

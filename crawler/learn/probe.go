@@ -45,8 +45,8 @@ func ProbeOf(urls, others []string) string {
 	return base.String()
 }
 
-// tied reports whether URLs share a part that may identify their text. This is a part that varies
-// within the pattern and that no URL in others has.
+// tied reports whether URLs share a part that may identify their text. Such a part varies within
+// the pattern, and no URL in others has it.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -152,7 +152,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 	return slices.Contains(other.params, u.params[i-len(u.segments)])
 }
 
-// varying returns the numbers of the parts of u that are not the same in all URLs.
+// varying returns the indexes of the parts of u that are not the same in all URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)

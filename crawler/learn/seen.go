@@ -21,8 +21,8 @@ import (
 // hash- and space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a
 // filter is one read. When a filter is full, the next has four times its size ("Scalable Bloom
 // Filters", Almeida et al. 2007), up to largestFilter. If there are more than maxFilters, the
-// oldest is dropped. On a large host, about 2% of the new lines are mistaken for known ones. Isolated
-// errors do no harm, because a pattern loses its budget only after many copies in a row.
+// oldest is dropped. On a large host, about 2% of the new lines are mistaken for known ones.
+// Isolated errors do no harm, because a pattern loses its budget only after many copies in a row.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes

@@ -35,7 +35,7 @@ type address struct {
 	url   string
 	path  string
 	query query
-	asks  bool // whether the URL has a question mark, perhaps with an empty query
+	asks  bool // whether the URL has a question mark, even if the query is empty
 
 	shape, names string // the results of general; empty before its first call
 }

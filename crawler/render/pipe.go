@@ -61,7 +61,7 @@ type pipe struct {
 	handlers map[string]handler     // guarded by mu: by session
 }
 
-// newPipe also starts a goroutine that reads from the browser.
+// newPipe returns a pipe, and starts a goroutine that reads from the browser.
 func newPipe(in io.Reader, out *os.File) *pipe {
 	p := &pipe{out: out, gone: make(chan struct{}), waiting: map[int64]chan message{}, handlers: map[string]handler{}}
 	go func() {

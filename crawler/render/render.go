@@ -170,8 +170,8 @@ func (b *Browser) Draw(ctx context.Context, page Page, fetch Fetch) (*Drawing, e
 
 type instance struct {
 	process *process
-	open    int // guarded by Browser.mu: number of pages that are being rendered
-	drawn   int // guarded by Browser.mu: number of pages that were rendered
+	open    int // guarded by Browser.mu: number of pages being rendered
+	drawn   int // guarded by Browser.mu: number of pages rendered so far
 }
 
 // maxDrawn is the number of pages that one browser process renders before it is replaced, because

@@ -237,7 +237,7 @@ func (t *tab) html() ([]byte, error) {
 	return []byte(*html), nil
 }
 
-// evaluate runs a script in the page and decodes its value. The script runs in a world of its own,
+// evaluate runs a script in the page and decodes its value. The script runs in an isolated world,
 // so the page's scripts cannot change the functions that it uses.
 func (t *tab) evaluate(ctx context.Context, script string, value any) error {
 	var world struct{ ExecutionContextID int }

@@ -5,9 +5,9 @@ import "strings"
 // # Matching in robots.txt
 //
 // A rule is compared with the path and query of a URL, octet by octet from the first one. It
-// matches if all its octets are equal (RFC 9309, section 2.2.2). "*" stands for any octets or none,
-// and "$" at the end of a rule for the end of the URL (2.2.3). Rules and URLs are first converted
-// to a common form:
+// matches if all its octets are equal (RFC 9309, section 2.2.2). "*" matches any octets or none,
+// and "$" at the end of a rule matches the end of the URL (2.2.3). Rules and URLs are first
+// converted to a common form:
 //
 //   - Octets beyond ASCII, and octets that no URL may contain, become %XX.
 //   - %XX of an unreserved character becomes the character. Any other %XX is kept, in upper case,

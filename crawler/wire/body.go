@@ -204,7 +204,7 @@ const AcceptEncoding = "gzip, deflate, br, zstd"
 
 func nothing() {}
 
-// startsWith reports whether the next bytes of r are a magic number. It ignores an error of r,
+// startsWith reports whether the next bytes of r are a magic number. It ignores an error from r,
 // because the next read returns the error again.
 func startsWith(r *bufio.Reader, magic string) bool {
 	head, _ := r.Peek(len(magic))

@@ -43,7 +43,7 @@ type Proxies interface {
 // A ProxyError means that a proxy did not answer, or refused a connection. It never contains a
 // password.
 type ProxyError struct {
-	Proxy string // URL of the proxy, without user and password
+	Proxy string // URL of the proxy, without user name and password
 	Err   error
 }
 

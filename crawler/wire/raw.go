@@ -171,8 +171,7 @@ func headEnd(b []byte, start int) int {
 	return -1
 }
 
-// isInterim reports whether a head belongs to an interim response, after which another head
-// follows.
+// isInterim reports whether a head belongs to an interim response, which another head follows.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))

@@ -24,8 +24,8 @@ import (
 // hosts.
 //
 // Known weaknesses: Only the final size of a body is counted. While a body is read, its buffer can
-// take up to twice that size in addition. The memory for parsing a page is not counted here, because
-// the parser reserves it. If there is too little, the workers wait, and then the fetches wait too.
+// take up to twice that size in addition. The memory for parsing a page is not counted here; the
+// parser reserves it. If there is too little, the workers wait, and then the fetches wait too.
 
 const roomStep = 64 << 10 // number of bytes by which a share grows
 
@@ -161,7 +161,7 @@ func (r *sharing) Read(p []byte) (int, error) {
 // Rooms are the two rooms of a crawl: one for quick hosts, and one for all other hosts.
 type Rooms [2]room
 
-// NewRooms divides the given number of bytes equally between two rooms.
+// NewRooms divides a number of bytes equally between two rooms.
 func NewRooms(bytes int64) *Rooms {
 	return &Rooms{{limit: bytes / 2}, {limit: bytes / 2}}
 }

@@ -57,7 +57,7 @@ type wire struct {
 	net.Conn
 
 	mu      sync.Mutex
-	written int64 // guarded by mu: number of bytes that were written, or are being written
+	written int64 // guarded by mu: number of bytes written or being written
 	left    int64 // guarded by mu: number of bytes that may still be received
 	open    int64 // guarded by mu: number of exchanges that have begun but not ended
 	flooded bool  // guarded by mu
