@@ -101,9 +101,9 @@ func (c *capacity) begin(of pace) {
 }
 
 // room returns the number of URLs that this worker may fetch and process at once without exceeding
-// Options.MaxPages and MaxBytes. Each of several workers has an equal share of the pages that
-// remain, rounded up. So the workers together may exceed MaxPages by one page each, plus pages of
-// other workers that have not been counted yet.
+// Options.MaxPages and MaxBytes. Each of several workers has an equal share of the remaining pages,
+// rounded up. So the workers together may exceed MaxPages by one page each, plus pages of other
+// workers that have not been counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.hasAllBytes():

@@ -77,7 +77,7 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	return s, nil
 }
 
-// restore puts a cookie of an earlier run into the jar, unless it has expired.
+// restore puts a cookie from an earlier run into the jar, unless it has expired.
 func (s *cookieStore) restore(k KeptCookie) {
 	u, err := url.Parse(k.URL)
 	c, cookieErr := http.ParseSetCookie(k.Cookie)

@@ -32,10 +32,10 @@ import (
 // tabs.
 //
 // The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
-// delay of each host, the limit on simultaneous requests, the check of addresses, the size limits
-// and the archive apply to them. These requests take precedence over other requests to their host.
-// With a delay of a second, a page that needs ten files takes ten seconds. Responses are cached for
-// a while, so that the scripts of an application are fetched once and not for each page.
+// delay of each host, the limit on simultaneous requests, the address checks, the size limits and
+// the archive apply to them. These requests take precedence over other requests to their host. With
+// a delay of a second, a page that needs ten files takes ten seconds. Responses are cached for a
+// while, so the scripts of an application are fetched only once, not for each page.
 //
 // Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered
 // page even from a host that another worker has claimed. Options.PerIP does not count these

@@ -32,8 +32,8 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	return url, nil
 }
 
-// probed gives the handler the response for a URL that cannot exist. The handler may put pages of
-// the host back into the frontier, so the outcome contains the host.
+// probed gives the handler the result of fetching a URL that cannot exist. The handler may put
+// pages of the host back into the frontier, so the outcome contains the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)

@@ -42,9 +42,9 @@ func (e *robotsUnreachableError) Error() string {
 
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
-// robotsFor returns the rules that follow from the response for robots.txt (RFC 9309, section
-// 2.3.1). The result found reports whether the site has a robots.txt. An error means that the rules
-// are unknown, and nothing is allowed.
+// robotsFor returns the rules that follow from a robots.txt response (RFC 9309, section 2.3.1). The
+// result found reports whether the site has a robots.txt. An error means that the rules are
+// unknown, and nothing is allowed.
 //
 //   - 2xx: The body is parsed, whatever it contains.
 //   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so

@@ -144,7 +144,7 @@ func (s *schedule) sweep() {
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if !full {
-		h.parked = false // vacate will skip the entry of the host
+		h.parked = false // vacate will skip the host's entry
 	}
 	switch {
 	case !h.askable():
@@ -158,7 +158,7 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next, because another fetch may now be able to begin.
+// changed wakes the goroutine waiting in next, because another fetch may now be able to begin.
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})

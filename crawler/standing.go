@@ -116,8 +116,8 @@ func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.res
 // longer changes this time.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 
-// sent records that the request with the given number was sent, and estimates when it arrives at
-// the host.
+// sent records that the request with this number was sent, and estimates when it will arrive at the
+// host.
 func (s *standing) sent(number int) {
 	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, maxOnTheWay)), number
 }

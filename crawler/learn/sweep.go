@@ -38,8 +38,8 @@ func (h *Host) Sweep() *Sweep {
 }
 
 // Look returns the advice about a postponed URL. If the advice has no Rule, the URL should be
-// fetched. If the host has no URL without a Rule, a chunk of URLs with the same advice may be
-// fetched instead. Look returns the size of the chunk, which Size may reduce later.
+// fetched. If the advice about every URL of the host has a Rule, a chunk of URLs with the same
+// advice may be fetched instead. Look returns the size of the chunk, which Size may reduce later.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0

@@ -57,7 +57,7 @@ type pipe struct {
 
 	mu       sync.Mutex
 	last     int64                  // guarded by mu: number of the last command
-	waiting  map[int64]chan message // guarded by mu: channels for the replies, by the number of the command
+	waiting  map[int64]chan message // guarded by mu: channels for the replies, by command number
 	handlers map[string]handler     // guarded by mu: by session
 }
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone makes a browser start in a process group of its own, and end with this process.
+// alone makes a browser start in its own process group, and end with this process.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

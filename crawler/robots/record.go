@@ -41,8 +41,8 @@ func record(line string) (name, value string) {
 	return nameOf(strings.Trim(name, " \t"), true), strings.Trim(value, " \t")
 }
 
-// nameOf returns the name of the record that begins with the given word, or "" if there is none.
-// The argument colon is true if a colon follows the word.
+// nameOf returns the name of the record that begins with word, or "" if there is none. The argument
+// colon is true if a colon follows the word.
 func nameOf(word string, colon bool) string {
 	word = strings.ToLower(word)
 	for _, n := range names {

@@ -30,7 +30,7 @@ type piece struct {
 type markup struct {
 	in     *bufio.Reader
 	keep   bytes.Buffer
-	inText bool // the file ended inside a text, which may be incomplete
+	inText bool // the file ended in the middle of text, which may be incomplete
 }
 
 func (m *markup) next() (piece, error) {
