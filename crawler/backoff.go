@@ -110,8 +110,8 @@ func (s *standing) backOff() time.Duration {
 	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
 }
 
-// blameless reports whether a transient problem concerns only this page and not the host. This is
-// the case for status 500, and if the host has answered other requests since the URL last failed.
+// blameless reports whether a transient problem concerns only this page and not the host. It does
+// if the status is 500, or if the host has answered other requests since the URL last failed.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:

@@ -32,7 +32,7 @@ type fetcher struct {
 	cookies *cookieStore // nil means that no cookies are kept
 
 	secureMu sync.Mutex
-	secure   map[string]bool // guarded by secureMu: names of hosts with settings of their own to which an https request was made, or that have an https seed
+	secure   map[string]bool // guarded by secureMu: names of hosts with their own settings that have an https seed or have received an https request
 }
 
 // newFetcher returns a fetcher, and starts the server for opt.Folders. The caller must close the

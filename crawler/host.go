@@ -103,7 +103,7 @@ func (h *host) mustTake() bool {
 	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
 }
 
-// found records that URLs of the host may have been added to the frontier, at the given depth.
+// found records that URLs of the host may have been added to the frontier at this depth.
 func (h *host) found(depth int) {
 	if h.supply == dry && !h.taking || depth < h.depth {
 		h.depth = depth

@@ -12,9 +12,9 @@ import (
 	"skink/crawler/wire"
 )
 
-// request returns a request for a canonical URL with the given header, which it does not change. It
-// adds the user's settings for the URL's host, such as a password. Each redirect needs a request of
-// its own, so a host never gets a password or cookie for another host.
+// request returns a request for a canonical URL with the fields of header, which it does not
+// change. It adds the user's settings for the URL's host, such as a password. Each redirect needs
+// its own request, so a host never gets a password or cookie for another host.
 func (f *fetcher) request(ctx context.Context, method, rawURL string, header http.Header) (*http.Request, error) {
 	r, err := wire.NewRequest(ctx, rawURL, header)
 	if err != nil {

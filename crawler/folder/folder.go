@@ -142,7 +142,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	return s, nil
 }
 
-// Serves reports whether the server is responsible for the given host and port.
+// Serves reports whether the server is responsible for the host and port in address.
 func (s *Server) Serves(address string) bool {
 	if s == nil {
 		return false

@@ -54,14 +54,14 @@ type entry struct {
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// maxHeld limits the memory for evidence, in bytes. If it takes more, Sync removes the hosts that
+// maxHeld limits the memory for evidence, in bytes. Above the limit, Sync removes the hosts that
 // have not changed since the last Sync. The evidence about a host takes up to half a megabyte, half
 // of it for the value in the keeper.
 const maxHeld = 64 << 20
 
 const entrySize = 1 << 10 // memory of an entry without the evidence, in bytes
 
-// NewBook returns a book that uses the given keeper.
+// NewBook returns a book that uses keeper.
 func NewBook(keeper Keeper) *Book {
 	return &Book{keeper: keeper, Budget: true, hosts: map[string]*entry{}}
 }

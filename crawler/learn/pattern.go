@@ -41,8 +41,8 @@ func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 // result is never below least.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
-// spent reports whether the URLs of a pattern are postponed, after too many copies in a row. The
-// limit is never below least.
+// spent reports whether the URLs of a pattern are postponed because of too many copies in a row.
+// The limit is never below least.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.

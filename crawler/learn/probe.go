@@ -12,12 +12,12 @@ import (
 // a program that expects a number responds differently to a word. The same URLs always give the
 // same result.
 //
-// The URLs in others are pages of the pattern with other texts. ProbeOf must not keep a part of the
+// The URLs in others are pages of the pattern with other text. ProbeOf must not keep a part of the
 // URL that alone identifies the text. For example, /item/17/red and /item/17/blue may be one page
 // because only the 17 counts, and then /item/17/nonsense shows that page too. So each part that is
-// kept must differ among the URLs, or also occur in one of the others. A parameter may also be one
-// that changes nothing, so parameters are replaced only if one of the others has the same path.
-// ProbeOf returns "" if these conditions are not met.
+// kept must differ among the URLs, or also occur in one of the others. A parameter may also have no
+// effect, so parameters are replaced only if one of the others has the same path. ProbeOf returns
+// "" if these conditions are not met.
 func ProbeOf(urls, others []string) string {
 	if len(urls) == 0 || tied(urls, others) {
 		return ""

@@ -88,7 +88,7 @@ type sameName struct {
 // Says reports whether the response to the probe is a page with text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page with the text of the response is a soft 404. If the page had a
+// HoldsFor reports whether a page with the same text as the response is a soft 404. If the page had
 // different text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
