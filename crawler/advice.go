@@ -23,8 +23,8 @@ type Advisor interface {
 }
 
 // Postponed URLs that are queued again have one of these priorities. A URL with AskedPriority may
-// be postponed once more. A URL with PutBackPriority is fetched in any case, after all other URLs
-// of its host.
+// be postponed once more. A URL with PutBackPriority is always fetched, after all other URLs of its
+// host.
 const (
 	AskedPriority   = 1
 	PutBackPriority = 64

@@ -222,7 +222,7 @@ func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 }
 
 // leadsBack follows a redirect from one URL to another, and further redirects within the host. It
-// reports whether they lead back to the first URL. It obeys robots.txt and the delay of the host.
+// reports whether they lead back to the first URL. It obeys robots.txt and the host's delay.
 func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	host := frontier.HostOf(from)
 	for range wallHops {

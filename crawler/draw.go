@@ -326,7 +326,7 @@ func partKey(url string, header http.Header) string {
 }
 
 // get returns the cached response for key. If there is none, it calls fetch, or waits for another
-// call of get that is already fetching it.
+// call to get that is already fetching it.
 func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()

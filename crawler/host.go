@@ -81,8 +81,8 @@ func (h *host) finished() bool {
 	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
 }
 
-// onlyRequisites reports whether a page limit has been reached, so that the host gets only requests
-// for the requisites of pages that were fetched.
+// onlyRequisites reports whether a page limit has been reached, so the host gets only requests for
+// the requisites of fetched pages.
 func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
 
 func (h *host) needsRequisites() bool {

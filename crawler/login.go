@@ -260,8 +260,8 @@ type form struct {
 	values url.Values
 }
 
-// findForm finds the first form that has all the given fields, and fills them in. All other
-// fields keep their values, as in a browser.
+// findForm finds the first form that has all these fields, and fills them in. All other fields keep
+// their values, as in a browser.
 func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	root, err := html.Parse(bytes.NewReader(body))
 	if err != nil {

@@ -68,8 +68,7 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// reserve counts a request that the schedule has not planned, and returns the time at which the
-// request may start.
+// reserve counts an unplanned request, and returns the time at which the request may start.
 func (s *schedule) reserve(name string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -65,7 +65,7 @@ func robotsProblem(item frontier.Item, err error) *Page {
 }
 
 // counted returns a function that calls fetch and reports the request for robots.txt to the
-// schedule, so that the host's delay applies after this request too.
+// schedule, so the host's delay applies after this request too.
 func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)

@@ -24,7 +24,7 @@ const (
 )
 
 // A robotsFetch is a function that fetches a robots.txt. It follows up to five redirects, and has
-// its own timeout. It reads robots.MaxBytes of a body plus one byte, so that [robots.Parse] can
+// its own timeout. It reads up to robots.MaxBytes+1 bytes of a body, so that [robots.Parse] can
 // detect that the last line was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
@@ -70,7 +70,7 @@ type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache caches the rules of recently used sites. If several calls of get need the same
+// A robotsCache caches the rules of recently used sites. If several calls to get need the same
 // robots.txt at the same time, only one of them fetches the file.
 //
 // The fetch runs in that call, with its context. If this context ends, one of the waiting calls

@@ -20,7 +20,7 @@ import (
 //
 // If a seed is the home page of a host, the crawl looks for the host's sitemaps after it has
 // fetched the seed. It uses the sitemaps in robots.txt, and /sitemap.xml. It first reads only a few
-// kilobytes of /sitemap.xml, so that nothing is recorded if it is not a sitemap. Sitemaps are items
+// kilobytes of /sitemap.xml, so nothing is recorded if it is not a sitemap. Sitemaps are items
 // of the frontier, so a restarted crawl resumes them. The URLs of a sitemap are queued while it is
 // read, and the sitemap is marked as done last. If the crawl is killed before that, the sitemap is
 // read again, and the frontier ignores the URLs that it already has.

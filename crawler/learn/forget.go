@@ -74,8 +74,8 @@ func sizeOf(part any) int {
 	return len(text)
 }
 
-// leastOf returns the keys of half the entries of m, at least one: those with the lowest counts and,
-// among equal counts, the longest keys.
+// leastOf returns the keys of half the entries of m, at least one: those with the lowest counts
+// and, among equal counts, the longest keys.
 func leastOf[V any](m map[string]V, count func(V) int64) []string {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count(m[a]), count(m[b])), cmp.Compare(len(b), len(a)), strings.Compare(a, b))

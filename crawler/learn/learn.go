@@ -138,7 +138,7 @@ func NewHost() *Host {
 	return &Host{}
 }
 
-// Brief returns a copy of the evidence without the hashes of texts.
+// Brief returns a copy of the evidence without the text hashes.
 func (h *Host) Brief() *Host {
 	brief := *h
 	brief.Said = seen{}

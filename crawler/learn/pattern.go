@@ -18,7 +18,7 @@ import (
 // URL and on the evidence.
 const (
 	minRow    = 8
-	rowAText  = 2    // a pattern with n URLs with new text loses its budget after n/rowAText copies in a row, if that is more than minRow
+	rowAText  = 2    // a pattern that gave n pages with new text loses its budget after n/rowAText copies in a row, or minRow if that is more
 	firstRate = 2    // at first, one in 1<<2 URLs is a sample
 	minRate   = 10   // in the end, one in 1<<10 URLs is a sample
 	maxNear   = 1000 // maximum number of near duplicates within a pattern that count as new text
@@ -27,7 +27,7 @@ const (
 // A Pattern counts the fetched URLs of one pattern.
 type Pattern struct {
 	New    int64 `json:"new,omitempty"`    // number of URLs with new text
-	Copies int64 `json:"copies,omitempty"` // number of URLs with only known text
+	Copies int64 `json:"copies,omitempty"` // number of URLs with known text
 	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
 	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first maxNear are also counted in New, the others in Copies
 
@@ -58,7 +58,7 @@ func thinner(rate int, n, least int64) int {
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
 // Luck returns a hash of the host name, path and query of a URL, which decides whether the URL is a
-// sample. It ignores the port, so that a site has the same samples on another port.
+// sample. It ignores the port, so a site has the same samples on another port.
 func Luck(url string) uint64 {
 	host, _, _ := strings.Cut(hostOf(url), ":")
 	return xxh3.HashString(host + pathOf(url))
@@ -68,7 +68,7 @@ type outcome uint8
 
 const (
 	newText  outcome = iota
-	nearText         // the page resembles another, but has text of its own
+	nearText         // the page resembles another, but is not a copy
 	copied
 )
 

@@ -25,7 +25,7 @@ import (
 // A false alarm costs one request. The response counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
-// that may identify a text; see [ProbeOf]. Package ingest compares the texts.
+// that may identify the text; see [ProbeOf]. Package ingest compares the text of pages.
 //
 // The evidence depends only on the records of the pages, in commit order, and is stored with the
 // host. So a restarted crawl decides as the interrupted one would have.

@@ -9,7 +9,7 @@ import "time"
 // text in between, a chunk of its URLs is fetched. If the chunk gives new text too, the next chunk
 // is twice as large. The first chunk has chunkATexts times as many URLs as the pattern has needed
 // so far for one page with new text. Views and traps are queued the same way, but never more than
-// one for each viewShare of the host's pages with new text.
+// one for every viewShare pages of the host with new text.
 //
 // A pattern that never gave a second new page may have had unlucky samples. So one chunk of its
 // URLs is fetched; these are called last samples. Their number is 1/lastShare of the number of the

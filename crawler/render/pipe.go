@@ -20,7 +20,7 @@ import (
 // not to these pipes. The browser ends when the pipes are closed, so it also ends when this process
 // does.
 //
-// Each tab, and each worker in a page, has a session of its own. Events go to the handler of their
+// Each tab, and each worker in a page, has its own session. Events go to the handler of their
 // session, in order, in the goroutine that reads the pipe. So a handler must not block.
 
 const (

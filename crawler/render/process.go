@@ -70,8 +70,8 @@ type process struct {
 	said    tail // the browser's standard error
 }
 
-// start starts a browser with a profile of its own. It also removes the profiles left behind by
-// crawls that were killed.
+// start starts a browser with its own profile. It also removes the profiles left behind by crawls
+// that were killed.
 func start(path string, memory int64) (*process, error) {
 	lock.RemoveStale(os.TempDir(), profilePrefix)
 	profile, err := os.MkdirTemp("", profilePrefix+"*")
@@ -154,7 +154,7 @@ func (p *process) why() error {
 	return errGone
 }
 
-// A tail keeps the beginning of a browser's standard error, up to 16 KiB.
+// A tail keeps the first 16 KiB of a browser's standard error.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu

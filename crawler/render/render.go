@@ -32,7 +32,7 @@
 //
 // A page gets responses to at most maxRequests requests, with about maxBytes in total. If a
 // process of the browser needs more memory than Options.Memory, the system ends it, and its page
-// fails. Each page has a browser context of its own, so the next page does not see its cookies,
+// fails. Each page has its own browser context, so the next page does not see its cookies,
 // storage or cache. The browser is replaced when it has rendered maxDrawn pages, needs too much
 // memory, or stops responding. If it ends while rendering pages, the next browser renders them
 // again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
@@ -125,7 +125,7 @@ func New(opt Options) *Browser {
 // Tabs returns the number of pages that can be rendered at the same time.
 func (b *Browser) Tabs() int { return b.opt.Tabs }
 
-// Close shuts down the browser. Pages that are being rendered fail.
+// Close shuts down the browser. Pages being rendered fail.
 func (b *Browser) Close() {
 	if b == nil {
 		return

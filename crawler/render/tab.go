@@ -39,8 +39,8 @@ type tab struct {
 	goes    string
 }
 
-// draw renders a page in a tab of its own. The error is errGone if the browser has ended or does
-// not respond.
+// draw renders a page in its own tab. The error is errGone if the browser has ended or does not
+// respond.
 func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetch) (*Drawing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Most, ErrHangs)
 	defer cancel()

@@ -75,10 +75,10 @@ func (k Key) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// String returns "***", so that no message shows the key.
+// String returns "***", so no message shows the key.
 func (k Key) String() string { return "***" }
 
-// GoString returns "***", so that no message shows the key.
+// GoString returns "***", so no message shows the key.
 func (k Key) GoString() string { return "***" }
 
 // public returns the public part in base64url.

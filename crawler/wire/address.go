@@ -221,11 +221,11 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers replaces an error that says that an address is not permitted, if another address
-// of the host is permitted.
+// errNoneAnswers replaces the error for an address that is not permitted, if another address of the
+// host is permitted.
 var errNoneAnswers = errors.New("none of the host's addresses responds")
 
-// allows reports whether a host is listed in Options.AllowHosts, so that its address is not checked.
+// allows reports whether a host is listed in Options.AllowHosts, so its address is not checked.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]

@@ -158,8 +158,8 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the root cause of an error. If a layer below has failed, that is the error of that
-// layer, because a decoder's error is then only a consequence.
+// cause returns the root cause of an error. If a layer below has failed, the cause is that layer's
+// error, and the decoder's error is only a consequence.
 func (l *layer) cause(err error) error {
 	switch {
 	case l.below == nil:

@@ -113,7 +113,7 @@ type tap struct {
 
 	mu      sync.Mutex
 	sent    []byte // guarded by mu: the head of the request
-	got     []byte // guarded by mu: the head of the response, as far as it has arrived
+	got     []byte // guarded by mu: the part of the response's head that has arrived
 	scanned int    // guarded by mu: number of bytes of got already searched for the end of the head
 	ended   bool   // guarded by mu: got is the whole head
 }

@@ -176,8 +176,7 @@ func bodyLimit(status int, limit int64) int64 {
 }
 
 // IsPage reports whether a response with this status is the whole page at the URL, and not an
-// error, a redirect or a part of the page. This is the case for a status from 200 to 299, except
-// 206.
+// error, a redirect or a part of the page. This is true of statuses from 200 to 299, except 206.
 func IsPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }

@@ -39,7 +39,7 @@ const (
 
 	// wirePerByte is the number of bytes that may arrive for each byte of a body. Honest servers
 	// send little more than one. A server that flushes every ten bytes sends four, because each
-	// HTTP/2 frame has 9 bytes of its own, and each TLS record has 22.
+	// HTTP/2 frame adds 9 bytes, and each TLS record adds 22.
 	wirePerByte = 4
 )
 
