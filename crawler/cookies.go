@@ -26,8 +26,8 @@ import (
 // suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
-// or to a consent page that sets the cookie and redirects back. So if the cookies of a host are
-// kept, the redirects of a page are followed within the host. If they lead back to the page, it is
+// or to a consent page that sets the cookie and redirects back. So if a host's cookies are kept,
+// the redirects of a page are followed within the host. If they lead back to the page, it is
 // requested again with the cookies. Otherwise, the page is recorded as a redirect like any other.
 
 const (
@@ -51,7 +51,7 @@ type cookieStore struct {
 type KeptCookie struct {
 	URL    string    `json:"url"`    // URL of the response that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
-	At     time.Time `json:"at"`     // time at which the cookie was set
+	At     time.Time `json:"at"`     // when the cookie was set
 }
 
 // newCookieStore returns nil if the options say that no host's cookies are kept.
@@ -84,7 +84,7 @@ func (s *cookieStore) restore(k KeptCookie) {
 	if err != nil || cookieErr != nil {
 		return
 	}
-	if c.MaxAge > 0 { // Max-Age counts from the time at which the cookie was set
+	if c.MaxAge > 0 { // Max-Age counts from when the cookie was set
 		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
 			return
 		}

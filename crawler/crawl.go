@@ -17,8 +17,8 @@
 // [Page] to the [Handler], which stores the page and the links on it ([Leads]). If the process is
 // killed, the next run repeats only the fetches that were under way; see [Options].Connections.
 //
-// The package does not solve CAPTCHAs. It logs in to a host only if the settings of the host
-// contain a login, and runs the scripts of pages only if Options.Render is set; see package render.
+// The package does not solve CAPTCHAs. It logs in to a host only if the host's settings contain a
+// login, and runs the scripts of pages only if Options.Render is set; see package render.
 package crawler
 
 import (

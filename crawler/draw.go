@@ -127,8 +127,8 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
 }
 
-// fetchPart fetches a file for a page that is being rendered, if robots.txt allows it, and after
-// the delay of the file's host.
+// fetchPart fetches a file for a page being rendered, if robots.txt allows it, and after the delay
+// of the file's host.
 func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (a render.Answer, err error) {
 	var delay time.Duration
 	if !c.opt.IgnoreRobots {
@@ -170,7 +170,7 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 }
 
 // drawing records that a rendering has begun or ended. While a page is being rendered, it does not
-// count among the pages that are waiting for a worker.
+// count among the pages waiting for a worker.
 func (s *schedule) drawing(t *turn, begins bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.D
 }
 
 // watchAside returns a context for a request for a file of a rendered page. The context tells the
-// schedule when the request was sent, because the delay of the host begins then.
+// schedule when the request was sent, because the host's delay begins then.
 func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {

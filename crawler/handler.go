@@ -20,7 +20,7 @@ type Handler interface {
 	Pages() int64
 }
 
-// lookAgainPriority is the priority of URLs that are fetched again because of [ErrLookAgain]. They
+// lookAgainPriority is the priority of URLs to be fetched again because of [ErrLookAgain]. They
 // come after all other URLs of their host, and are fetched when no other URL of the host is being
 // fetched or processed. So all earlier pages of the host have been handled by then.
 const lookAgainPriority = 96
@@ -31,8 +31,8 @@ var ErrLookAgain = errors.New("the page cannot be judged until other pages of it
 
 // A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {
-	// LeaveAlone is called after each handled page of the host. It returns the reason why the host
-	// must get no more requests, or "" if it may get more.
+	// LeaveAlone is called after each page of the host has been handled. It returns the reason why
+	// the host must get no more requests, or "" if it may get more.
 	LeaveAlone(host string) (why string)
 }
 

@@ -27,7 +27,7 @@ type Options struct {
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
 	MaxDelay    time.Duration // maximum delay that robots.txt or slow responses can cause; 0 means no limit
 	Timeout     time.Duration // maximum time for a request, from the DNS look-up to the last byte of the response
-	MaxSize     int64         // number of bytes after which a decoded body is cut
+	MaxSize     int64         // maximum size of a decoded body in bytes; longer bodies are cut
 	Bodies      int64         // maximum total size in bytes of the bodies in memory; further responses wait; 0 means 64 MiB
 	Retries     int           // maximum number of times that a URL is tried again after temporary problems
 	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
@@ -36,12 +36,12 @@ type Options struct {
 	Render       string // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
-	AllowNets    []netip.Prefix     // private addresses that may be connected to
+	AllowNets    []netip.Prefix     // private addresses that the crawl may connect to
 	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first look-up returns no others
 	Folders      []folder.Site      // sites that are folders on disk
 	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy
-	Roots        *x509.CertPool     // certificate authorities that are trusted; nil means those that the system trusts
+	Roots        *x509.CertPool     // trusted certificate authorities; nil means those that the system trusts
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
 	KeptCookies  []KeptCookie       // cookies from an earlier run
 	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
@@ -75,15 +75,14 @@ type Options struct {
 
 	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
-	tabs     int            // maximum number of pages of one host that are rendered at the same time
+	tabs     int            // maximum number of pages of one host rendered at the same time
 }
 
 // Spent counts the pages and files fetched from a host, and the bytes of their decoded bodies.
 type Spent = frontier.Spent
 
-// Budget limits the pages and bytes that are fetched from a host; 0 means no limit. Responses that
-// are in flight when Bytes is reached are still kept, so Bytes may be exceeded by their size. Pages
-// is never exceeded.
+// Budget limits the pages and bytes fetched from a host; 0 means no limit. Responses in flight when
+// Bytes is reached are still kept, so Bytes may be exceeded by their size. Pages is never exceeded.
 type Budget Spent
 
 // allows reports whether another request may start. The argument s counts the pages and bytes

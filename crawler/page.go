@@ -96,8 +96,8 @@ func validator(s string) string {
 	return s
 }
 
-// MaxHops is the maximum number of redirects that are followed in a row. Browsers stop at twenty,
-// and no honest site needs ten.
+// MaxHops is the maximum number of consecutive redirects to follow. Browsers stop at twenty, and no
+// honest site needs ten.
 const MaxHops = 10
 
 // Replay returns the page that a crawl with the options opt would make from a stored response. It

@@ -42,7 +42,7 @@ const (
 	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had text
 	ProblemAlike     Problem = "same as others"  // many URLs that used to be different pages now return the same page
 	ProblemBudget    Problem = "requisite limit" // the URL was not fetched, because its host has reached the limit [Budget].Requisites
-	ProblemLogin     Problem = "login"           // the login of the host failed
+	ProblemLogin     Problem = "login"           // logging in to the host failed
 	ProblemInternal  Problem = "internal"
 )
 

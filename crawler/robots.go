@@ -78,8 +78,8 @@ func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	}
 }
 
-// maxRobotsHops is the maximum number of redirects that are followed from a robots.txt (RFC 9309,
-// section 2.3.1.2).
+// maxRobotsHops is the maximum number of redirects followed from a robots.txt (RFC 9309, section
+// 2.3.1.2).
 const maxRobotsHops = 5
 
 // fetchRobots fetches a robots.txt and follows its redirects. It waits for the delay of each host

@@ -90,10 +90,10 @@ type robotsCache struct {
 
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // time at which rules or err expire; the zero value means that they have not been fetched yet
+	until   time.Time     // when rules or err expire; the zero value means that they have not been fetched yet
 	rules   *robots.Rules // nil if err is set
 	err     error         // reason why the rules are unknown
-	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
+	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
 }
 
@@ -171,8 +171,7 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	return c.answer(entry)
 }
 
-// release records that the fetch for an entry has ended, and wakes the calls that are waiting for
-// it.
+// release records that the fetch for an entry has ended, and wakes the calls waiting for it.
 func (c *robotsCache) release(entry *robotsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -72,7 +72,7 @@ type schedule struct {
 	sweepAt   int // number of hosts at which sweep removes idle hosts
 	claims    claims
 	addresses map[netip.Addr]*address
-	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
+	resting   *priority.Queue[*host]        // waiting hosts, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
 	capacity  capacity
 	bytes     int64                    // total size of the bodies fetched
@@ -328,8 +328,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds the URLs that were taken from the frontier to their host, unless the claim on the
-// host was lost in the meantime.
+// addTaken adds the URLs taken from the frontier to their host, unless the claim on the host was
+// lost in the meantime.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,8 +29,8 @@ import (
 // An index file lists sitemaps, which may be index files again, up to maxSitemapDepth.
 const (
 	maxSitemapDepth = 3    // maximum depth of nested index files
-	maxSitemaps     = 1000 // maximum number of sitemaps of one host that are read in one run; enough for 50 million pages
-	listedAtOnce    = 1000 // maximum number of URLs that are queued in one call to the frontier
+	maxSitemaps     = 1000 // maximum number of sitemaps read from one host in one run; enough for 50 million pages
+	listedAtOnce    = 1000 // maximum number of URLs queued in one call to the frontier
 	guessed         = "/sitemap.xml"
 )
 
@@ -70,8 +70,8 @@ func (l *Listed) String() string {
 	return text
 }
 
-// findSitemaps looks for the sitemaps of a host if the page is a seed and the home page of the
-// host, and stores their URLs in the page.
+// findSitemaps looks for a host's sitemaps if the page is a seed and the host's home page, and
+// stores their URLs in the page.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
 	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {

@@ -43,7 +43,7 @@ type standing struct {
 	teller     string        // scheme of the URL of the robots.txt that set crawlDelay; "" means unknown
 	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
-	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
+	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while its response has not begun and asked is only an estimate; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
@@ -51,9 +51,9 @@ type standing struct {
 	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
 	served   bool      // the host has sent a response other than "busy"
-	fails    int       // number of failures in a row; requests in flight together count as one
-	since    time.Time // time at which the first of these failures happened
-	last     time.Time // time at which the last of these failures happened
+	fails    int       // number of consecutive failures; requests in flight together count as one
+	since    time.Time // time of the first of these failures
+	last     time.Time // time of the last of these failures
 	hopeless bool      // the crawl ends without waiting for this host
 	refused  int       // number of "busy" responses; requests in flight together count as one
 
@@ -133,7 +133,7 @@ func (s *standing) heard(number int) (sooner bool) {
 	return true
 }
 
-// told records the delay requested by a robots.txt of the host. A host can have two such files, one
+// told records the delay requested by one of the host's robots.txt files. A host can have two, one
 // for http and one for https; origin is the scheme. The longer delay counts, and only the file that
 // set it can reduce it. It returns true if the file asks for more than MaxDelay.
 func (s *standing) told(origin string, delay time.Duration) (tooLong bool) {
@@ -211,7 +211,7 @@ func (s *standing) spend(p *Page) {
 	s.spent.Bytes += int64(len(p.Body))
 }
 
-// affords reports whether the budget of the host allows another request. The argument open is the
+// affords reports whether the host's budget allows another request. The argument open is the
 // number of requests in flight.
 func (s *standing) affords(open int) bool { return s.rules.budget.allows(s.spent, open) }
 

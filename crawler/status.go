@@ -13,7 +13,7 @@ type HostState struct {
 	Took     time.Duration // average response time, weighted towards recent responses; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // time before which no requests are sent; may be in the past
-	Fails    int           // number of failures in a row
+	Fails    int           // number of consecutive failures
 	Hopeless bool          // whether the crawl ends without waiting for the host; see backoff.go
 	Budget   bool          // whether the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
 	Alone    string        // reason why this crawl sends the host no more requests; see backoff.go; "" if it gets requests
@@ -67,7 +67,7 @@ func (c *Crawl) Fetched() int64 {
 	return c.schedule.bytes
 }
 
-// InFlight returns the number of URLs that are being fetched or processed.
+// InFlight returns the number of URLs being fetched or processed.
 func (c *Crawl) InFlight() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()

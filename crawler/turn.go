@@ -15,8 +15,8 @@ type turn struct {
 	item    frontier.Item
 	host    *host
 	claim   frontier.Claim // the claim on the host when the fetch began
-	located bool           // whether the IP address of the host was looked up before the fetch began
-	pace    pace           // pace of the host when the fetch began
+	located bool           // whether the host's IP address was looked up before the fetch began
+	pace    pace           // the host's pace when the fetch began
 	began   time.Time
 
 	stage   stage
@@ -133,10 +133,10 @@ type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
 	alone string   // reason why the host must get no more requests; "" means that it may get more
 	probe string   // URL to request next from the host, because the [Prober] needs the response; "" means none
-	depth int      // depth of the URLs that were added to the frontier
-	hosts []string // hosts of the URLs that were added to the frontier
+	depth int      // depth of the URLs added to the frontier
+	hosts []string // hosts of the URLs added to the frontier
 
-	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
+	requisites []string // hosts of the requisites added to the frontier; hosts contains them too
 }
 
 func (s *schedule) done(a *arrival, o outcome) {

@@ -12,7 +12,7 @@ import (
 
 // # The size of the evidence
 //
-// The number of patterns of a host is limited, but a hostile server can make each of them long. The
+// The number of patterns per host is limited, but a hostile server can make each of them long. The
 // evidence is written again and again during a crawl. So before it is written, its largest parts are
 // halved until it is small enough. Patterns and soft 404s with few URLs are forgotten first.
 

@@ -84,7 +84,7 @@ type Verdict struct {
 	Exact  bool      // whether the page has the same words as its leader; if not, it is a near duplicate
 	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
 	Links  Text      // hashes of the links of a page that is too short to be compared; see [LinksOf]
-	At     time.Time // time at which the page was fetched
+	At     time.Time // when the page was fetched
 
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
 	File    bool          // whether the response is an image, a PDF or another file
@@ -105,10 +105,10 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
-	Pages    int64               `json:"pages"`              // number of pages that were judged
+	Pages    int64               `json:"pages"`              // number of pages judged
 	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views (views.go) or traps (trap.go)
 	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting those in Extra
-	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples; see sweep.go
+	Last     int64               `json:"last,omitempty"`     // number of URLs queued as last samples; see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name; see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages

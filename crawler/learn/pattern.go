@@ -32,7 +32,7 @@ type Pattern struct {
 	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first maxNear are also counted in New, the others in Copies
 
 	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued; see sweep.go
-	Chunk int   `json:"chunk,omitempty"` // number of chunks that were queued
+	Chunk int   `json:"chunk,omitempty"` // number of chunks queued
 }
 
 func (p *Pattern) fetched() int64 { return p.New + p.Copies }

@@ -30,7 +30,7 @@ const (
 	maxFilters    = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
 	bitsALine     = 16        // number of bits of a filter for each hash
 	bitsSet       = 5         // maximum number of bits that a hash sets
-	maxLines      = 1000      // maximum number of lines or links of one page that are hashed
+	maxLines      = 1000      // maximum number of lines or links hashed per page
 	seedOfURL     = 0x9e3779b // makes the hash of a URL differ from that of a line
 	seedOfLink    = 0x5851f42 // makes the hash of a link differ from those of URLs and lines
 )

@@ -60,12 +60,12 @@ type Soft struct {
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]
 	Text   string   `json:"text,omitempty"`   // main text of a response with status 200; "" for all other responses
 	Real   string   `json:"real,omitempty"`   // the canonical URL that the response declares
-	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the response, so every page with this text is a soft 404
+	Holds  bool     `json:"holds,omitempty"`  // several pages have the same text as the response, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
 	Others []string `json:"others,omitempty"` // pages with titles that differ from that of the response
 
-	Said []string `json:"said,omitempty"` // pages with the text of the response; empty once Holds is set
+	Said []string `json:"said,omitempty"` // pages with the same text as the response; empty once Holds is set
 
 	// These fields are the evidence. They are empty once Holds is set.
 	Alike  []alike    `json:"alike,omitempty"`  // leaders with their copies, latest first
@@ -251,7 +251,7 @@ func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	return n
 }
 
-// suspects returns all pages in the evidence that may have the text of the response.
+// suspects returns all pages in the evidence that may have the same text as the response.
 func (s *Soft) suspects() (urls []string) {
 	for _, a := range s.Alike {
 		urls = append(urls, a.Leader)

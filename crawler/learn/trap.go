@@ -47,7 +47,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	return t, true
 }
 
-// repeats reports whether the same segments occur maxRepeats times in a row in a path.
+// repeats reports whether a path repeats the same segments maxRepeats times in a row.
 func repeats(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	next := func(from int) int {

@@ -58,7 +58,7 @@ type Options struct {
 	Tabs   int           // maximum number of pages rendered at the same time; 0 means two, or the number of processors if that is more
 	Time   time.Duration // maximum time for rendering a page, not counting the time spent waiting for responses; 0 means 10 s
 	Most   time.Duration // maximum total time for rendering a page; 0 means 2 min
-	Memory int64         // memory limit for each process of the browser, in bytes; 0 means 1 GiB
+	Memory int64         // memory limit for each browser process, in bytes; 0 means 1 GiB
 	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 }
 
@@ -109,7 +109,7 @@ var (
 // A Browser renders pages. Several goroutines may use it.
 type Browser struct {
 	opt  Options
-	tabs chan struct{} // contains one element for each page that is being rendered
+	tabs chan struct{} // contains one element for each page being rendered
 
 	mu     sync.Mutex
 	now    *instance // guarded by mu: the process that gets the next page; nil if none is running

@@ -34,7 +34,7 @@ type tab struct {
 	crashed bool  // guarded by mu
 	started bool  // guarded by mu: the browser has requested the page itself
 	open    int   // guarded by mu: number of requests waiting for a response
-	asked   int   // guarded by mu: number of requests that were passed to the caller
+	asked   int   // guarded by mu: number of requests passed to the caller
 	bytes   int64 // guarded by mu: total size of the responses
 	goes    string
 }

@@ -57,7 +57,7 @@ func (r *rule) matches(t target) bool {
 	return false
 }
 
-// target is the part of a URL that is compared with rules.
+// target is the part of a URL that rules are compared with.
 type target struct {
 	octets string // path and query of the URL
 	folded string // the same, but with decoded delimiters in the query

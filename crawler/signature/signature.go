@@ -90,7 +90,7 @@ type component struct {
 	value string
 }
 
-// base returns the text that is signed (RFC 9421, section 2.5). The argument params contains the
+// base returns the text to be signed (RFC 9421, section 2.5). The argument params contains the
 // list of components, followed by the parameters of the signature.
 func base(covered []component, params string) string {
 	var b strings.Builder

@@ -57,7 +57,7 @@ var (
 // An Entry is one item of a list.
 type Entry struct {
 	URL     string    // URL as written, without surrounding spaces; it may be relative, or not a URL at all
-	LastMod time.Time // time at which the page last changed according to the file; zero if the file gives no date
+	LastMod time.Time // when the page last changed, according to the file; zero if the file gives no date
 	Index   bool      // the URL is that of another list, not of a page
 }
 

@@ -27,7 +27,7 @@ import (
 // A Raw is a request and its response as sent over the wire, except that the transfer coding has
 // been removed.
 type Raw struct {
-	URL      string    // URL that was requested
+	URL      string    // the requested URL
 	At       time.Time // time of the request
 	Request  []byte    // head of the request, up to and including the empty line
 	Head     []byte    // head of the response, up to and including the empty line

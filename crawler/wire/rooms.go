@@ -14,7 +14,7 @@ import (
 // while a body is read. It is released when the page is stored, or when the fetch ends without a
 // page. If there is no memory for the next step, reading stops. The server then waits as on a slow
 // connection, and the time limit of the exchange is suspended. The first step of a body is free, so
-// that small pages never wait. The number of fetches limits the memory for first steps.
+// small pages never wait. The number of fetches limits the memory for first steps.
 //
 // If all the memory belonged to bodies that need more, none of them could be read to its end. So
 // the body that has waited longest may exceed the limit of the room, up to its own limit. When it
@@ -52,8 +52,8 @@ type wish struct {
 	granted chan struct{} // closed when the memory is granted
 }
 
-// grow adds bytes to the share, and waits until there is enough memory. The clock of the exchange
-// is stopped while it waits.
+// grow adds bytes to the share, and waits until there is enough memory. The exchange's clock is
+// stopped while it waits.
 func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
 	w := &wish{s, bytes, make(chan struct{})}
 	s.of.want(w)

@@ -1,6 +1,6 @@
 // Package wire makes exchanges: one request to a server and its response. It bounds everything that
 // a server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies,
-// and the addresses that are connected to.
+// and the addresses to connect to.
 //
 // Start with [New], [NewRequest] and [Transport.Do]:
 //
@@ -37,7 +37,7 @@ const (
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
-	maxIdle     = 256              // maximum number of idle connections that are kept open, for all hosts together; many systems allow a process only 1,024 open files
+	maxIdle     = 256              // maximum number of idle connections kept open, for all hosts together; many systems allow a process only 1,024 open files
 )
 
 // An Exchange is one request and its outcome.
@@ -56,10 +56,10 @@ type Exchange struct {
 // Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // maximum time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
-	Idle       int            // maximum number of idle connections to each host that are kept open; at least one
+	Idle       int            // maximum number of idle connections kept open to each host; at least one
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
-	AllowNets  []netip.Prefix // special addresses that may be connected to
+	AllowNets  []netip.Prefix // special addresses that the transport may connect to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly

@@ -146,7 +146,7 @@ type attempt struct {
 	mu       sync.Mutex
 	wire     *wire // guarded by mu: the connection that net/http chose last; nil means none yet
 	tap      *tap  // guarded by mu: the same connection; nil if its request and response heads are not kept
-	before   int64 // guarded by mu: bytes that were written to the connection before this request
+	before   int64 // guarded by mu: number of bytes written to the connection before this request
 	repeated bool  // guarded by mu: net/http was about to send the request a second time
 }
 
