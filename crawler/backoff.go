@@ -66,8 +66,8 @@ const (
 	patience      = 10 * time.Minute // longer than a server takes to restart
 )
 
-// failed counts a transient problem of a request that started at began, and sets the back-off of
-// the host. It returns true if the URL must not be tried again.
+// failed counts a transient problem of a request that started at began, and sets the host's
+// back-off. It returns true if the URL must not be tried again.
 func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
 	if s.blameless(page) {

@@ -11,9 +11,10 @@ import (
 // things, one after the other. Waiting for a response takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
-//  1. A connection, until the response has arrived completely or has failed. It is used for the DNS
-//     look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine,
-//     which waits. Memory for the body is reserved as it arrives; see rooms.go in package wire.
+//  1. A connection, until the whole response has arrived or the request has failed. It is used for
+//     the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn has a
+//     goroutine, which waits. Memory for the body is reserved as it arrives; see rooms.go in
+//     package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
 // Options.Connections limits the turns that have begun but not ended. When a response has arrived,
@@ -24,19 +25,19 @@ import (
 //
 // # Slow hosts
 //
-// A host occupies a connection for as long as its responses take. 500 hosts that hang could occupy
-// all connections until their timeouts, and a host that answers in 50 ms would wait for them. So
-// each host has a pace. A host is quick if its last responses came within slowAnswer. It is slow if
-// they took longer, or if the host has not answered in this crawl. It is failing if its last
-// request failed. Each pace leaves connections for quicker hosts; see shares. A host that has not
-// answered yet, or whose last request failed, gets only one request at a time, whatever the value
-// of Options.PerHost.
+// A host occupies a connection for as long as its responses take. Five hundred hanging hosts could
+// occupy all connections until their timeouts, and a host that answers in 50 ms would wait for
+// them. So each host has a pace. A host is quick if its last responses came within slowAnswer. It
+// is slow if they took longer, or if the host has not answered in this crawl. It is failing if its
+// last request failed. Each pace leaves connections for quicker hosts; see shares. A host that has
+// not answered yet, or whose last request failed, gets only one request at a time, whatever the
+// value of Options.PerHost.
 //
 // The response to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
 // Known weaknesses: A quick host that begins to hang occupies connections meant for quick hosts
-// until its timeout. If unknown hosts that hang occupy all connections for slow hosts, the other
+// until its timeout. If unknown hosts that hang take up all connections for slow hosts, the other
 // unknown hosts must wait for their first request.
 //
 // # When a crawl is stopped

@@ -14,7 +14,7 @@ import (
 
 // # Exchanges through Colly
 //
-// With Colly, a request cannot have a context or limits of its own. Colly also changes much of the
+// With Colly, a request cannot have its own context or limits. Colly also changes much of the
 // response: it decodes some bodies a second time because of the file name, rewrites URLs (a "%"
 // that is not an escape becomes "%25"), and copies the whole body to convert its character set. So
 // the exchange, with its context, limits and request, is prepared outside Colly. Colly gets only

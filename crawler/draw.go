@@ -80,8 +80,8 @@ func newDrawer(opt *Options) (drawer, error) {
 	return render.New(render.Options{Path: path, Size: opt.MaxSize}), nil
 }
 
-// drawn returns the Render option that applies to a page. The result is RenderOff if the page
-// cannot be rendered, or has already been rendered.
+// drawn returns the Render option that applies to a page. It returns RenderOff if the page cannot
+// be rendered, or has already been rendered.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":

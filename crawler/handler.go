@@ -10,7 +10,7 @@ type Handler interface {
 	// Handle stores the result of fetching a URL. It passes the page's links to leads. It writes
 	// the items of leads first, then the page, and finally marks the URL as done, so no URL is lost
 	// if the process is killed. Several goroutines call it. An error ends the crawl. There are
-	// three exceptions, which Handle may return only if it has written nothing of the page:
+	// three exceptions, which Handle may return only if it has written nothing for the page:
 	// [frontier.ErrLost] if another worker has claimed the page's host in the meantime,
 	// [ErrLookAgain] if the URL must be fetched again, and [ErrRender] if a browser must render the
 	// page first.

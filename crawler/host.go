@@ -120,7 +120,7 @@ func (h *host) nextDepth() int {
 	return h.depth
 }
 
-// nextPriority returns the priority of the host's next URL, or 0 if it is not known.
+// nextPriority returns the priority of the host's next URL, or 0 if it is unknown.
 func (h *host) nextPriority() int {
 	if h.supply == urgent && h.mustTake() {
 		return requisitePriority

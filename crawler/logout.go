@@ -43,7 +43,7 @@ func (o *Options) logsOut(to string) bool {
 	return false
 }
 
-// isLogoutWord ignores a suffix such as .php.
+// isLogoutWord reports whether part is a logout word, ignoring a suffix such as .php.
 func isLogoutWord(part string) bool {
 	part = strings.ToLower(part)
 	if stem, _, ok := strings.Cut(part, "."); ok {

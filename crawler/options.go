@@ -68,7 +68,7 @@ type Options struct {
 	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host, which count against HostBudget
 
 	// OnAnswer is called with each response that is not passed to the handler as a page, such as
-	// responses for robots.txt and for URLs that will be tried again. If OnAnswer is set, the
+	// robots.txt responses and responses for URLs that will be tried again. If OnAnswer is set, the
 	// handler's pages have their raw response in Raw. Several goroutines call it. If it is nil, raw
 	// responses are not kept.
 	OnAnswer func(*wire.Raw)

@@ -100,8 +100,8 @@ func validator(s string) string {
 // honest site needs ten.
 const MaxHops = 10
 
-// Replay returns the page that a crawl with the options opt would make from a stored response. It
-// decodes the body up to opt.MaxSize, and sets the status, redirect or problem.
+// Replay returns the page that a crawl with opt would make from a stored response. It decodes the
+// body up to opt.MaxSize, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
 	defer func() {

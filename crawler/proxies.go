@@ -19,7 +19,7 @@ type proxyPicker struct {
 	at   map[string]int // guarded by mu: index of the proxy of each known host, modulo the number of proxies
 }
 
-// newProxyPicker returns the picker of a crawl, or nil if the crawl uses no proxies.
+// newProxyPicker returns the picker for a crawl, or nil if the crawl uses no proxies.
 func newProxyPicker(opt *Options) *proxyPicker {
 	wanted := opt.Proxies.FromEnv || len(opt.Proxies.List) > 0
 	for _, h := range opt.Hosts {

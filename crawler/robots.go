@@ -83,10 +83,10 @@ func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 const maxRobotsHops = 5
 
 // fetchRobots fetches a robots.txt and follows its redirects. It waits for the delay of each host
-// to which they lead. Apart from these waits, it takes no longer than Options.Timeout. If a
-// redirect cannot be followed, or there are too many, it returns the status of the redirect. The
-// body has up to robots.MaxBytes+1 bytes. An incomplete body is an error, because a rule may be
-// missing. So is an error status with Retry-After.
+// that they lead to. Apart from these waits, it takes no longer than Options.Timeout. If a redirect
+// cannot be followed, or there are too many, it returns the status of the redirect. The body has up
+// to robots.MaxBytes+1 bytes. An incomplete body is an error, because a rule may be missing. So is
+// an error status with Retry-After.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -123,8 +123,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// robotsExchange makes one of the exchanges of fetchRobots. It may take at most *left, and
-// subtracts its duration from *left.
+// robotsExchange makes one exchange for fetchRobots. It may take at most *left, and subtracts its
+// duration from *left.
 func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()

@@ -234,7 +234,7 @@ func robotsOrigin(rawURL string) (string, error) {
 	return strings.Clone(scheme + "://" + rest), nil
 }
 
-// forget makes the next get fetch the robots.txt of a site again, if the last fetch has failed.
+// forget makes the next get fetch the robots.txt of a site again, if the last fetch failed.
 func (c *robotsCache) forget(rawURL string) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

@@ -189,8 +189,8 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	return c.queue(ctx, l, batch, dated)
 }
 
-// listed counts an entry of a sitemap, and returns the item to be queued for it. It returns false
-// if the entry must not be queued.
+// listed counts an entry of a sitemap, and returns the item to queue for it. It returns false if
+// the entry must not be queued.
 func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry, l *Listed) (frontier.Item, bool) {
 	url, err := base.Resolve(e.URL)
 	if err == nil && c.opt.Learned != nil && !e.Index {

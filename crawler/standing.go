@@ -16,11 +16,11 @@ import (
 // it took.) Options.MaxDelay limits the delays that robots.txt and slow responses cause. If the
 // user sets a delay of zero, for their own server, the crawl does not wait.
 //
-// The time counts from the moment at which the last request has certainly arrived at the server. If
-// that request is delayed on its way and the next one is not, the server sees them closer together
-// than they were sent. On a busy network or machine, the difference is tens of milliseconds. A
-// request has arrived when its response begins. But a slow response must not slow the crawl down.
-// So a request counts as arrived after maxOnTheWay, or after 1/restOnTheWay of the rest if that is
+// The time counts from the moment the last request has certainly arrived at the server. If that
+// request is delayed on its way and the next one is not, the server sees them closer together than
+// they were sent. On a busy network or machine, the difference is tens of milliseconds. A request
+// has arrived when its response begins. But a slow response must not slow the crawl down. So a
+// request counts as arrived after maxOnTheWay, or after 1/restOnTheWay of the rest if that is
 // shorter, even if its response has not begun.
 const (
 	restPerAnswer = 2

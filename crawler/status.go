@@ -45,7 +45,7 @@ type Demand struct {
 }
 
 // Demanding returns the hosts whose robots.txt asks for a longer delay than Options.MaxDelay,
-// longest delay first. Only the first 1000 that were found are included.
+// longest delay first. Only the first 1000 found are included.
 func (c *Crawl) Demanding() []Demand {
 	s := c.schedule
 	s.mu.Lock()
@@ -113,8 +113,8 @@ func (c *Crawl) Waiting() int {
 	return n
 }
 
-// Pause makes the crawl start no more requests until [Crawl.GoOn] is called. Requests that are
-// under way finish, hosts stay claimed, and timeouts keep running.
+// Pause makes the crawl start no more requests until [Crawl.GoOn] is called. Requests under way
+// finish, hosts stay claimed, and timeouts keep running.
 func (c *Crawl) Pause() { c.setPaused(true) }
 
 // GoOn ends a pause.

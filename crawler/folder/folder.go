@@ -35,7 +35,7 @@ import (
 // the URL is http://docs.localhost/, and only the dialer knows that one server on loopback answers
 // for all such names.
 //
-// The character set of a file is not known, so Content-Type has no charset. Listings have one,
+// The character set of a file is unknown, so Content-Type has no charset. Listings have one,
 // because this package writes them.
 //
 // For a folder without an index page, the server writes a listing of its files. A listing is not
@@ -151,7 +151,7 @@ func (s *Server) Serves(address string) bool {
 	return ok && s.sites[host] != nil
 }
 
-// Address returns the address at which the server listens.
+// Address returns the address that the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Close stops the server, and waits for it to end.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Keeper stores named values for a [Book]. The store of a crawl implements it.
+// A Keeper stores named values for a [Book]. A crawl's store implements it.
 type Keeper interface {
 	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
@@ -252,8 +252,7 @@ func (e *entry) text() []byte {
 	return e.site.encode()
 }
 
-// write writes the new value of a host, unless another process changed the value after the last
-// read.
+// write replaces the value of a host, unless another process has changed it since the last read.
 func (b *Book) write(ctx context.Context, host string, n news) error {
 	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
 	if err != nil {

@@ -32,7 +32,7 @@ func (h *Host) encode() []byte {
 	}
 }
 
-// compressedSize returns an upper bound of the compressed size of a text.
+// compressedSize returns an upper bound on the compressed size of text.
 func compressedSize(text []byte) int {
 	if len(text) <= maxValue {
 		return len(text)

@@ -1,4 +1,4 @@
-// Package learn decides which URLs of a site are worth a fetch now, based on the pages that other
+// Package learn decides which URLs of a site are worth fetching now, based on the pages that other
 // URLs of the site returned.
 //
 // The package guarantees:
@@ -56,14 +56,13 @@ const (
 	Farm     Rule = "link farm"
 )
 
-// Advice is the decision whether to fetch a URL now. The zero value means that the URL should be
-// fetched.
+// Advice says whether to fetch a URL now. The zero value means that the URL should be fetched.
 type Advice struct {
 	Rule    Rule   // reason why the URL is postponed; "" if the URL should be fetched
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
-// String returns the advice in the form in which it is stored.
+// String returns the advice in its stored form.
 func (a Advice) String() string {
 	if a.Pattern == "" {
 		return string(a.Rule)
@@ -126,8 +125,8 @@ type Host struct {
 	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
-// Proofs counts the lastmod dates of a host that proved right, and those that proved wrong. Older
-// dates count less.
+// Proofs counts a host's lastmod dates that proved right, and those that proved wrong. Older dates
+// count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`

@@ -71,7 +71,7 @@ func tied(urls, others []string) bool {
 	return false
 }
 
-// isDefault reports whether a leader has the path of a copy and fewer parameters. The extra
+// isDefault reports whether a leader has the same path as a copy and fewer parameters. The extra
 // parameters then change nothing, so the copy is not an error page.
 func isDefault(leader, url string) bool {
 	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).params) < len(readURL(url).params)

@@ -157,8 +157,8 @@ func headOf(folder string, n int) string {
 	return folder[:end]
 }
 
-// separators reports whether r separates parameters. The semicolon is used by gitweb and directory
-// listings.
+// separators reports whether r separates parameters. Gitweb and directory listings use the
+// semicolon.
 func separators(r rune) bool { return r == '&' || r == ';' }
 
 // names returns a question mark and the names of a query's parameters, sorted and without

@@ -7,13 +7,13 @@ import (
 
 // # Soft 404
 //
-// Some hosts answer a request for a URL that does not exist with status 200 and a page about the
-// error, or with their home page or a login form. Such a response is a soft 404. The crawl detects
-// soft 404s with a probe: it requests a URL that cannot exist, and compares the response with the
-// pages of the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic
-// transit gloria telae", WWW 2004.)
+// Some hosts answer requests for nonexistent URLs with status 200 and a page about the error, or
+// with their home page or a login form. Such a response is a soft 404. The crawl detects soft 404s
+// with a probe: it requests a URL that cannot exist, and compares the response with the pages of
+// the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit
+// gloria telae", WWW 2004.)
 //
-// Different programs of one host respond differently. So each pattern, a path shape with the names
+// Different programs on one host respond differently. So each pattern, a path shape with the names
 // of its parameters, has its own evidence, probe and response. A pattern is probed at most once,
 // and only for one of these reasons:
 //
@@ -92,8 +92,7 @@ func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 // different text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
-// SamePattern reports whether two URLs have the same host and pattern, so that one probe serves
-// both.
+// SamePattern reports whether two URLs have the same host and pattern, so one probe serves both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
 // answer returns the evidence about the pattern of a URL. It returns nil if the pattern has not
@@ -138,8 +137,8 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the response is a proper error, or is too long. In either case the pattern
-// has no soft 404s.
+// errs reports whether the response is a real error, or is too long. In either case the pattern has
+// no soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
 func (s *Soft) turned(url string) {
@@ -149,8 +148,7 @@ func (s *Soft) turned(url string) {
 }
 
 // suspect chooses the URL of a pattern's probe, unless it already has one. The argument suspects
-// contains the URLs of the pages that are the reason for the probe. If it is empty, suspect does
-// nothing.
+// contains the URLs of the pages that prompted the probe. If it is empty, suspect does nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= maxProbes {
 		return
@@ -163,7 +161,7 @@ func (h *Host) suspect(s *Soft, suspects []string) {
 }
 
 // remember adds a page to the evidence. If the pattern should now be probed, remember returns the
-// pages that are the reason for the probe.
+// pages that prompted this.
 func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	if v.Leader != "" {
 		if isDefault(v.Leader, url) {

@@ -33,7 +33,7 @@ const profilePrefix = "skink-browser-"
 // flags returns the command line of a browser. It keeps the browser off the network, and turns off
 // everything that the browser does on its own.
 //
-// Package render answers all requests of pages. All other requests of the browser would go to a
+// Package render answers all requests from pages. All other requests from the browser would go to a
 // proxy whose name cannot be resolved. The browser resolves no names, and connects to no address
 // without the proxy, not even to an address of this machine. WebRTC must not use UDP without the
 // proxy, and QUIC is off.

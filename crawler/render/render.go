@@ -10,7 +10,7 @@
 // The browser pauses every request of a page, and of its frames and workers. The caller's [Fetch]
 // answers the request. The browser itself is started so that it cannot reach any address; see
 // flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
-// checks of addresses, limits and archives. This package does none of that.
+// address checks, limits and archives. This package does none of that.
 //
 // # Requests that are answered
 //
@@ -30,13 +30,13 @@
 //
 // # Bounds
 //
-// A page gets responses to at most maxRequests requests, with about maxBytes in total. If a
-// process of the browser needs more memory than Options.Memory, the system ends it, and its page
-// fails. Each page has its own browser context, so the next page does not see its cookies,
-// storage or cache. The browser is replaced when it has rendered maxDrawn pages, needs too much
-// memory, or stops responding. If it ends while rendering pages, the next browser renders them
-// again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
-// kills it. The next browser removes the profile, which is in the folder for temporary files.
+// A page gets responses to at most maxRequests requests, with about maxBytes in total. If a browser
+// process needs more memory than Options.Memory, the system ends it, and its page fails. Each page
+// has its own browser context, so the next page does not see its cookies, storage or cache. The
+// browser is replaced when it has rendered maxDrawn pages, needs too much memory, or stops
+// responding. If it ends while rendering pages, the next browser renders them again. If this
+// process is killed, the browser ends too: its pipe closes, and on Linux the kernel kills it. The
+// next browser removes the profile, which is in the folder for temporary files.
 //
 // Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On systems other
 // than Linux, only the heap of scripts is bounded, not the whole memory.

@@ -58,7 +58,7 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 	return drawing, err
 }
 
-// begin opens the tab, and makes the browser pause all requests of the tab.
+// begin opens the tab, and makes the browser pause all of its requests.
 func (t *tab) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, closeWithin, errGone)
 	defer cancel()
@@ -152,8 +152,8 @@ var quietScript = `new Promise(done => {
 	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done(n) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
 })`
 
-// settle waits until the page is quiet, which means that it neither changes nor requests anything.
-// It returns false if the page's time runs out first.
+// settle waits until the page is quiet, neither changing nor requesting anything. It returns false
+// if the page's time runs out first.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
 	var answer chan error // receives the result of the script waiting in the page; nil if none is running

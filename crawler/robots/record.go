@@ -9,7 +9,7 @@ import "strings"
 // Google's parser compares only the beginning of a name, so it also accepts "disallowed". This
 // package does the same for the names with longer set. Allow has only one spelling here, and needs
 // its colon. If the crawler ignores a misspelled Allow, it only misses pages. If it obeyed a rule
-// that allows more than the owner of the site meant, this could harm the owner.
+// that allows more than the site's owner meant, it could harm the owner.
 var names = []struct {
 	name      string
 	spellings []string

@@ -16,7 +16,7 @@ const (
 	// DirectoryPath is the path at which a site publishes its keys.
 	DirectoryPath = "/.well-known/http-message-signatures-directory"
 
-	// DirectoryType is the media type with which the directory must be served.
+	// DirectoryType is the media type that the directory must be served with.
 	DirectoryType = "application/http-message-signatures-directory+json"
 )
 

@@ -140,7 +140,7 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// sign returns the signature of a text, encoded in base64.
+// sign returns the signature of text, encoded in base64.
 func (k Key) sign(text string) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, []byte(text)))
 }

@@ -24,7 +24,7 @@ import (
 // in between. It does so for every connection, whatever its purpose.
 //
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
-// also blocks ranges that are reachable in principle but have no web sites (6to4 relays, all of
+// also blocks ranges that are reachable in principle but have no websites (6to4 relays, all of
 // 2001::/23). Known weakness: Some clouds serve their metadata at a public address that only their
 // own machines can reach. The table does not contain these addresses.
 
@@ -133,8 +133,8 @@ type seedHost struct {
 	special bool // guarded by mu: the host may have special addresses
 }
 
-// maybeSpecial reports whether a host is the host of a seed that may have special addresses,
-// because its first look-up returned no others.
+// maybeSpecial reports whether a host is a seed's host that may have special addresses, because its
+// first look-up returned no others.
 func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	found, ok := d.seeds.Load(strings.ToLower(address))
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Listen starts a server on loopback that calls serve with each connection, in a goroutine of its
-// own. The connection is closed when serve returns, or when the test ends.
+// Listen starts a server on loopback that calls serve with each connection, in its own goroutine.
+// The connection is closed when serve returns, or when the test ends.
 func Listen(t testing.TB, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
