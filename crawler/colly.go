@@ -57,7 +57,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c.Init()
 	c.AllowURLRevisit = true        // the frontier decides which URLs are visited
 	c.IgnoreRobotsTxt = true        // package crawler obeys robots.txt itself; see robots_cache.go
-	c.ParseHTTPErrorResponse = true // responses with an error status are passed on like others
+	c.ParseHTTPErrorResponse = true // responses with an error status are passed on like any others
 	c.MaxBodySize = 0               // package wire limits the body
 	c.SetRequestTimeout(0)          // package wire limits the time of a request
 	c.DisableCookies()

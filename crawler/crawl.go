@@ -48,7 +48,7 @@ type Crawl struct {
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool)
 	closeIdle func()
-	browser   drawer // nil if no page is rendered
+	browser   drawer // nil if no pages are rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
 	cookies   *cookieStore // nil if no cookies are kept

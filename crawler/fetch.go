@@ -25,7 +25,7 @@ type fetcher struct {
 
 	pageHeader   http.Header // never modified
 	robotsHeader http.Header // never modified
-	fileHeader   http.Header // for requisites, and for requests that the browser makes for a page; never modified
+	fileHeader   http.Header // for requisites, and for the browser's requests for a page; never modified
 
 	mayAsk  func(ctx context.Context, url string) bool // nil means that all URLs are allowed
 	logins  logins

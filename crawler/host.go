@@ -21,7 +21,7 @@ type host struct {
 	leaving bool // no more fetches begin, because the host will be returned to the frontier
 	away    bool // the host is not available in this run (such as a missing folder), so it gets no requests
 	limited bool // the crawl has reached Options.MaxPages, and only requisites are still fetched
-	first   bool // the host comes before others, because its robots.txt has just been requested
+	first   bool // the host goes before others, because its robots.txt has just been requested
 
 	turns    int // number of turns under way (URLs being fetched or processed)
 	open     int // number of turns whose request has not ended
@@ -30,10 +30,10 @@ type host struct {
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
 	drawing    int // number of the host's pages that a browser is rendering
-	asides     int // number of requests made for rendered pages that are waiting or under way
-	asidesOpen int // number of requests made for rendered pages that are under way
+	asides     int // number of requests, waiting or under way, made for rendered pages
+	asidesOpen int // number of requests under way made for rendered pages
 
-	located bool     // the host's name has been looked up in the DNS
+	located bool     // the host's name has been looked up in DNS
 	at      *address // nil if the address is unknown or not needed
 	parked  bool     // the host is waiting for a request to its IP address to end
 

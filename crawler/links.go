@@ -29,7 +29,7 @@ type Leads struct {
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // links are ignored if this is nil; no link is followed if opt.Scope is nil
+	opt  *Options // if nil, links are ignored; if opt.Scope is nil, no links are followed
 }
 
 // A Target is the URL that a link leads to.
@@ -54,7 +54,7 @@ type Links struct {
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // the redirect of a URL that is only checked is not followed
+		return l, nil // redirects of URLs that are only checked are not followed
 	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})

@@ -58,7 +58,7 @@ type session struct {
 	mu     sync.Mutex // locked during a login
 	times  int        // guarded by mu: number of successful logins
 	losses int        // guarded by mu: number of consecutive logins after which the same page was refused again
-	err    error      // guarded by mu: error of the first login; if set, the crawl does not log in again
+	err    error      // guarded by mu: error from the first login; if set, the crawl does not log in again
 }
 
 func (l *logins) of(login *access.Login) *session {

@@ -28,8 +28,8 @@ type Options struct {
 	MaxDelay    time.Duration // maximum delay that robots.txt or slow responses can cause; 0 means no limit
 	Timeout     time.Duration // maximum time for a request, from the DNS look-up to the last byte of the response
 	MaxSize     int64         // maximum size of a decoded body in bytes; longer bodies are cut
-	Bodies      int64         // maximum total size in bytes of the bodies in memory; further responses wait; 0 means 64 MiB
-	Retries     int           // maximum number of times that a URL is tried again after temporary problems
+	Bodies      int64         // maximum total size in bytes of the bodies in memory, beyond which responses wait; 0 means 64 MiB
+	Retries     int           // maximum number of times that a URL is retried after temporary problems
 	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
 
@@ -57,8 +57,8 @@ type Options struct {
 	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
-	OnDated        func(ctx context.Context, pages []Dated) error // called in batches with pages for which a sitemap gives the date of the last change; may be nil
-	OnSeed         func(from, to string) error                    // called with the old and the new URL when a seed redirects within its site; may be nil
+	OnDated        func(ctx context.Context, pages []Dated) error // called with batches of pages for which a sitemap gives the date of the last change; may be nil
+	OnSeed         func(from, to string) error                    // called with the old and new URLs when a seed redirects within its site; may be nil
 	OnListed       func(ctx context.Context, urls []string) error // called with pages that a sitemap lists, before they are queued; may be nil
 
 	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit

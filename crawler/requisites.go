@@ -16,7 +16,7 @@ import (
 // any host, because browsers load them from any host. They are fetched before the pending pages of
 // their host, as in Heritrix, so that an interrupted crawl leaves few pages without their files.
 //
-// Requisites do not count towards the pages or bytes of their host's budget. They have their own
+// Requisites do not count toward the pages or bytes of their host's budget. They have their own
 // limit, [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be
 // retried with a larger limit.
 //

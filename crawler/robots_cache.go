@@ -74,7 +74,7 @@ func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 // robots.txt at the same time, only one of them fetches the file.
 //
 // The fetch runs in that call, with its context. If this context ends, one of the waiting calls
-// fetches the file instead. So no call fails because another one was cancelled, and no goroutine
+// fetches the file instead. So no call fails because another one was canceled, and no goroutine
 // leaks.
 type robotsCache struct {
 	fetch    robotsFetch

@@ -42,7 +42,7 @@ type Listed struct {
 	Outside  int   // number of entries that are outside the scope or are not valid URLs
 	Cut      error // reason why the sitemap was not read to the end; nil if it was read to the end
 
-	URLs []string // canonical URLs of the pages that belong to the crawl, in the order of the sitemap
+	URLs []string // canonical URLs of the pages that belong to the crawl, in sitemap order
 
 	on map[string]bool // hosts of the new URLs
 }

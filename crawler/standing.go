@@ -39,10 +39,10 @@ type standing struct {
 
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
-	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
+	crawlDelay time.Duration // delay requested by a robots.txt, at most MaxDelay
 	teller     string        // scheme of the URL of the robots.txt that set crawlDelay; "" means unknown
 	took       time.Duration // response time for pages, smoothed over several responses
-	robotsTook time.Duration // duration of the first request for robots.txt that was answered
+	robotsTook time.Duration // duration of the first answered request for robots.txt
 	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while its response has not begun and asked is only an estimate; 0 otherwise
 	until      time.Time     // no requests before this time

@@ -10,7 +10,7 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average response time, weighted towards recent responses; 0 means no response yet
+	Took     time.Duration // average response time, weighted toward recent responses; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // time before which no requests are sent; may be in the past
 	Fails    int           // number of consecutive failures

@@ -62,7 +62,7 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
-	refusal *Page         // page that states why the URL must not be fetched; nil if it may be fetched
+	refusal *Page         // page that says why the URL must not be fetched; nil if it may be fetched
 	origin  string        // scheme of the URL of the robots.txt; "" means that no robots.txt was used
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]

@@ -31,7 +31,7 @@ func NameOf(host string) string { return "learned/" + host }
 // the value again.
 type Book struct {
 	keeper Keeper
-	Budget bool            // whether to postpone URLs that are not worth a fetch; set before use
+	Budget bool            // whether to postpone URLs that are not worth fetching; set before use
 	Exempt map[string]bool // hosts that the book learns nothing about and whose URLs it does not clean; set before use
 
 	Shared bool // whether other workers may claim a host after this one has released it; set before use
@@ -59,7 +59,7 @@ type entry struct {
 // of it for the value in the keeper.
 const maxHeld = 64 << 20
 
-const entrySize = 1 << 10 // memory of an entry without the evidence, in bytes
+const entrySize = 1 << 10 // memory used by an entry without its evidence, in bytes
 
 // NewBook returns a book that uses keeper.
 func NewBook(keeper Keeper) *Book {

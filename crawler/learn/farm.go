@@ -11,7 +11,7 @@ package learn
 // starts at zero.
 const (
 	maxOfDomain = 256
-	maxDomains  = 4096 // number of domains after which all counts start again at zero
+	maxDomains  = 4096 // number of domains after which all counts are reset to zero
 )
 
 type farms map[string]map[string]bool

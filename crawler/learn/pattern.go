@@ -28,7 +28,7 @@ const (
 type Pattern struct {
 	New    int64 `json:"new,omitempty"`    // number of URLs with new text
 	Copies int64 `json:"copies,omitempty"` // number of URLs with known text
-	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
+	Row    int64 `json:"row,omitempty"`    // number of copies since the last page with new text
 	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first maxNear are also counted in New, the others in Copies
 
 	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued; see sweep.go

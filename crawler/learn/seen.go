@@ -28,7 +28,7 @@ const (
 	largestFilter = 64 << 10  // bytes
 	growth        = 4         // size of a filter, relative to the previous one
 	maxFilters    = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
-	bitsALine     = 16        // number of bits of a filter for each hash
+	bitsALine     = 16        // number of filter bits per hash
 	bitsSet       = 5         // maximum number of bits that a hash sets
 	maxLines      = 1000      // maximum number of lines or links hashed per page
 	seedOfURL     = 0x9e3779b // makes the hash of a URL differ from that of a line

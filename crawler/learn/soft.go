@@ -38,12 +38,12 @@ const (
 	several  = 4 // how many pages with the same text, leader or title count as evidence
 	manyThin = 8 // how many pages too short to be compared count as evidence
 
-	maxSofts  = 128      // maximum number of patterns of a host that have evidence
+	maxSofts  = 128      // maximum number of a host's patterns with evidence
 	maxProbes = 32       // maximum number of probes of a host
 	maxAlike  = 16       // maximum number of leaders in the evidence of a pattern
 	maxTitles = 24       // maximum number of titles in the evidence of a pattern
 	maxURLs   = 8        // maximum number of URLs in each list of the evidence
-	maxOthers = 6        // maximum number of pages with other titles that are compared with the response
+	maxOthers = 6        // maximum number of pages with other titles to compare with the response
 	maxAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
 )
 

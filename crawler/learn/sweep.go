@@ -18,8 +18,8 @@ const (
 	minChunk    = 16
 	chunkATexts = 4
 	maxDoubled  = 10 // maximum number of times that the chunk size is doubled
-	lastShare   = 5  // number of the host's pages with new text for each last sample
-	viewShare   = 2  // number of the host's pages with new text for each view or trap that is fetched
+	lastShare   = 5  // one last sample for this many of the host's pages with new text
+	viewShare   = 2  // one view or trap for this many of the host's pages with new text
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
@@ -28,7 +28,7 @@ type Sweep struct {
 	room   int64          // number of views and traps that may still be fetched
 	last   int64          // total number of last samples that may be fetched
 	lasts  int64          // number of patterns that share the last samples
-	chunks map[Advice]int // number of URLs with each advice that may be fetched
+	chunks map[Advice]int // number of URLs that may be fetched, by their advice
 }
 
 // Sweep returns a new Sweep of the host. The caller must pass all postponed URLs of the host to

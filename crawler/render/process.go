@@ -139,7 +139,7 @@ func (p *process) end() {
 	p.ending.Do(func() {
 		kill(p.cmd.Process)
 		<-p.ended
-		kill(p.cmd.Process) // kills children that were started in the meantime
+		kill(p.cmd.Process) // kills children started in the meantime
 		p.release()
 		_ = os.RemoveAll(p.profile)
 	})

@@ -53,7 +53,7 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 		drawing, err = t.draw(ctx)
 	}
 	if closeErr := t.close(); closeErr != nil {
-		in.process.end() // the browser hangs, so it must be killed
+		in.process.end() // the browser is hung, so it must be killed
 	}
 	return drawing, err
 }
@@ -140,7 +140,7 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 const (
 	tick     = 20 * time.Millisecond
 	quietFor = 250 // milliseconds, measured by a timer in the page
-	restless = 4   // number of these periods after which a page counts as quiet, if it changes but requests nothing
+	restless = 4   // after this many such periods, a page counts as quiet if it changes but requests nothing
 )
 
 // quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns

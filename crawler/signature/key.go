@@ -113,7 +113,7 @@ func Directory(keys ...Key) []byte {
 	}
 	text, err := json.MarshalIndent(set, "", "  ")
 	if err != nil {
-		panic(err) // marshalling strings cannot fail
+		panic(err) // marshaling strings cannot fail
 	}
 	return append(text, '\n')
 }

@@ -37,7 +37,7 @@ type list struct {
 
 	entry Entry
 	next  time.Time // date for the next URL of the entry
-	other string    // URL that is used if the entry has no other URL
+	other string    // URL to use if the entry has no other URL
 	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
@@ -143,7 +143,7 @@ func (l *list) chars(p piece) {
 func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
 func (l *list) begun(p *piece, name string) {
-	if l.inURL() { // the text of any element inside a URL belongs to the URL
+	if l.inURL() { // text inside a nested element is part of the URL
 		l.open = append(l.open, name)
 		return
 	}

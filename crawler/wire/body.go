@@ -99,7 +99,7 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	case raw != nil && (err == nil || undecoded):
 		_, raw.Cut = raw.rest(wire)
 	case err == nil:
-		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them, so that the connection can be reused
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them so that the connection can be reused
 	}
 	return body, err
 }

@@ -71,7 +71,7 @@ type Options struct {
 // Folders represents a server on this machine that serves some hosts.
 type Folders interface {
 	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
-	Address() string            // the address at which the server listens
+	Address() string            // the address that the server listens on
 }
 
 // A Transport makes exchanges. Several goroutines may use it.

@@ -196,7 +196,7 @@ func (a *attempt) end() {
 }
 
 // why returns the root cause of an error. net/http may only report a consequence, such as a
-// cancelled context, if the request was about to be repeated or the connection received too much.
+// canceled context, if the request was about to be repeated or the connection received too much.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
