@@ -22,15 +22,15 @@ type address struct {
 	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 
-// full reports whether the address has reached the given limit of requests in flight. There is no
-// limit if limit is 0, or if only one host has the address.
+// full reports whether the address has at least limit requests in flight. There is no limit if
+// limit is 0, or if only one host has the address.
 func (a *address) full(limit int) bool {
 	return a != nil && limit > 0 && a.hosts > 1 && a.open >= limit
 }
 
 // locate records the IP address of a turn's host, unless it is already known. If the address has as
-// many requests in flight as Options.PerIP allows, locate undoes the turn, so that the URL waits,
-// and ok is false.
+// many requests in flight as Options.PerIP allows, locate undoes the turn and returns false for ok,
+// and the URL waits.
 //
 // If brief is true, the connection must be closed after the response, because otherwise each of the
 // many hosts at the address would keep a connection open. The result newly is true for the first

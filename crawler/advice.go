@@ -23,15 +23,15 @@ type Advisor interface {
 }
 
 // Postponed URLs that are queued again have one of these priorities. A URL with AskedPriority may
-// be postponed once more. A URL with PutBackPriority is fetched in any case, after all other URLs
-// of its host.
+// be postponed once more. A URL with PutBackPriority is always fetched, after all other URLs of its
+// host.
 const (
 	AskedPriority   = 1
 	PutBackPriority = 64
 )
 
-// postponed returns a page that names the learned rule that postpones a URL, or nil if the URL must
-// be fetched now. Some URLs are always fetched: seeds, revisited pages, URLs with PutBackPriority,
+// postponed returns a page naming the learned rule that postpones a URL, or nil if the URL must be
+// fetched now. Some URLs are always fetched: seeds, revisited pages, URLs with PutBackPriority,
 // and targets of redirects, because a host may redirect each visitor to a URL with a new session
 // id.
 func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error) {

@@ -24,8 +24,8 @@ type arrival struct {
 	bodies *wire.Share // memory reserved for the body; must be released
 }
 
-// fetchTurn fetches the URL of a turn. It returns nil if the turn was undone, so that the URL will
-// be fetched later.
+// fetchTurn fetches the URL of a turn. It returns nil if the turn was undone and the URL will be
+// fetched later.
 func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	ctx, ok := c.locate(c.schedule.watch(ctx, t), t)
 	if !ok {

@@ -17,16 +17,15 @@ import (
 // After a failure, the host gets no requests for a second. After further failures, the back-off is
 // two seconds, four and so on, up to five minutes. Each back-off is made up to a quarter longer or
 // shorter, so that hosts that failed together do not get their next requests together. A
-// Retry-After header is obeyed, up to an hour. A URL is given up after Options.Retries retries. But
-// if the host cannot be reached at all (no such name, no connection, robots.txt not available), the
-// URL is not the cause.
-// So after the second such failure in a row, URLs are no longer given up. They wait until the host
-// answers again. Otherwise the crawl would give up one URL after another while a host is down for a
-// minute.
+// Retry-After header is obeyed, up to an hour. The crawl gives up on a URL after Options.Retries
+// retries. But if the host cannot be reached at all (no such name, no connection, robots.txt not
+// available), the URL is not the cause. So after the second such failure in a row, URLs wait until
+// the host answers again. Otherwise the crawl would give up on one URL after another while a host
+// is down for a minute.
 //
 // This wait has a limit. A host is hopeless if it never answered in this crawl and failed more than
 // Options.Retries times in a row, or if it has failed for ten minutes. A hopeless host still gets
-// requests after each back-off, and each URL that fails then is given up, so that its problem is
+// requests after each back-off. The crawl gives up on each URL that then fails, so its problem is
 // recorded. But the crawl does not wait for a hopeless host. It ends when only hopeless hosts are
 // left, and their pending URLs stay pending for the next run. So a seed on a dead host is reported
 // after three seconds, a restart of a server during a long crawl costs nothing, and a crawl that
@@ -67,8 +66,8 @@ const (
 	patience      = 10 * time.Minute // longer than a server takes to restart
 )
 
-// failed counts a transient problem of a request that started at began, and sets the back-off of
-// the host. It returns true if the URL must not be tried again.
+// failed counts a transient problem of a request that started at began, and sets the host's
+// back-off. It returns true if the URL must not be tried again.
 func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
 	if s.blameless(page) {
@@ -111,8 +110,8 @@ func (s *standing) backOff() time.Duration {
 	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
 }
 
-// blameless reports whether a transient problem concerns only this page and not the host. This is
-// the case for status 500, and if the host has answered other requests since the URL last failed.
+// blameless reports whether a transient problem concerns only this page and not the host. It does
+// if the status is 500, or if the host has answered other requests since the URL last failed.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
@@ -123,7 +122,7 @@ func (s *standing) blameless(page *Page) bool {
 	return page.Item.Tries > 0 && s.answered && s.fails == 0
 }
 
-// tooBusy counts responses that show that the host is too busy. It returns the reason why the host
+// tooBusy counts responses showing that the host is too busy. It returns the reason why the host
 // must get no more requests, or "" if it may get more. If counted is false, the failure does not
 // count, because another request was in flight with it.
 func (s *standing) tooBusy(page *Page, counted bool) (why string) {

@@ -11,32 +11,33 @@ import (
 // things, one after the other. Waiting for a response takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
-//  1. A connection, until the response has arrived completely or has failed. It is used for the DNS
-//     look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine,
-//     which waits. Memory for the body is reserved as it arrives; see rooms.go in package wire.
+//  1. A connection, until the whole response has arrived or the request has failed. It is used for
+//     the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn has a
+//     goroutine, which waits. Memory for the body is reserved as it arrives; see rooms.go in
+//     package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
 // Options.Connections limits the turns that have begun but not ended. When a response has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another
 // turn, so there is no deadlock. A folder on disk gets its next request only when its previous page
-// has been stored. No turn begins while the number of pages that wait for a worker or are being
-// processed is twice the number of workers. So fetching does not run ahead of processing.
+// has been stored. No turn begins while the number of pages waiting for a worker or being processed
+// is twice the number of workers. So fetching does not run ahead of processing.
 //
 // # Slow hosts
 //
-// A host occupies a connection for as long as its responses take. 500 hosts that hang could occupy
-// all connections until their timeouts, and a host that answers in 50 ms would wait for them. So
-// each host has a pace. A host is quick if its last responses came within slowAnswer. It is slow if
-// they took longer, or if the host has not answered in this crawl. It is failing if its last
-// request failed. Each pace leaves connections for quicker hosts; see shares. A host that has not
-// answered yet, or whose last request failed, gets only one request at a time, whatever the value
-// of Options.PerHost.
+// A host occupies a connection for as long as its responses take. Five hundred hanging hosts could
+// occupy all connections until their timeouts, and a host that answers in 50 ms would wait for
+// them. So each host has a pace. A host is quick if its last responses came within slowAnswer. It
+// is slow if they took longer, or if the host has not answered in this crawl. It is failing if its
+// last request failed. Each pace leaves connections for quicker hosts; see shares. A host that has
+// not answered yet, or whose last request failed, gets only one request at a time, whatever the
+// value of Options.PerHost.
 //
 // The response to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
 // Known weaknesses: A quick host that begins to hang occupies connections meant for quick hosts
-// until its timeout. If unknown hosts that hang occupy all connections for slow hosts, the other
+// until its timeout. If unknown hosts that hang take up all connections for slow hosts, the other
 // unknown hosts must wait for their first request.
 //
 // # When a crawl is stopped
@@ -70,8 +71,8 @@ type capacity struct {
 	connections int        // maximum number of turns under way
 	ahead       int        // no fetch begins while arrived is at least this value
 	begun       int        // number of turns that have begun but not ended
-	arrived     int        // number of turns whose page waits for a worker or is being processed
-	asking      [paces]int // number of turns whose request has not ended, by the pace of the host
+	arrived     int        // number of turns whose page is waiting for a worker or being processed
+	asking      [paces]int // number of turns whose request has not ended, by the host's pace
 }
 
 func newCapacity(opt *Options) capacity {
@@ -101,9 +102,9 @@ func (c *capacity) begin(of pace) {
 }
 
 // room returns the number of URLs that this worker may fetch and process at once without exceeding
-// Options.MaxPages and MaxBytes. Each of several workers has an equal share of the pages that
-// remain, rounded up. So the workers together may exceed MaxPages by one page each, plus pages of
-// other workers that have not been counted yet.
+// Options.MaxPages and MaxBytes. Each of several workers has an equal share of the remaining pages,
+// rounded up. So the workers together may exceed MaxPages by one page each, plus pages of other
+// workers that have not been counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.hasAllBytes():
@@ -117,8 +118,8 @@ func (s *schedule) room() int {
 
 func (s *schedule) hasAllBytes() bool { return s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes }
 
-// hasAllPages reports whether the crawl ends because of MaxPages alone, so that the requisites of
-// its pages may still be fetched.
+// hasAllPages reports whether MaxPages alone ends the crawl. The requisites of its pages may then
+// still be fetched.
 func (s *schedule) hasAllPages() bool {
 	return s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()
 }

@@ -16,7 +16,7 @@ import (
 // A page also links to URLs that the crawl does not fetch: pictures, style sheets, scripts, and
 // pages of other sites. A HEAD request shows whether such a URL exists. These URLs are items of the
 // frontier like all others, so delays and robots.txt apply to them too. Redirects are not followed.
-// If a server refuses HEAD, the URL is requested with GET after the delay of its host, and only the
+// If a server refuses HEAD, the URL is requested with GET after its host's delay, and only the
 // beginning of the response is read.
 //
 // If a checked URL turns out to be a page of the crawl, it is fetched as a page at once. A later

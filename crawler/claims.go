@@ -28,7 +28,7 @@ import (
 //   - when the host has no URLs left, and none is under way;
 //   - when the host must not get a request for longer than keepResting, or is hopeless;
 //   - when its URLs in memory are used up while other hosts wait because too many hosts are
-//     claimed, so that every host is crawled, however many there are;
+//     claimed; this way every host is crawled, however many there are;
 //   - when it gets no more requests in this crawl, because its budget is spent, its folder is
 //     missing, or the crawl of the host was ended (see backoff.go);
 //   - when the schedule has claimed more hosts than its share;
@@ -92,7 +92,7 @@ type unheld struct {
 	stale   bool      // whether hosts may have changed since the report
 	others  int       // number of hosts that other workers have claimed
 	waiting int       // number of unclaimed hosts that have URLs to fetch
-	next    time.Time // time at which the first unclaimed host is due; the zero value means that none is due until something changes
+	next    time.Time // when the first unclaimed host is due; the zero value means that none is due until something changes
 	share   int       // number of hosts that this worker should claim; 0 means as many as possible
 	workers int       // number of workers that share the hosts, including this one; 0 means not known yet
 }
@@ -107,8 +107,8 @@ func (c *claims) vacant() int {
 }
 
 // wanted reports whether to ask the frontier for hosts now, and returns the number of hosts to ask
-// for. If busy is true, URLs can be fetched from hosts that are claimed already, and the frontier
-// is asked less often.
+// for. If busy is true, URLs can be fetched from hosts already claimed, and the frontier is asked
+// less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if !c.next.IsZero() && !c.next.After(now) {
 		c.stale = true
@@ -140,8 +140,8 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 }
 
 // othersDue reports whether an unclaimed host is due, according to the frontier's last report, and
-// may have to wait for this schedule. If there are other workers, they can claim the host, so the
-// result is false unless this schedule has claimed maxHeld hosts.
+// may have to wait for this schedule. If there are other workers, they can claim the host, so
+// othersDue returns false unless this schedule has claimed maxHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
 	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= maxHeld)
 }
@@ -194,8 +194,8 @@ func (s *schedule) claim(n int) action {
 }
 
 // granted adds the hosts that the frontier has granted. If there are now more hosts than this
-// worker's share, it marks the surplus as leaving. These hosts are returned as soon as none of
-// their turns is under way.
+// worker's share, it marks the surplus as leaving. These hosts are returned as soon as they have no
+// turns under way.
 func (s *schedule) granted(grant frontier.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -330,8 +330,8 @@ func (s *schedule) lose(c frontier.Claim) {
 	}
 }
 
-// WorkerName returns the name under which a crawl claims hosts: the given name, or a unique name if
-// that is empty.
+// WorkerName returns the name under which a crawl claims hosts: given, or a unique name if given is
+// empty.
 func WorkerName(given string) string {
 	if given != "" {
 		return given

@@ -14,7 +14,7 @@ import (
 
 // # Exchanges through Colly
 //
-// With Colly, a request cannot have a context or limits of its own. Colly also changes much of the
+// With Colly, a request cannot have its own context or limits. Colly also changes much of the
 // response: it decodes some bodies a second time because of the file name, rewrites URLs (a "%"
 // that is not an escape becomes "%25"), and copies the whole body to convert its character set. So
 // the exchange, with its context, limits and request, is prepared outside Colly. Colly gets only
@@ -25,8 +25,8 @@ import (
 const (
 	numberHeader = "Skink-Exchange"
 
-	// answeredKey is the key in a request's Colly context for the callback that is called when a
-	// response has arrived.
+	// answeredKey is the key of a callback in a request's Colly context. The callback is called
+	// when a response has arrived.
 	answeredKey = "answered"
 
 	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
@@ -57,7 +57,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c.Init()
 	c.AllowURLRevisit = true        // the frontier decides which URLs are visited
 	c.IgnoreRobotsTxt = true        // package crawler obeys robots.txt itself; see robots_cache.go
-	c.ParseHTTPErrorResponse = true // responses with an error status are passed on like others
+	c.ParseHTTPErrorResponse = true // responses with an error status are passed on like any others
 	c.MaxBodySize = 0               // package wire limits the body
 	c.SetRequestTimeout(0)          // package wire limits the time of a request
 	c.DisableCookies()

@@ -26,14 +26,14 @@ import (
 // suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
-// or to a consent page that sets the cookie and redirects back. So if the cookies of a host are
-// kept, the redirects of a page are followed within the host. If they lead back to the page, it is
+// or to a consent page that sets the cookie and redirects back. So if a host's cookies are kept,
+// the redirects of a page are followed within the host. If they lead back to the page, it is
 // requested again with the cookies. Otherwise, the page is recorded as a redirect like any other.
 
 const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
 	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
-	wallMisses = 20       // once this many redirects of a host have not led back to their page, its redirects are no longer followed
+	wallMisses = 20       // once this many redirects of a host have failed to lead back to their page, its redirects are no longer followed
 	wallLimit  = 64 << 10 // maximum number of body bytes read from the target of such a redirect
 )
 
@@ -51,7 +51,7 @@ type cookieStore struct {
 type KeptCookie struct {
 	URL    string    `json:"url"`    // URL of the response that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
-	At     time.Time `json:"at"`     // time at which the cookie was set
+	At     time.Time `json:"at"`     // when the cookie was set
 }
 
 // newCookieStore returns nil if the options say that no host's cookies are kept.
@@ -77,14 +77,14 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	return s, nil
 }
 
-// restore puts a cookie of an earlier run into the jar, unless it has expired.
+// restore puts a cookie from an earlier run into the jar, unless it has expired.
 func (s *cookieStore) restore(k KeptCookie) {
 	u, err := url.Parse(k.URL)
 	c, cookieErr := http.ParseSetCookie(k.Cookie)
 	if err != nil || cookieErr != nil {
 		return
 	}
-	if c.MaxAge > 0 { // Max-Age counts from the time at which the cookie was set
+	if c.MaxAge > 0 { // Max-Age counts from when the cookie was set
 		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
 			return
 		}
@@ -110,8 +110,8 @@ func (c *Crawl) Cookies() []KeptCookie {
 	return slices.Collect(maps.Values(c.cookies.set))
 }
 
-// load puts the cookies of a host's settings into the jar. It ignores cookies for hosts that the
-// pattern of the settings does not match.
+// load puts the cookies from a host's settings into the jar. It ignores cookies for hosts that do
+// not match the settings' pattern.
 func (s *cookieStore) load(h access.Host) {
 	for _, c := range h.Cookies {
 		c := *c
@@ -222,7 +222,7 @@ func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 }
 
 // leadsBack follows a redirect from one URL to another, and further redirects within the host. It
-// reports whether they lead back to the first URL. It obeys robots.txt and the delay of the host.
+// reports whether they lead back to the first URL. It obeys robots.txt and the host's delay.
 func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	host := frontier.HostOf(from)
 	for range wallHops {

@@ -17,8 +17,8 @@
 // [Page] to the [Handler], which stores the page and the links on it ([Leads]). If the process is
 // killed, the next run repeats only the fetches that were under way; see [Options].Connections.
 //
-// The package does not solve CAPTCHAs. It logs in to a host only if the settings of the host
-// contain a login, and runs the scripts of pages only if Options.Render is set; see package render.
+// The package does not solve CAPTCHAs. It logs in to a host only if the host's settings contain a
+// login, and runs the scripts of pages only if Options.Render is set; see package render.
 package crawler
 
 import (
@@ -48,7 +48,7 @@ type Crawl struct {
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool)
 	closeIdle func()
-	browser   drawer // nil if no page is rendered
+	browser   drawer // nil if no pages are rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
 	cookies   *cookieStore // nil if no cookies are kept
@@ -106,8 +106,8 @@ func (c *Crawl) Close() {
 
 // Run crawls until no URL is left that can be fetched within the limits of Options, the handler
 // returns an error, or ctx ends. When ctx ends, Run starts no more requests, gives those in flight
-// Options.Grace to finish, and returns the error of ctx. Before Run returns, it returns all claimed
-// hosts to the frontier.
+// Options.Grace to finish, and returns the error of ctx. Before Run returns, it hands all claimed
+// hosts back to the frontier.
 func (c *Crawl) Run(ctx context.Context) error {
 	work, cancel := c.withGrace(ctx)
 	defer cancel()

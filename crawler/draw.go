@@ -32,10 +32,10 @@ import (
 // tabs.
 //
 // The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
-// delay of each host, the limit on simultaneous requests, the check of addresses, the size limits
-// and the archive apply to them. These requests take precedence over other requests to their host.
-// With a delay of a second, a page that needs ten files takes ten seconds. Responses are cached for
-// a while, so that the scripts of an application are fetched once and not for each page.
+// delay of each host, the limit on simultaneous requests, the address checks, the size limits and
+// the archive apply to them. These requests take precedence over other requests to their host. With
+// a delay of a second, a page that needs ten files takes ten seconds. Responses are cached for a
+// while, so the scripts of an application are fetched only once, not for each page.
 //
 // Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered
 // page even from a host that another worker has claimed. Options.PerIP does not count these
@@ -80,8 +80,8 @@ func newDrawer(opt *Options) (drawer, error) {
 	return render.New(render.Options{Path: path, Size: opt.MaxSize}), nil
 }
 
-// drawn returns the Render option that applies to a page. The result is RenderOff if the page
-// cannot be rendered, or has already been rendered.
+// drawn returns the Render option that applies to a page. It returns RenderOff if the page cannot
+// be rendered, or has already been rendered.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
@@ -127,8 +127,8 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
 }
 
-// fetchPart fetches a file for a page that is being rendered, if robots.txt allows it, and after
-// the delay of the file's host.
+// fetchPart fetches a file for a page being rendered, if robots.txt allows it, and after the delay
+// of the file's host.
 func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (a render.Answer, err error) {
 	var delay time.Duration
 	if !c.opt.IgnoreRobots {
@@ -170,7 +170,7 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 }
 
 // drawing records that a rendering has begun or ended. While a page is being rendered, it does not
-// count among the pages that are waiting for a worker.
+// count among the pages waiting for a worker.
 func (s *schedule) drawing(t *turn, begins bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.D
 }
 
 // watchAside returns a context for a request for a file of a rendered page. The context tells the
-// schedule when the request was sent, because the delay of the host begins then.
+// schedule when the request was sent, because the host's delay begins then.
 func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
@@ -326,7 +326,7 @@ func partKey(url string, header http.Header) string {
 }
 
 // get returns the cached response for key. If there is none, it calls fetch, or waits for another
-// call of get that is already fetching it.
+// call to get that is already fetching it.
 func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()
@@ -365,8 +365,8 @@ func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)
 	return a, err
 }
 
-// isKept reports whether a response may be reused for other pages. This is the case if
-// Cache-Control does not forbid it, and the response is not a temporary failure of the server.
+// isKept reports whether a response may be reused for other pages. It may not if Cache-Control
+// forbids it, or if the response is a temporary server failure.
 func isKept(a *render.Answer) bool {
 	control := strings.ToLower(a.Header.Get("Cache-Control"))
 	return a.Status < 500 && a.Status != http.StatusTooManyRequests &&

@@ -25,14 +25,14 @@ type fetcher struct {
 
 	pageHeader   http.Header // never modified
 	robotsHeader http.Header // never modified
-	fileHeader   http.Header // for requisites, and for requests that the browser makes for a page; never modified
+	fileHeader   http.Header // for requisites, and for the browser's requests for a page; never modified
 
 	mayAsk  func(ctx context.Context, url string) bool // nil means that all URLs are allowed
 	logins  logins
 	cookies *cookieStore // nil means that no cookies are kept
 
 	secureMu sync.Mutex
-	secure   map[string]bool // guarded by secureMu: names of hosts with settings of their own to which an https request was made, or that have an https seed
+	secure   map[string]bool // guarded by secureMu: names of hosts with their own settings that have an https seed or have received an https request
 }
 
 // newFetcher returns a fetcher, and starts the server for opt.Folders. The caller must close the

@@ -21,7 +21,7 @@ type host struct {
 	leaving bool // no more fetches begin, because the host will be returned to the frontier
 	away    bool // the host is not available in this run (such as a missing folder), so it gets no requests
 	limited bool // the crawl has reached Options.MaxPages, and only requisites are still fetched
-	first   bool // the host comes before others, because its robots.txt has just been requested
+	first   bool // the host goes before others, because its robots.txt has just been requested
 
 	turns    int // number of turns under way (URLs being fetched or processed)
 	open     int // number of turns whose request has not ended
@@ -30,14 +30,14 @@ type host struct {
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
 	drawing    int // number of the host's pages that a browser is rendering
-	asides     int // number of requests made for rendered pages that are waiting or under way
-	asidesOpen int // number of requests made for rendered pages that are under way
+	asides     int // number of requests, waiting or under way, made for rendered pages
+	asidesOpen int // number of requests under way made for rendered pages
 
-	located bool     // the host's name has been looked up in the DNS
+	located bool     // the host's name has been looked up in DNS
 	at      *address // nil if the address is unknown or not needed
-	parked  bool     // the host waits until a request to its IP address ends
+	parked  bool     // the host is waiting for a request to its IP address to end
 
-	spot priority.Spot[*host] // position in the queue in which the host waits
+	spot priority.Spot[*host] // position in the queue where the host is waiting
 }
 
 // A supply says whether the frontier is known to have more URLs of a host than are in memory.
@@ -81,8 +81,8 @@ func (h *host) finished() bool {
 	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
 }
 
-// onlyRequisites reports whether a page limit has been reached, so that the host gets only requests
-// for the requisites of pages that were fetched.
+// onlyRequisites reports whether a page limit has been reached, so the host gets only requests for
+// the requisites of fetched pages.
 func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
 
 func (h *host) needsRequisites() bool {
@@ -103,7 +103,7 @@ func (h *host) mustTake() bool {
 	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
 }
 
-// found records that URLs of the host may have been added to the frontier, at the given depth.
+// found records that URLs of the host may have been added to the frontier at this depth.
 func (h *host) found(depth int) {
 	if h.supply == dry && !h.taking || depth < h.depth {
 		h.depth = depth
@@ -111,8 +111,8 @@ func (h *host) found(depth int) {
 	h.supply = max(h.supply, maybe)
 }
 
-// nextDepth returns the depth of the host's next URL. It is an estimate while no URL of the host is
-// in memory.
+// nextDepth returns the depth of the host's next URL. It is an estimate while none of the host's
+// URLs are in memory.
 func (h *host) nextDepth() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Depth
@@ -120,7 +120,7 @@ func (h *host) nextDepth() int {
 	return h.depth
 }
 
-// nextPriority returns the priority of the host's next URL, or 0 if it is not known.
+// nextPriority returns the priority of the host's next URL, or 0 if it is unknown.
 func (h *host) nextPriority() int {
 	if h.supply == urgent && h.mustTake() {
 		return requisitePriority

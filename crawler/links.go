@@ -16,20 +16,20 @@ import (
 // Otherwise it is listed in Beyond, because it is outside the scope, or too many links away from a
 // seed. So code that reads pages needs no scope, and the scope needs no pages.
 
-// Leads holds the URLs to which one page leads. They are stored together with the page, by Commit
-// of a store or by End of a [frontier.Memory]. Leads is not safe for concurrent use.
+// Leads holds the URLs that one page leads to. They are stored together with the page, by a store's
+// Commit method or a [frontier.Memory]'s End method. Leads is not safe for concurrent use.
 type Leads struct {
 	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
 	Beyond []string        // canonical URLs outside the crawl, without duplicates
 	Cut    bool            // the page has more links than are followed
 	Asked  bool            // the page asks crawlers not to follow its links, so none are followed
 
-	// Targets holds, if [Links] asks for it, the target of each href in order, followed by the
-	// target of each file. It may be incomplete; see Cut.
+	// Targets holds the target of each href in order, followed by the target of each file, if
+	// [Links] asks for it. It may be incomplete; see Cut.
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // links are ignored if this is nil; no link is followed if opt.Scope is nil
+	opt  *Options // if nil, links are ignored; if opt.Scope is nil, no links are followed
 }
 
 // A Target is the URL that a link leads to.
@@ -38,7 +38,7 @@ type Target struct {
 	First int    // index in Targets of the first target with the same URL; -1 if the URL is empty or the page's own
 }
 
-// Links holds the links of a document as they are written in the document.
+// Links holds the links of a document, as written in the document.
 type Links struct {
 	Base  string                  // href of the document's <base>; "" means none
 	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
@@ -48,13 +48,13 @@ type Links struct {
 	Targets  bool // fill [Leads.Targets]
 }
 
-// LeadsOf returns the URLs to which a page leads apart from its links: the target of a redirect,
-// and the sitemaps of its host. Call [Leads.Follow] to add the links of its document. LeadsOf fails
+// LeadsOf returns the URLs that a page leads to apart from its links: the target of a redirect, and
+// the sitemaps of its host. Call [Leads.Follow] to add the links of its document. LeadsOf fails
 // only if opt.OnSeed does.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // the redirect of a URL that is only checked is not followed
+		return l, nil // redirects of URLs that are only checked are not followed
 	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})

@@ -24,21 +24,21 @@ import (
 
 // # Logins
 //
-// If the settings of a host contain a login, its form is fetched, filled in and submitted before
-// the first page of the host. The cookies of the responses identify the session. If a page returns
-// 401 or 403, or redirects to the login page, the session is lost. The login is then repeated, and
-// the page is fetched again.
+// If a host's settings contain a login, its form is fetched, filled in and submitted before the
+// first page of the host is fetched. The cookies of the responses identify the session. If a page
+// returns 401 or 403, or redirects to the login page, the session is lost. The login is then
+// repeated, and the page is fetched again.
 //
-// The user has chosen the login page, so robots.txt is not applied to it. The delay of the host
-// applies to all requests of a login. None of them is archived, because they contain the password.
+// The user has chosen the login page, so robots.txt is not applied to it. The host's delay applies
+// to all requests of a login. None of them is archived, because they contain the password.
 //
-// The fields are sent only to hosts that the pattern of the settings matches, or to the host of the
-// login page. If the login page has an https URL, they are sent only with https.
+// The fields are sent only to hosts that match the settings' pattern, or to the host of the login
+// page. If the login page has an https URL, they are sent only with https.
 
 const (
 	loginHops  = 10      // maximum number of requests to fetch the login page, including redirects; the same limit applies to submitting the form
 	loginLimit = 1 << 20 // maximum number of bytes read from a response
-	maxLosses  = 3       // number of unsuccessful logins in a row after which the crawl does not log in again
+	maxLosses  = 3       // number of consecutive unsuccessful logins after which the crawl does not log in again
 )
 
 // A LoginError means that a login failed. It does not contain the values of form fields.
@@ -57,8 +57,8 @@ type logins struct {
 type session struct {
 	mu     sync.Mutex // locked during a login
 	times  int        // guarded by mu: number of successful logins
-	losses int        // guarded by mu: number of logins in a row after which the same page was refused again
-	err    error      // guarded by mu: error of the first login; if set, the crawl does not log in again
+	losses int        // guarded by mu: number of consecutive logins after which the same page was refused again
+	err    error      // guarded by mu: error from the first login; if set, the crawl does not log in again
 }
 
 func (l *logins) of(login *access.Login) *session {
@@ -255,13 +255,13 @@ func (f *fetcher) loginRequest(ctx context.Context, method, to string, values ur
 }
 
 type form struct {
-	action string // URL to which the form is sent, as written; "" means the URL of the page
+	action string // URL to which the form is submitted, as written; "" means the URL of the page
 	post   bool
 	values url.Values
 }
 
-// findForm finds the first form that has all the given fields, and fills them in. All other
-// fields keep their values, as in a browser.
+// findForm finds the first form that has all these fields, and fills them in. All other fields keep
+// their values, as in a browser.
 func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	root, err := html.Parse(bytes.NewReader(body))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// logoutWords are parts of URLs that show that a request ends a session or deletes something. They
+// logoutWords are parts of URLs showing that a request ends a session or deletes something. They
 // were chosen from the URLs of WordPress (action=logout), MediaWiki (Special:UserLogout), Django,
 // phpBB (mode=logout), Drupal (user/logout), Confluence (logout.action) and mailing lists.
 var logoutWords = []string{
@@ -43,7 +43,7 @@ func (o *Options) logsOut(to string) bool {
 	return false
 }
 
-// isLogoutWord ignores a suffix such as .php.
+// isLogoutWord reports whether part is a logout word, ignoring a suffix such as .php.
 func isLogoutWord(part string) bool {
 	part = strings.ToLower(part)
 	if stem, _, ok := strings.Cut(part, "."); ok {

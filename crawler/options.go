@@ -21,27 +21,27 @@ import (
 type Options struct {
 	Worker      string        // name under which hosts are claimed; "" means a unique name
 	Parallel    int           // maximum number of pages processed at the same time
-	Connections int           // maximum number of URLs that are fetched or processed at the same time, most of which wait for a response; 0 means 1024
+	Connections int           // maximum number of URLs fetched or processed at the same time, most of them waiting for a response; 0 means 1024
 	PerHost     int           // maximum number of simultaneous requests to one host, after its first response
 	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
 	MaxDelay    time.Duration // maximum delay that robots.txt or slow responses can cause; 0 means no limit
 	Timeout     time.Duration // maximum time for a request, from the DNS look-up to the last byte of the response
-	MaxSize     int64         // number of bytes after which a decoded body is cut
-	Bodies      int64         // maximum total size in bytes of the bodies in memory; further responses wait; 0 means 64 MiB
-	Retries     int           // maximum number of times that a URL is tried again after temporary problems
+	MaxSize     int64         // maximum size of a decoded body in bytes; longer bodies are cut
+	Bodies      int64         // maximum total size in bytes of the bodies in memory, beyond which responses wait; 0 means 64 MiB
+	Retries     int           // maximum number of times that a URL is retried after temporary problems
 	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
 
 	Render       string // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
-	AllowNets    []netip.Prefix     // private addresses that may be connected to
+	AllowNets    []netip.Prefix     // private addresses that the crawl may connect to
 	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first look-up returns no others
 	Folders      []folder.Site      // sites that are folders on disk
 	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy
-	Roots        *x509.CertPool     // certificate authorities that are trusted; nil means those that the system trusts
+	Roots        *x509.CertPool     // trusted certificate authorities; nil means those that the system trusts
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
 	KeptCookies  []KeptCookie       // cookies from an earlier run
 	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
@@ -57,8 +57,8 @@ type Options struct {
 	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
-	OnDated        func(ctx context.Context, pages []Dated) error // called in batches with pages for which a sitemap gives the date of the last change; may be nil
-	OnSeed         func(from, to string) error                    // called with the old and the new URL when a seed redirects within its site; may be nil
+	OnDated        func(ctx context.Context, pages []Dated) error // called with batches of pages for which a sitemap gives the date of the last change; may be nil
+	OnSeed         func(from, to string) error                    // called with the old and new URLs when a seed redirects within its site; may be nil
 	OnListed       func(ctx context.Context, urls []string) error // called with pages that a sitemap lists, before they are queued; may be nil
 
 	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit
@@ -68,22 +68,21 @@ type Options struct {
 	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host, which count against HostBudget
 
 	// OnAnswer is called with each response that is not passed to the handler as a page, such as
-	// responses for robots.txt and for URLs that will be tried again. If OnAnswer is set, the
+	// robots.txt responses and responses for URLs that will be tried again. If OnAnswer is set, the
 	// handler's pages have their raw response in Raw. Several goroutines call it. If it is nil, raw
 	// responses are not kept.
 	OnAnswer func(*wire.Raw)
 
 	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
-	tabs     int            // maximum number of pages of one host that are rendered at the same time
+	tabs     int            // maximum number of pages of one host rendered at the same time
 }
 
 // Spent counts the pages and files fetched from a host, and the bytes of their decoded bodies.
 type Spent = frontier.Spent
 
-// Budget limits the pages and bytes that are fetched from a host; 0 means no limit. Responses that
-// are in flight when Bytes is reached are still kept, so Bytes may be exceeded by their size. Pages
-// is never exceeded.
+// Budget limits the pages and bytes fetched from a host; 0 means no limit. Responses in flight when
+// Bytes is reached are still kept, so Bytes may be exceeded by their size. Pages is never exceeded.
 type Budget Spent
 
 // allows reports whether another request may start. The argument s counts the pages and bytes
@@ -93,7 +92,7 @@ func (b Budget) allows(s Spent, open int) bool {
 }
 
 // leads reports whether a link from one canonical URL to another should be followed. The target
-// must be in scope, must not be in a folder into which this page may not link, and must not end a
+// must be in scope, must not be in a folder that is off limits to the page, and must not end a
 // session.
 func (o *Options) leads(from, to string) bool {
 	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)

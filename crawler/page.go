@@ -18,21 +18,21 @@ type Page struct {
 	Item      frontier.Item
 	Claim     frontier.Claim // the worker's claim on the host when it fetched the page
 	FetchedAt time.Time
-	Took      time.Duration // time from the request to the last byte of the body, without the time spent waiting for memory
+	Took      time.Duration // time from the request to the last byte of the body, excluding time spent waiting for memory
 	Status    int           // HTTP status; 0 means that there was no response
 	Header    http.Header   // header of the response, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
 	Truncated bool          // Body is incomplete, for the reason in Problem
-	Location  string        // canonical URL of a redirect's target; "" means that there is no redirect, or that its target cannot be used
+	Location  string        // canonical URL of a redirect's target; "" if there is no redirect, or its target cannot be used
 	Raw       *wire.Raw     // the undecoded response; nil if there was none, or if Options.OnAnswer is nil
 
-	Promised int64 // size of the body in bytes according to the response to a HEAD request; 0 means unknown
+	Promised int64 // size of the body in bytes, according to the response to a HEAD request; 0 means unknown
 
 	NotModified bool // the server reported that the page has not changed since the last visit (status 304); Body is empty
 
 	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
 	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"
-	Hidden  bool   // the robots.txt of the host allows this crawler to fetch the page, but not Googlebot
+	Hidden  bool   // the host's robots.txt allows this crawler to fetch the page, but not Googlebot
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set only if the page is a seed and the home page of its host
 	Listed   *Listed  // counts of the URLs that the page lists; nil if the page is not a sitemap
@@ -45,8 +45,8 @@ type Page struct {
 	Detail  string  // description of the problem for the user
 }
 
-// Document returns the bytes from which the page should be read, and their media type. If a browser
-// has rendered the page, that is the rendered HTML, and otherwise the body of the response.
+// Document returns the bytes from which the page should be read, and their media type. It returns
+// the rendered HTML if a browser has rendered the page, and the body of the response otherwise.
 func (p *Page) Document() (body []byte, contentType string) {
 	if p.Drawing != nil {
 		return p.Drawing.HTML, "text/html; charset=utf-8"
@@ -96,12 +96,12 @@ func validator(s string) string {
 	return s
 }
 
-// MaxHops is the maximum number of redirects that are followed in a row. Browsers stop at twenty,
-// and no honest site needs ten.
+// MaxHops is the maximum number of consecutive redirects to follow. Browsers stop at twenty, and no
+// honest site needs ten.
 const MaxHops = 10
 
-// Replay returns the page that a crawl with the options opt would make from a stored response. It
-// decodes the body up to opt.MaxSize, and sets the status, redirect or problem.
+// Replay returns the page that a crawl with opt would make from a stored response. It decodes the
+// body up to opt.MaxSize, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
 	defer func() {

@@ -15,7 +15,7 @@ import (
 // it, until it is fetched or the host is returned to the frontier. It is not retried, but the
 // handler may return it again later.
 
-// probing is the kind of the items for URLs that cannot exist. Such items are never in a frontier.
+// probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
 
 // probe asks the handler for a URL that cannot exist on the host of a turn (the fetch of one URL),
@@ -32,8 +32,8 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	return url, nil
 }
 
-// probed gives the handler the response for a URL that cannot exist. The handler may put pages of
-// the host back into the frontier, so the outcome contains the host.
+// probed gives the handler the result of fetching a URL that cannot exist. The handler may put
+// pages of the host back into the frontier, so the outcome contains the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)

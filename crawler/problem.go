@@ -38,11 +38,11 @@ const (
 	ProblemStatus    Problem = "status"          // an error status; stored with the number, such as "status 404"
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but the response is not one
 	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail
-	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
+	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for nonexistent URLs
 	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had text
 	ProblemAlike     Problem = "same as others"  // many URLs that used to be different pages now return the same page
-	ProblemBudget    Problem = "requisite limit" // the URL was not fetched, because its host has reached the limit [Budget].Requisites
-	ProblemLogin     Problem = "login"           // the login of the host failed
+	ProblemBudget    Problem = "requisite limit" // the URL was not fetched, because its host has reached the limit in [Budget].Requisites
+	ProblemLogin     Problem = "login"           // logging in to the host failed
 	ProblemInternal  Problem = "internal"
 )
 
@@ -99,7 +99,7 @@ func isDial(err error) bool {
 }
 
 // isBroken reports whether err means that the connection ended before the response was complete, or
-// that the caller cancelled the request.
+// that the caller canceled the request.
 func isBroken(err error) bool {
 	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
 		if errors.Is(err, end) {

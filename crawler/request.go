@@ -12,9 +12,9 @@ import (
 	"skink/crawler/wire"
 )
 
-// request returns a request for a canonical URL with the given header, which it does not change. It
-// adds the user's settings for the URL's host, such as a password. Each redirect needs a request of
-// its own, so a host never gets a password or cookie for another host.
+// request returns a request for a canonical URL with the fields of header, which it does not
+// change. It adds the user's settings for the URL's host, such as a password. Each redirect needs
+// its own request, so a host never gets a password or cookie for another host.
 func (f *fetcher) request(ctx context.Context, method, rawURL string, header http.Header) (*http.Request, error) {
 	r, err := wire.NewRequest(ctx, rawURL, header)
 	if err != nil {
@@ -39,9 +39,9 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 }
 
 // dress applies the user's settings for the host to a request: the user agent, headers, and a
-// password. If the host is known to support https, dress does not add headers and the password to
-// http requests. Otherwise, a redirect or a link could make the crawler send these secrets without
-// encryption.
+// password. If the host is known to support https, dress does not add headers or the password to
+// http requests. Otherwise, a redirect or a link could make the crawler send these secrets
+// unencrypted.
 func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 	if h.UserAgent == "" && len(h.Headers) == 0 && h.Basic == nil {
 		return r
@@ -83,8 +83,8 @@ func (f *fetcher) exchange(ctx context.Context, url string, header http.Header, 
 }
 
 // trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
-// sent with https. With http, they may be sent only if no https URL of the host is a seed or was
-// requested before.
+// sent with https. With http, they may be sent only if no https URL of the host is a seed or has
+// been requested before.
 func (f *fetcher) trusts(u *url.URL) bool {
 	f.secureMu.Lock()
 	defer f.secureMu.Unlock()

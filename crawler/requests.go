@@ -11,7 +11,7 @@ import (
 // watch returns a context for the requests of a turn (the fetch of one URL). The context tells the
 // schedule when a request was sent and when its response began.
 //
-// A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
+// A DNS look-up, connecting and the TLS handshake can take longer than the host's delay. If
 // the delay were measured from the beginning of the turn, the next request would follow at once on
 // the same connection.
 func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
@@ -35,7 +35,7 @@ func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	})
 }
 
-// robotsBegin records that a request for robots.txt starts, so that the next request to the host
+// robotsBegin records that a request for robots.txt has started, so the next request to the host
 // waits for its delay.
 func (s *schedule) robotsBegin(name string) {
 	s.mu.Lock()
@@ -68,8 +68,7 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// reserve counts a request that the schedule has not planned, and returns the time at which the
-// request may start.
+// reserve counts an unplanned request, and returns the time at which the request may start.
 func (s *schedule) reserve(name string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +81,7 @@ func (s *schedule) reserve(name string) (time.Time, error) {
 	return at, nil
 }
 
-// askAside counts a request that the schedule has not planned, and that starts at the given time.
+// askAside counts an unplanned request that starts at the given time.
 func (s *schedule) askAside(h *host, at time.Time) {
 	h.ask(at)
 	h.requests++

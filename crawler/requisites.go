@@ -12,19 +12,19 @@ import (
 // An archive can show a page again only if it has the files that a browser loads with the page (its
 // requisites): style sheets, scripts, pictures and fonts, and the files that style sheets refer to.
 // With Options.Requisites, these files are items of the frontier. So each is fetched once, and
-// delays, robots.txt, retries and the check of addresses apply to them as to pages. They may be on
+// delays, robots.txt, retries and address checks apply to them as to pages. They may be on
 // any host, because browsers load them from any host. They are fetched before the pending pages of
 // their host, as in Heritrix, so that an interrupted crawl leaves few pages without their files.
 //
-// Requisites do not count towards the pages or bytes of their host's budget. They have a limit of
-// their own, [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be
+// Requisites do not count toward the pages or bytes of their host's budget. They have their own
+// limit, [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be
 // retried with a larger limit.
 //
 // If a requisite turns out to be an HTML page of the crawl, it is processed as a page at once. A
 // later link could not queue it again, because the frontier keeps each URL only once.
 //
 // Known weaknesses: If a page embeds a text or PDF file, the file is not processed as a page, even
-// if pages that are fetched later link to it. Files that only scripts load are not found unless a
+// if pages fetched later link to it. Files that only scripts load are not found unless a
 // browser renders the page; see draw.go.
 
 // requisitePriority is the priority of requisites, which puts them before pages.

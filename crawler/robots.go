@@ -20,8 +20,8 @@ const searchEngine = "Googlebot"
 // permit returns the permission that robots.txt gives for the URL of a turn (the fetch of one URL).
 // It fails only if ctx ends.
 //
-// The cache would keep a failure for ten minutes. But the URL is tried again after the back-off of
-// its host. If robots.txt were not requested again then, a short outage would use up all tries of a
+// The cache would keep a failure for ten minutes. But the URL is tried again after its host's
+// back-off. If robots.txt were not requested again then, a short outage would use up all tries of a
 // site's only seed. So permit removes a transient failure from the cache, and only the schedule
 // decides when the host gets the next request.
 func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
@@ -65,7 +65,7 @@ func robotsProblem(item frontier.Item, err error) *Page {
 }
 
 // counted returns a function that calls fetch and reports the request for robots.txt to the
-// schedule, so that the host's delay applies after this request too.
+// schedule, so the host's delay applies after this request too.
 func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)
@@ -78,15 +78,15 @@ func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	}
 }
 
-// maxRobotsHops is the maximum number of redirects that are followed from a robots.txt (RFC 9309,
-// section 2.3.1.2).
+// maxRobotsHops is the maximum number of redirects followed from a robots.txt (RFC 9309, section
+// 2.3.1.2).
 const maxRobotsHops = 5
 
 // fetchRobots fetches a robots.txt and follows its redirects. It waits for the delay of each host
-// to which they lead. Apart from these waits, it takes no longer than Options.Timeout. If a
-// redirect cannot be followed, or there are too many, it returns the status of the redirect. The
-// body has up to robots.MaxBytes+1 bytes. An incomplete body is an error, because a rule may be
-// missing. So is an error status with Retry-After.
+// that they lead to. Apart from these waits, it takes no longer than Options.Timeout. If a redirect
+// cannot be followed, or there are too many, it returns the status of the redirect. The body has up
+// to robots.MaxBytes+1 bytes. An incomplete body is an error, because a rule may be missing. So is
+// an error status with Retry-After.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -123,8 +123,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// robotsExchange makes one of the exchanges of fetchRobots. It may take at most *left, and
-// subtracts its duration from *left.
+// robotsExchange makes one exchange for fetchRobots. It may take at most *left, and subtracts its
+// duration from *left.
 func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
@@ -132,7 +132,7 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	return f.exchange(ctx, robotsURL, f.robotsHeader, robots.MaxBytes+1, clock)
 }
 
-// robotsBusy means that the response for robots.txt has an error status and a Retry-After header.
+// robotsBusy means that the robots.txt response has an error status and a Retry-After header.
 type robotsBusy struct {
 	status     int
 	retryAfter string

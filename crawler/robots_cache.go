@@ -11,7 +11,7 @@ import (
 	"skink/crawler/robots"
 )
 
-// These constants define how long a response for robots.txt is valid (RFC 9309, sections 2.4 and
+// These constants define how long a robots.txt response is valid (RFC 9309, sections 2.4 and
 // 2.3.1.4), and limit the cache. The RFC also allows a crawler to use Cache-Control, and to treat a
 // file as missing after it has been unreachable for thirty days. This cache does neither: nothing
 // is fetched from the site until the file can be read.
@@ -24,7 +24,7 @@ const (
 )
 
 // A robotsFetch is a function that fetches a robots.txt. It follows up to five redirects, and has
-// its own timeout. It reads robots.MaxBytes of a body plus one byte, so that [robots.Parse] can
+// its own timeout. It reads up to robots.MaxBytes+1 bytes of a body, so that [robots.Parse] can
 // detect that the last line was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
@@ -42,9 +42,9 @@ func (e *robotsUnreachableError) Error() string {
 
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
-// robotsFor returns the rules that follow from the response for robots.txt (RFC 9309, section
-// 2.3.1). The result found reports whether the site has a robots.txt. An error means that the rules
-// are unknown, and nothing is allowed.
+// robotsFor returns the rules that follow from a robots.txt response (RFC 9309, section 2.3.1). The
+// result found reports whether the site has a robots.txt. An error means that the rules are
+// unknown, and nothing is allowed.
 //
 //   - 2xx: The body is parsed, whatever it contains.
 //   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so
@@ -65,16 +65,16 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	return nil, false, robotsStatus(status)
 }
 
-// robotsStatus means that the response for robots.txt has a status that leaves the rules unknown.
+// robotsStatus means that the robots.txt response has a status that leaves the rules unknown.
 type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache caches the rules of recently used sites. If several calls of get need the same
+// A robotsCache caches the rules of recently used sites. If several calls to get need the same
 // robots.txt at the same time, only one of them fetches the file.
 //
 // The fetch runs in that call, with its context. If this context ends, one of the waiting calls
-// fetches the file instead. So no call fails because another one was cancelled, and no goroutine
+// fetches the file instead. So no call fails because another one was canceled, and no goroutine
 // leaks.
 type robotsCache struct {
 	fetch    robotsFetch
@@ -90,10 +90,10 @@ type robotsCache struct {
 
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // time at which rules or err expire; the zero value means that they have not been fetched yet
+	until   time.Time     // when rules or err expire; the zero value means that they have not been fetched yet
 	rules   *robots.Rules // nil if err is set
 	err     error         // reason why the rules are unknown
-	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
+	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
 }
 
@@ -171,8 +171,7 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	return c.answer(entry)
 }
 
-// release records that the fetch for an entry has ended, and wakes the calls that are waiting for
-// it.
+// release records that the fetch for an entry has ended, and wakes the calls waiting for it.
 func (c *robotsCache) release(entry *robotsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +234,7 @@ func robotsOrigin(rawURL string) (string, error) {
 	return strings.Clone(scheme + "://" + rest), nil
 }
 
-// forget makes the next get fetch the robots.txt of a site again, if the last fetch has failed.
+// forget makes the next get fetch the robots.txt of a site again, if the last fetch failed.
 func (c *robotsCache) forget(rawURL string) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"skink/frontier"
 )
 
-// A hostRules holds the limits that apply to one host. They come from the settings of the host, or
-// else from the options of the crawl.
+// A hostRules holds the limits that apply to one host. They come from the host's settings, or else
+// from the crawl's options.
 type hostRules struct {
 	delay   time.Duration
 	perHost int

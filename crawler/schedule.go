@@ -57,11 +57,11 @@ const (
 	maxNamed    = 1000    // maximum number of hosts listed in the final report
 )
 
-// A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
-// queue, ordered by the time of their next request, so that they never delay others. Hosts that are
-// due are ordered by the priority number of their next URL, then by its depth, and then by how long
-// they have waited. There are two exceptions. A host whose robots.txt has just been requested comes
-// first, while the file is still in the cache. Hosts whose last request failed come last.
+// A schedule decides which URL is fetched next. Hosts waiting for their delay to end are queued by
+// the time of their next request, so they never delay others. Hosts that are due are ordered by the
+// priority number of their next URL, then by its depth, and then by how long they have waited.
+// There are two exceptions. A host whose robots.txt has just been requested comes first, while the
+// file is still in the cache. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
@@ -72,13 +72,13 @@ type schedule struct {
 	sweepAt   int // number of hosts at which sweep removes idle hosts
 	claims    claims
 	addresses map[netip.Addr]*address
-	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
+	resting   *priority.Queue[*host]        // waiting hosts, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
 	capacity  capacity
 	bytes     int64                    // total size of the bodies fetched
 	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
-	wake      chan struct{}            // closed and replaced by a new channel when something has changed
-	paused    bool                     // no fetch begins while this is set
+	wake      chan struct{}            // closed and replaced by a new channel when something changes
+	paused    bool                     // no fetches begin while this is set
 	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }
 
@@ -144,7 +144,7 @@ func (s *schedule) sweep() {
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if !full {
-		h.parked = false // vacate will skip the entry of the host
+		h.parked = false // vacate will skip the host's entry
 	}
 	switch {
 	case !h.askable():
@@ -158,7 +158,7 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next, because another fetch may now be able to begin.
+// changed wakes the goroutine waiting in next, because another fetch may now be able to begin.
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
@@ -328,8 +328,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds the URLs that were taken from the frontier to their host, unless the claim on the
-// host was lost in the meantime.
+// addTaken adds the URLs taken from the frontier to their host, unless the claim on the host was
+// lost in the meantime.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

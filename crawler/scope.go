@@ -33,10 +33,10 @@ type Scope struct {
 	hosts   map[string]bool // guarded by hostsMu: for ScopeDomain, caches whether a host is in the scope
 }
 
-// NewScope returns a scope of the given kind without seeds. Without seeds it contains no URL,
-// unless the kind is ScopeAny. A URL in the scope must also match one of the regular expressions in
-// include, if there are any, and none of those in exclude. An expression may match any part of the
-// canonical URL. An invalid kind or expression is an error.
+// NewScope returns a scope without seeds. Until a seed is added, it contains no URL, unless kind is
+// ScopeAny. A URL in the scope must also match one of the regular expressions in include, if there
+// are any, and none of those in exclude. An expression may match any part of the canonical URL. An
+// invalid kind or expression is an error.
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:

@@ -20,7 +20,7 @@ import (
 //
 // If a seed is the home page of a host, the crawl looks for the host's sitemaps after it has
 // fetched the seed. It uses the sitemaps in robots.txt, and /sitemap.xml. It first reads only a few
-// kilobytes of /sitemap.xml, so that nothing is recorded if it is not a sitemap. Sitemaps are items
+// kilobytes of /sitemap.xml, so nothing is recorded if it is not a sitemap. Sitemaps are items
 // of the frontier, so a restarted crawl resumes them. The URLs of a sitemap are queued while it is
 // read, and the sitemap is marked as done last. If the crawl is killed before that, the sitemap is
 // read again, and the frontier ignores the URLs that it already has.
@@ -29,8 +29,8 @@ import (
 // An index file lists sitemaps, which may be index files again, up to maxSitemapDepth.
 const (
 	maxSitemapDepth = 3    // maximum depth of nested index files
-	maxSitemaps     = 1000 // maximum number of sitemaps of one host that are read in one run; enough for 50 million pages
-	listedAtOnce    = 1000 // maximum number of URLs that are queued in one call to the frontier
+	maxSitemaps     = 1000 // maximum number of sitemaps read from one host in one run; enough for 50 million pages
+	listedAtOnce    = 1000 // maximum number of URLs queued in one call to the frontier
 	guessed         = "/sitemap.xml"
 )
 
@@ -42,7 +42,7 @@ type Listed struct {
 	Outside  int   // number of entries that are outside the scope or are not valid URLs
 	Cut      error // reason why the sitemap was not read to the end; nil if it was read to the end
 
-	URLs []string // canonical URLs of the pages that belong to the crawl, in the order of the sitemap
+	URLs []string // canonical URLs of the pages that belong to the crawl, in sitemap order
 
 	on map[string]bool // hosts of the new URLs
 }
@@ -70,8 +70,8 @@ func (l *Listed) String() string {
 	return text
 }
 
-// findSitemaps looks for the sitemaps of a host if the page is a seed and the home page of the
-// host, and stores their URLs in the page.
+// findSitemaps looks for a host's sitemaps if the page is a seed and the host's home page, and
+// stores their URLs in the page.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
 	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {
@@ -189,8 +189,8 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	return c.queue(ctx, l, batch, dated)
 }
 
-// listed counts an entry of a sitemap, and returns the item to be queued for it. It returns false
-// if the entry must not be queued.
+// listed counts an entry of a sitemap, and returns the item to queue for it. It returns false if
+// the entry must not be queued.
 func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry, l *Listed) (frontier.Item, bool) {
 	url, err := base.Resolve(e.URL)
 	if err == nil && c.opt.Learned != nil && !e.Index {

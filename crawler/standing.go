@@ -10,18 +10,18 @@ import (
 // # The time between two requests to a host
 //
 // This time, called rest in the code, is at least the delay that the user sets, and at least the
-// delay that robots.txt asks for. A server that takes long to answer may be overloaded. So the time
-// is also at least restPerAnswer times the duration of the host's responses, smoothed over the last
+// delay that robots.txt asks for. A server that answers slowly may be overloaded. So the time is
+// also at least restPerAnswer times the duration of the host's responses, smoothed over the last
 // few. (Heritrix waits five times as long as a response took, and Scrapy's AutoThrottle as long as
 // it took.) Options.MaxDelay limits the delays that robots.txt and slow responses cause. If the
-// user sets a delay of zero, for a server of their own, the crawl does not wait.
+// user sets a delay of zero, for their own server, the crawl does not wait.
 //
-// The time counts from the moment at which the last request has certainly arrived at the server. If
-// that request is delayed on its way and the next one is not, the server sees them closer together
-// than they were sent. On a busy network or machine, the difference is tens of milliseconds. A
-// request has arrived when its response begins. But a server may take long to answer, and this must
-// not slow the crawl down. So a request counts as arrived after maxOnTheWay, or after
-// 1/restOnTheWay of the rest if that is shorter, even if its response has not begun.
+// The time counts from the moment the last request has certainly arrived at the server. If that
+// request is delayed on its way and the next one is not, the server sees them closer together than
+// they were sent. On a busy network or machine, the difference is tens of milliseconds. A request
+// has arrived when its response begins. But a slow response must not slow the crawl down. So a
+// request counts as arrived after maxOnTheWay, or after 1/restOnTheWay of the rest if that is
+// shorter, even if its response has not begun.
 const (
 	restPerAnswer = 2
 	smoothing     = 4 // the latest response contributes a quarter of the smoothed time
@@ -39,21 +39,21 @@ type standing struct {
 
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
-	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
+	crawlDelay time.Duration // delay requested by a robots.txt, at most MaxDelay
 	teller     string        // scheme of the URL of the robots.txt that set crawlDelay; "" means unknown
 	took       time.Duration // response time for pages, smoothed over several responses
-	robotsTook time.Duration // duration of the first request for robots.txt that was answered
-	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
-	awaited    int           // number of the last request if its response has not begun, so that the field asked is only an estimate; 0 otherwise
+	robotsTook time.Duration // duration of the first answered request for robots.txt
+	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
+	awaited    int           // number of the last request while its response has not begun and asked is only an estimate; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
 
 	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
 	served   bool      // the host has sent a response other than "busy"
-	fails    int       // number of failures in a row; requests in flight together count as one
-	since    time.Time // time at which the first of these failures happened
-	last     time.Time // time at which the last of these failures happened
+	fails    int       // number of consecutive failures; requests in flight together count as one
+	since    time.Time // time of the first of these failures
+	last     time.Time // time of the last of these failures
 	hopeless bool      // the crawl ends without waiting for this host
 	refused  int       // number of "busy" responses; requests in flight together count as one
 
@@ -112,18 +112,18 @@ func (s *standing) rest() time.Duration {
 // rested returns the time at which the host may get its next request.
 func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
 
-// ask sets the time of the host's last request. The beginning of the response to an earlier request
-// no longer changes this time.
+// ask sets the time of the host's last request. The start of a response to an earlier request no
+// longer changes this time.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 
-// sent records that the request with the given number was sent, and estimates when it arrives at
-// the host.
+// sent records that the request with this number was sent, and estimates when it will arrive at the
+// host.
 func (s *standing) sent(number int) {
 	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, maxOnTheWay)), number
 }
 
-// heard records that the response to the request with the given number has begun, which shows that
-// the request has arrived. It returns true if that is earlier than sent had estimated.
+// heard records that the response to the request with this number has begun, so the request must
+// have arrived. It returns true if it arrived earlier than sent estimated.
 func (s *standing) heard(number int) (sooner bool) {
 	now := time.Now()
 	if s.awaited != number || s.asked.Before(now) {
@@ -133,9 +133,9 @@ func (s *standing) heard(number int) (sooner bool) {
 	return true
 }
 
-// told records the delay requested by a robots.txt of the host. A host can have two such files, one
+// told records the delay requested by one of the host's robots.txt files. A host can have two, one
 // for http and one for https; origin is the scheme. The longer delay counts, and only the file that
-// set it can reduce it. The result is true if the file asks for more than MaxDelay.
+// set it can reduce it. It returns true if the file asks for more than MaxDelay.
 func (s *standing) told(origin string, delay time.Duration) (tooLong bool) {
 	d := s.bounded(delay)
 	if d >= s.crawlDelay || s.teller == origin || s.teller == "" {
@@ -211,7 +211,7 @@ func (s *standing) spend(p *Page) {
 	s.spent.Bytes += int64(len(p.Body))
 }
 
-// affords reports whether the budget of the host allows another request. The argument open is the
+// affords reports whether the host's budget allows another request. The argument open is the
 // number of requests in flight.
 func (s *standing) affords(open int) bool { return s.rules.budget.allows(s.spent, open) }
 

@@ -10,10 +10,10 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average response time, weighted towards recent responses; 0 means no response yet
+	Took     time.Duration // average response time, weighted toward recent responses; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // time before which no requests are sent; may be in the past
-	Fails    int           // number of failures in a row
+	Fails    int           // number of consecutive failures
 	Hopeless bool          // whether the crawl ends without waiting for the host; see backoff.go
 	Budget   bool          // whether the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
 	Alone    string        // reason why this crawl sends the host no more requests; see backoff.go; "" if it gets requests
@@ -45,7 +45,7 @@ type Demand struct {
 }
 
 // Demanding returns the hosts whose robots.txt asks for a longer delay than Options.MaxDelay,
-// longest delay first. Only the first 1000 that were found are included.
+// longest delay first. Only the first 1000 found are included.
 func (c *Crawl) Demanding() []Demand {
 	s := c.schedule
 	s.mu.Lock()
@@ -67,7 +67,7 @@ func (c *Crawl) Fetched() int64 {
 	return c.schedule.bytes
 }
 
-// InFlight returns the number of URLs that are being fetched or processed.
+// InFlight returns the number of URLs being fetched or processed.
 func (c *Crawl) InFlight() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
@@ -99,8 +99,7 @@ func (c *Crawl) LeftAlone() []LeftHost {
 	return all
 }
 
-// Waiting returns the number of hosts that have URLs to fetch now or later, or have a fetch under
-// way.
+// Waiting returns the number of hosts that have URLs to fetch now or later, or a fetch under way.
 func (c *Crawl) Waiting() int {
 	s := c.schedule
 	s.mu.Lock()
@@ -114,8 +113,8 @@ func (c *Crawl) Waiting() int {
 	return n
 }
 
-// Pause makes the crawl start no more requests until [Crawl.GoOn] is called. Requests that are
-// under way finish, hosts stay claimed, and timeouts keep running.
+// Pause makes the crawl start no more requests until [Crawl.GoOn] is called. Requests under way
+// finish, hosts stay claimed, and timeouts keep running.
 func (c *Crawl) Pause() { c.setPaused(true) }
 
 // GoOn ends a pause.

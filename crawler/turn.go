@@ -15,8 +15,8 @@ type turn struct {
 	item    frontier.Item
 	host    *host
 	claim   frontier.Claim // the claim on the host when the fetch began
-	located bool           // whether the IP address of the host was looked up before the fetch began
-	pace    pace           // pace of the host when the fetch began
+	located bool           // whether the host's IP address was looked up before the fetch began
+	pace    pace           // the host's pace when the fetch began
 	began   time.Time
 
 	stage   stage
@@ -62,7 +62,7 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
-	refusal *Page         // page that states why the URL must not be fetched; nil if it may be fetched
+	refusal *Page         // page that says why the URL must not be fetched; nil if it may be fetched
 	origin  string        // scheme of the URL of the robots.txt; "" means that no robots.txt was used
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
@@ -133,10 +133,10 @@ type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
 	alone string   // reason why the host must get no more requests; "" means that it may get more
 	probe string   // URL to request next from the host, because the [Prober] needs the response; "" means none
-	depth int      // depth of the URLs that were added to the frontier
-	hosts []string // hosts of the URLs that were added to the frontier
+	depth int      // depth of the URLs added to the frontier
+	hosts []string // hosts of the URLs added to the frontier
 
-	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
+	requisites []string // hosts of the requisites added to the frontier; hosts contains them too
 }
 
 func (s *schedule) done(a *arrival, o outcome) {
@@ -208,7 +208,7 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free records that the request of a fetch has ended, so that the host may get another request.
+// free records that a turn's request has ended, so the host may get another one.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // vacate must not find the host in a queue under an outdated key

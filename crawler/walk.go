@@ -102,9 +102,9 @@ func (w *walk) Pages() int64 {
 	return w.pages
 }
 
-// Get fetches one page at the request of a user, and follows its redirects. It is not meant for
-// crawling, because it ignores robots.txt and does not retry. If the fetch fails, Get returns no
-// error, but a page with a Problem.
+// Get fetches one page at a user's request, and follows its redirects. It is not meant for
+// crawling, because it ignores robots.txt and does not retry. If the fetch fails, Get returns a
+// page with a Problem, not an error.
 func Get(ctx context.Context, url string, opt Options) (*Page, error) {
 	f, err := newFetcher(opt)
 	if err != nil {

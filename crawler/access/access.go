@@ -1,7 +1,7 @@
 // Package access holds settings for individual hosts: the delay between requests, headers and
 // credentials, the proxy, and the URLs to fetch or to skip.
 //
-// Start with a [Table]. Its method For returns the settings of one host:
+// Start with a [Table]. Its For method returns the settings of one host:
 //
 //	t := access.Table{{Pattern: "*.example.org", UserAgent: "nightly/1.0"}}
 //	h := t.For("www.example.org:443")

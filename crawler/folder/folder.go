@@ -35,7 +35,7 @@ import (
 // the URL is http://docs.localhost/, and only the dialer knows that one server on loopback answers
 // for all such names.
 //
-// The character set of a file is not known, so Content-Type has no charset. Listings have one,
+// The character set of a file is unknown, so Content-Type has no charset. Listings have one,
 // because this package writes them.
 //
 // For a folder without an index page, the server writes a listing of its files. A listing is not
@@ -74,10 +74,10 @@ func labelOf(dir string) string {
 	return label
 }
 
-// Sites returns the folders with their host names, in the given order. A host name is the last part
-// of the folder's path in lower-case letters, digits and single hyphens, below .localhost. If that
-// part has no letters or digits, the name is "folder.localhost". The second folder with the same
-// name gets -2, and so on. A folder that is given twice is returned once.
+// Sites returns the folders with their host names, in the order of dirs. A host name is the last
+// part of the folder's path in lower-case letters, digits and single hyphens, below .localhost. If
+// that part has no letters or digits, the name is "folder.localhost". The second folder with the
+// same name gets -2, and so on. A folder that is listed twice is returned once.
 func Sites(dirs []string) []Site {
 	var sites []Site
 	for _, dir := range dirs {
@@ -142,7 +142,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	return s, nil
 }
 
-// Serves reports whether the server is responsible for the given host and port.
+// Serves reports whether the server is responsible for the host and port in address.
 func (s *Server) Serves(address string) bool {
 	if s == nil {
 		return false
@@ -151,7 +151,7 @@ func (s *Server) Serves(address string) bool {
 	return ok && s.sites[host] != nil
 }
 
-// Address returns the address at which the server listens.
+// Address returns the address that the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Close stops the server, and waits for it to end.
@@ -219,8 +219,8 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 	return info.IsDir() && isStore(root, name)
 }
 
-// storeMarks are the names of files that every store contains from its creation on. A site is not
-// expected to contain all of them.
+// storeMarks are the names of files that every store contains from the start. A site is unlikely to
+// contain all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
 func isStore(root *os.Root, dir string) bool {
@@ -380,7 +380,7 @@ func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []strin
 // the "a" of a name such as "a:b" would be a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
-// listing returns a minimal Atom feed with the given links.
+// listing returns a minimal Atom feed of links.
 func listing(links []string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>
@@ -414,7 +414,7 @@ func fileType(name string, f io.ReadSeeker) string {
 	}
 	t := mime.TypeByExtension(ext)
 	if t == "" {
-		head := make([]byte, 512) // DetectContentType looks at no more
+		head := make([]byte, 512) // DetectContentType considers at most 512 bytes
 		n, _ := io.ReadFull(f, head)
 		t = http.DetectContentType(head[:n])
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

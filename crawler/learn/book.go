@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Keeper stores named values for a [Book]. The store of a crawl implements it.
+// A Keeper stores named values for a [Book]. A crawl's store implements it.
 type Keeper interface {
 	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
@@ -23,16 +23,16 @@ func NameOf(host string) string { return "learned/" + host }
 // A Book holds the evidence about all hosts of a crawl. It reads the evidence about a host from its
 // keeper on first use, and Sync writes the changes back. Its methods are safe for concurrent use.
 //
-// If several workers share a store, only the worker that has claimed a host uses its book for this
-// host. HandOver writes the evidence before the worker releases the host, so that the next worker
-// can read it. A book never overwrites a value that changed in the keeper after the book's last
+// If several workers share a store, only the worker that has claimed a host uses its book for that
+// host. HandOver writes the evidence before the worker releases the host, so the next worker can
+// read it. A book never overwrites a value that changed in the keeper after the book's last
 // read. A value changes if the host was given to another worker because this one seemed dead, or if
 // the evidence was deleted. The book then drops its unwritten evidence about the host, and reads
 // the value again.
 type Book struct {
 	keeper Keeper
-	Budget bool            // whether to postpone URLs that are not worth a fetch; set before use
-	Exempt map[string]bool // hosts about which the book learns nothing, and whose URLs it does not clean; set before use
+	Budget bool            // whether to postpone URLs that are not worth fetching; set before use
+	Exempt map[string]bool // hosts that the book learns nothing about and whose URLs it does not clean; set before use
 
 	Shared bool // whether other workers may claim a host after this one has released it; set before use
 
@@ -48,20 +48,20 @@ type Book struct {
 type entry struct {
 	site   *Host
 	kept   []byte          // the value in the keeper when it was last read or written
-	left   bool            // whether another worker may have changed the value, so that it must be read again before use
+	left   bool            // whether another worker may have changed the value, so it must be read again before use
 	dirty  bool            // whether the evidence has changed since it was last written
 	domain string          // registrable domain; "" if it has not been looked up yet
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// maxHeld limits the memory for evidence, in bytes. If it takes more, Sync removes the hosts that
+// maxHeld limits the memory for evidence, in bytes. Above the limit, Sync removes the hosts that
 // have not changed since the last Sync. The evidence about a host takes up to half a megabyte, half
 // of it for the value in the keeper.
 const maxHeld = 64 << 20
 
-const entrySize = 1 << 10 // memory of an entry without the evidence, in bytes
+const entrySize = 1 << 10 // memory used by an entry without its evidence, in bytes
 
-// NewBook returns a book that uses the given keeper.
+// NewBook returns a book that uses keeper.
 func NewBook(keeper Keeper) *Book {
 	return &Book{keeper: keeper, Budget: true, hosts: map[string]*entry{}}
 }
@@ -146,8 +146,8 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	return a, nil
 }
 
-// Sweep returns a Sweep of a host, which decides about its postponed URLs; see [Host.Sweep]. The
-// caller must not call Judged for the host while it uses the Sweep.
+// Sweep returns a Sweep for the postponed URLs of a host; see [Host.Sweep]. The caller must not
+// call Judged for the host while it uses the Sweep.
 func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -226,7 +226,7 @@ type news struct {
 	value []byte
 }
 
-// news returns the values that must be written to the keeper, by host. If the evidence takes too
+// news returns the values that must be written to the keeper, by host. If the evidence uses too
 // much memory, news removes the hosts that have not changed.
 func (b *Book) news() map[string]news {
 	b.mu.Lock()
@@ -252,8 +252,7 @@ func (e *entry) text() []byte {
 	return e.site.encode()
 }
 
-// write writes the new value of a host, unless another process changed the value after the last
-// read.
+// write replaces the value of a host, unless another process has changed it since the last read.
 func (b *Book) write(ctx context.Context, host string, n news) error {
 	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
 	if err != nil {

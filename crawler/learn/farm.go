@@ -11,12 +11,12 @@ package learn
 // starts at zero.
 const (
 	maxOfDomain = 256
-	maxDomains  = 4096 // number of domains after which all counts start again at zero
+	maxDomains  = 4096 // number of domains after which all counts are reset to zero
 )
 
 type farms map[string]map[string]bool
 
-// among reports whether the domain of a host already has maxOfDomain other hosts. If not, it
+// among reports whether a host's domain already has maxOfDomain other hosts. If not, it
 // counts the host, and always returns false for it from then on.
 func (f *farms) among(domain, host string) bool {
 	if *f == nil || len(*f) > maxDomains {

@@ -12,7 +12,7 @@ import (
 
 // # The size of the evidence
 //
-// The number of patterns of a host is limited, but a hostile server can make each of them long. The
+// The number of patterns per host is limited, but a hostile server can make each of them long. The
 // evidence is written again and again during a crawl. So before it is written, its largest parts are
 // halved until it is small enough. Patterns and soft 404s with few URLs are forgotten first.
 
@@ -32,7 +32,7 @@ func (h *Host) encode() []byte {
 	}
 }
 
-// compressedSize returns an upper bound of the compressed size of a text.
+// compressedSize returns an upper bound on the compressed size of text.
 func compressedSize(text []byte) int {
 	if len(text) <= maxValue {
 		return len(text)
@@ -74,8 +74,8 @@ func sizeOf(part any) int {
 	return len(text)
 }
 
-// leastOf returns the keys of half of the entries of m, at least one: those with the lowest counts
-// and, among them, the longest keys.
+// leastOf returns the keys of half the entries of m, at least one: those with the lowest counts
+// and, among equal counts, the longest keys.
 func leastOf[V any](m map[string]V, count func(V) int64) []string {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count(m[a]), count(m[b])), cmp.Compare(len(b), len(a)), strings.Compare(a, b))

@@ -1,4 +1,4 @@
-// Package learn decides which URLs of a site are worth a fetch now, based on the pages that other
+// Package learn decides which URLs of a site are worth fetching now, based on the pages that other
 // URLs of the site returned.
 //
 // The package guarantees:
@@ -10,13 +10,13 @@
 //   - A decision depends only on the URL and on the evidence, and the evidence only on the records
 //     of the pages. So a crawl that was killed decides the same way when it resumes.
 //   - Nothing is dropped. A postponed URL is fetched in the same run while its pattern gives new
-//     texts, and otherwise with --budget off.
+//     text, and otherwise with --budget off.
 //
-// The evidence about a pattern (shape.go) has two counts: the fetched URLs that gave new texts, and
+// The evidence about a pattern (shape.go) has two counts: the fetched URLs that gave new text, and
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
-// samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives a
-// new text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on
+// samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives new
+// text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on
 // without end need less evidence (trap.go). The idea of mining likely rules and validating them by
 // fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their
 // rules rewrite URLs; this package only postpones them.
@@ -32,10 +32,10 @@
 // The evidence is stored as JSON, for the next crawl of the host. The package does not read the
 // clock.
 //
-// Known weaknesses: A few pages with new texts among many copies of one pattern may be postponed,
+// Known weaknesses: A few pages with new text among many copies of one pattern may be postponed,
 // because no sample is one of them. Endless pages that always have new text are not recognized,
 // unless their URLs have the form of a trap. Redirects, errors, and files that are not copies are
-// not evidence, however many there are. A list counts as a new text when the extraction splits it
+// not evidence, however many there are. A list counts as new text when the extraction splits it
 // into different lines than before.
 package learn
 
@@ -56,14 +56,13 @@ const (
 	Farm     Rule = "link farm"
 )
 
-// Advice is the decision whether to fetch a URL now. The zero value means that the URL should be
-// fetched.
+// Advice says whether to fetch a URL now. The zero value means that the URL should be fetched.
 type Advice struct {
 	Rule    Rule   // reason why the URL is postponed; "" if the URL should be fetched
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
-// String returns the advice in the form in which it is stored.
+// String returns the advice in its stored form.
 func (a Advice) String() string {
 	if a.Pattern == "" {
 		return string(a.Rule)
@@ -84,7 +83,7 @@ type Verdict struct {
 	Exact  bool      // whether the page has the same words as its leader; if not, it is a near duplicate
 	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
 	Links  Text      // hashes of the links of a page that is too short to be compared; see [LinksOf]
-	At     time.Time // time at which the page was fetched
+	At     time.Time // when the page was fetched
 
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
 	File    bool          // whether the response is an image, a PDF or another file
@@ -105,10 +104,10 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
-	Pages    int64               `json:"pages"`              // number of pages that were judged
+	Pages    int64               `json:"pages"`              // number of pages judged
 	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views (views.go) or traps (trap.go)
-	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
-	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples; see sweep.go
+	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting those in Extra
+	Last     int64               `json:"last,omitempty"`     // number of URLs queued as last samples; see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name; see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
@@ -126,8 +125,8 @@ type Host struct {
 	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
-// Proofs counts the lastmod dates of a host that proved right, and those that proved wrong. Older
-// dates count less.
+// Proofs counts a host's lastmod dates that proved right, and those that proved wrong. Older dates
+// count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
@@ -138,7 +137,7 @@ func NewHost() *Host {
 	return &Host{}
 }
 
-// Brief returns a copy of the evidence without the hashes of texts.
+// Brief returns a copy of the evidence without the text hashes.
 func (h *Host) Brief() *Host {
 	brief := *h
 	brief.Said = seen{}
@@ -215,7 +214,7 @@ func (h *Host) count(a *address, v *Verdict) {
 			o = nearText
 		}
 	case v.File:
-		return // a file that differs from others counts neither as a new text nor as a copy
+		return // a file that differs from others counts neither as new text nor as a copy
 	case v.Leader != "":
 		o = nearText
 	}

@@ -9,30 +9,30 @@ import (
 // # When URLs are postponed
 //
 // A pattern loses its budget if many fetches in a row give only copies: at least minRow, and at
-// least half as many as the earlier fetches that gave a new text. From then on, the URLs of the
+// least half as many as the earlier fetches that gave new text. From then on, the URLs of the
 // pattern are postponed, except for samples. The samples are a quarter of the URLs at first. Their
 // share is halved after each minRow samples that were copies, down to one in 1,024. After a fetch
-// that gives a new text, the pattern gets its budget back.
+// that gives new text, the pattern gets its budget back.
 //
 // The hash of a URL decides whether it is a sample. So the decision about a URL depends only on the
 // URL and on the evidence.
 const (
 	minRow    = 8
-	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than minRow
+	rowAText  = 2    // a pattern that gave n pages with new text loses its budget after n/rowAText copies in a row, or minRow if that is more
 	firstRate = 2    // at first, one in 1<<2 URLs is a sample
 	minRate   = 10   // in the end, one in 1<<10 URLs is a sample
-	maxNear   = 1000 // maximum number of near duplicates within a pattern that count as new texts
+	maxNear   = 1000 // maximum number of near duplicates within a pattern that count as new text
 )
 
 // A Pattern counts the fetched URLs of one pattern.
 type Pattern struct {
-	New    int64 `json:"new,omitempty"`    // number of URLs that gave new texts
-	Copies int64 `json:"copies,omitempty"` // number of URLs that gave known texts
-	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
+	New    int64 `json:"new,omitempty"`    // number of URLs with new text
+	Copies int64 `json:"copies,omitempty"` // number of URLs with known text
+	Row    int64 `json:"row,omitempty"`    // number of copies since the last page with new text
 	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first maxNear are also counted in New, the others in Copies
 
 	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued; see sweep.go
-	Chunk int   `json:"chunk,omitempty"` // number of chunks that were queued
+	Chunk int   `json:"chunk,omitempty"` // number of chunks queued
 }
 
 func (p *Pattern) fetched() int64 { return p.New + p.Copies }
@@ -41,8 +41,8 @@ func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 // result is never below least.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
-// spent reports whether the URLs of a pattern are postponed, after too many copies in a row. The
-// limit is never below least.
+// spent reports whether the URLs of a pattern are postponed because of too many copies in a row.
+// The limit is never below least.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
@@ -58,7 +58,7 @@ func thinner(rate int, n, least int64) int {
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
 // Luck returns a hash of the host name, path and query of a URL, which decides whether the URL is a
-// sample. It ignores the port, so that a site has the same samples on another port.
+// sample. It ignores the port, so a site has the same samples on another port.
 func Luck(url string) uint64 {
 	host, _, _ := strings.Cut(hostOf(url), ":")
 	return xxh3.HashString(host + pathOf(url))
@@ -68,7 +68,7 @@ type outcome uint8
 
 const (
 	newText  outcome = iota
-	nearText         // the page resembles another, but has text of its own
+	nearText         // the page resembles another, but is not a copy
 	copied
 )
 
@@ -116,11 +116,11 @@ func (h *Host) pattern(name []byte) *Pattern {
 	return p
 }
 
-// spent returns the pattern because of which a URL is postponed, and the rate of its samples. The
+// spent returns the pattern that causes a URL to be postponed, and the rate of its samples. The
 // pattern is "" if the URL is not postponed. The finest pattern with evidence decides. Evidence is
-// either enough copies in a row, or two new texts. One new text is not evidence, because the first
-// page of any pattern may be new. If the URL is postponed, spent returns the coarsest pattern that
-// gave no more new texts than the finest.
+// either enough copies in a row, or two pages with new text. One such page is not evidence, because
+// the first page of any pattern may be new. If the URL is postponed, spent returns the coarsest
+// pattern that gave no more new pages than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {
 	if h.Rows == 0 {
 		return "", 0

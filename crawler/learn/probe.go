@@ -12,12 +12,12 @@ import (
 // a program that expects a number responds differently to a word. The same URLs always give the
 // same result.
 //
-// The URLs in others are pages of the pattern with other texts. ProbeOf must not keep a part of the
+// The URLs in others are pages of the pattern with other text. ProbeOf must not keep a part of the
 // URL that alone identifies the text. For example, /item/17/red and /item/17/blue may be one page
 // because only the 17 counts, and then /item/17/nonsense shows that page too. So each part that is
-// kept must differ among the URLs, or also occur in one of the others. A parameter may also be one
-// that changes nothing, so parameters are replaced only if one of the others has the same path.
-// ProbeOf returns "" if these conditions are not met.
+// kept must differ among the URLs, or also occur in one of the others. A parameter may also have no
+// effect, so parameters are replaced only if one of the others has the same path. ProbeOf returns
+// "" if these conditions are not met.
 func ProbeOf(urls, others []string) string {
 	if len(urls) == 0 || tied(urls, others) {
 		return ""
@@ -45,8 +45,8 @@ func ProbeOf(urls, others []string) string {
 	return base.String()
 }
 
-// tied reports whether URLs share a part that may identify their text. This is a part that varies
-// within the pattern and that no URL in others has.
+// tied reports whether URLs share a part that may identify their text. Such a part varies within
+// the pattern, and no URL in others has it.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -71,15 +71,15 @@ func tied(urls, others []string) bool {
 	return false
 }
 
-// isDefault reports whether a leader has the path of a copy and fewer parameters. The extra
+// isDefault reports whether a leader has the same path as a copy and fewer parameters. The extra
 // parameters then change nothing, so the copy is not an error page.
 func isDefault(leader, url string) bool {
 	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).params) < len(readURL(url).params)
 }
 
 // defaults returns two URLs: the probe without its replaced parameters, and the probe without any
-// parameters. If one of them has the text of the response to the probe, the server ignores values
-// that it does not know.
+// parameters. If one of them has the same text as the response to the probe, the server ignores
+// unknown values.
 func (s *Soft) defaults() (urls []string) {
 	u, from := readURL(s.Probe), readURL(s.From)
 	if len(u.params) == 0 {
@@ -152,7 +152,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 	return slices.Contains(other.params, u.params[i-len(u.segments)])
 }
 
-// varying returns the numbers of the parts of u that are not the same in all URLs.
+// varying returns the indexes of the parts of u that are not the same in all URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)

@@ -9,28 +9,28 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// # Texts that a host has shown before
+// # Text that a host has shown before
 //
-// A page has a new text if it has a line that no earlier page of the host had. A line is a
-// paragraph, a row of a table or an item of a list. So a page with a known list in another order is
-// a copy, and a page that differs from another in one paragraph has a new text. Some lists are on
-// one line. For these, a further hash covers all words of a page, ignoring their order.
+// A page has new text if it has a line that no earlier page of the host had. A line is a paragraph,
+// a table row or a list item. So a page with a known list in another order is a copy, and a page
+// that differs from another in one paragraph has new text. Some lists are on one line. For these,
+// another hash covers all words of a page, ignoring their order.
 //
 // The hashes are kept in Bloom filters, with 16 bits per hash ("Space/time trade-offs in hash
 // coding with allowable errors", Bloom 1970). All bits of a hash are in one block of 64 ("Cache-,
 // hash- and space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a
 // filter is one read. When a filter is full, the next has four times its size ("Scalable Bloom
 // Filters", Almeida et al. 2007), up to largestFilter. If there are more than maxFilters, the
-// oldest is dropped. On a large host, about 2% of the new lines are wrongly taken as known.
+// oldest is dropped. On a large host, about 2% of the new lines are mistaken for known ones.
 // Isolated errors do no harm, because a pattern loses its budget only after many copies in a row.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
 	growth        = 4         // size of a filter, relative to the previous one
 	maxFilters    = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
-	bitsALine     = 16        // number of bits of a filter for each hash
+	bitsALine     = 16        // number of filter bits per hash
 	bitsSet       = 5         // maximum number of bits that a hash sets
-	maxLines      = 1000      // maximum number of lines or links of one page that are hashed
+	maxLines      = 1000      // maximum number of lines or links hashed per page
 	seedOfURL     = 0x9e3779b // makes the hash of a URL differ from that of a line
 	seedOfLink    = 0x5851f42 // makes the hash of a link differ from those of URLs and lines
 )

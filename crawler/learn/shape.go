@@ -35,7 +35,7 @@ type address struct {
 	url   string
 	path  string
 	query query
-	asks  bool // whether the URL has a question mark, perhaps with an empty query
+	asks  bool // whether the URL has a question mark, even if the query is empty
 
 	shape, names string // the results of general; empty before its first call
 }
@@ -157,8 +157,8 @@ func headOf(folder string, n int) string {
 	return folder[:end]
 }
 
-// separators reports whether r separates parameters. The semicolon is used by gitweb and directory
-// listings.
+// separators reports whether r separates parameters. Gitweb and directory listings use the
+// semicolon.
 func separators(r rune) bool { return r == '&' || r == ';' }
 
 // names returns a question mark and the names of a query's parameters, sorted and without
@@ -291,7 +291,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	return append(shape, segment...)
 }
 
-// kinds reports whether a text contains digits, whether it contains letters or other characters
+// kinds reports whether a string contains digits, whether it contains letters or other characters
 // (except the hyphens of dates), and whether it may be a hexadecimal number.
 func kinds(s string) (digits, letters, hex bool) {
 	hex = true

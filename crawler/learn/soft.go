@@ -7,13 +7,13 @@ import (
 
 // # Soft 404
 //
-// Some hosts answer a request for a URL that does not exist with status 200 and a page about the
-// error, or with their home page or a login form. Such a response is a soft 404. The crawl detects
-// soft 404s with a probe: it requests a URL that cannot exist, and compares the response with the
-// pages of the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic
-// transit gloria telae", WWW 2004.)
+// Some hosts answer requests for nonexistent URLs with status 200 and a page about the error, or
+// with their home page or a login form. Such a response is a soft 404. The crawl detects soft 404s
+// with a probe: it requests a URL that cannot exist, and compares the response with the pages of
+// the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit
+// gloria telae", WWW 2004.)
 //
-// Different programs of one host respond differently. So each pattern, a path shape with the names
+// Different programs on one host respond differently. So each pattern, a path shape with the names
 // of its parameters, has its own evidence, probe and response. A pattern is probed at most once,
 // and only for one of these reasons:
 //
@@ -22,28 +22,28 @@ import (
 //   - several of its pages share a title that several others do not have;
 //   - a revisited page has become a copy, too short, or completely different.
 //
-// A wrong reason costs one request. The response counts as a soft 404 only if several pages of the
+// A false alarm costs one request. The response counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
-// that may identify a text; see [ProbeOf]. Package ingest compares the texts.
+// that may identify the text; see [ProbeOf]. Package ingest compares the text of pages.
 //
-// The evidence depends only on the records of the pages, in the order of their commits, and is
-// stored with the host. So a crawl that is restarted decides as the interrupted crawl would have.
+// The evidence depends only on the records of the pages, in commit order, and is stored with the
+// host. So a restarted crawl decides as the interrupted one would have.
 //
 // Known weaknesses: An unknown value of a parameter may select a default view or, in a list, the
 // last page. If several such URLs are linked, and the response does not name its canonical URL,
-// this view is taken for an error too. If a site shows the same page to every visitor without
-// scripts, all its pages are taken for soft 404s.
+// this view counts as an error too. If a site shows the same page to every visitor without scripts,
+// all its pages count as soft 404s.
 const (
-	several  = 4 // number of pages with the same text, leader or title that counts as evidence
-	manyThin = 8 // number of pages too short to be compared that counts as evidence
+	several  = 4 // how many pages with the same text, leader or title count as evidence
+	manyThin = 8 // how many pages too short to be compared count as evidence
 
-	maxSofts  = 128      // maximum number of patterns of a host that have evidence
+	maxSofts  = 128      // maximum number of a host's patterns with evidence
 	maxProbes = 32       // maximum number of probes of a host
 	maxAlike  = 16       // maximum number of leaders in the evidence of a pattern
 	maxTitles = 24       // maximum number of titles in the evidence of a pattern
 	maxURLs   = 8        // maximum number of URLs in each list of the evidence
-	maxOthers = 6        // maximum number of pages with other titles that are compared with the response
+	maxOthers = 6        // maximum number of pages with other titles to compare with the response
 	maxAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
 )
 
@@ -53,19 +53,19 @@ const SoftProblem = "soft 404"
 
 // A Soft is the evidence about how a host responds to URLs of one pattern that cannot exist.
 type Soft struct {
-	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
+	Probe  string   `json:"probe,omitempty"`  // URL that cannot exist, for the crawler to request; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which Probe was derived
 	Status int      `json:"status,omitempty"` // HTTP status of the response; 0 if there is no response yet
 	Title  string   `json:"title,omitempty"`  // title of the response
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]
 	Text   string   `json:"text,omitempty"`   // main text of a response with status 200; "" for all other responses
 	Real   string   `json:"real,omitempty"`   // the canonical URL that the response declares
-	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the response, so every page with this text is a soft 404
+	Holds  bool     `json:"holds,omitempty"`  // several pages have the same text as the response, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
 	Others []string `json:"others,omitempty"` // pages with titles that differ from that of the response
 
-	Said []string `json:"said,omitempty"` // pages with the text of the response; empty once Holds is set
+	Said []string `json:"said,omitempty"` // pages with the same text as the response; empty once Holds is set
 
 	// These fields are the evidence. They are empty once Holds is set.
 	Alike  []alike    `json:"alike,omitempty"`  // leaders with their copies, latest first
@@ -73,7 +73,7 @@ type Soft struct {
 	Titles []sameName `json:"titles,omitempty"` // titles of the pages that are not copies, latest first
 }
 
-// An alike holds a leading page and its copies within the pattern.
+// An alike is a leader with its copies within the pattern.
 type alike struct {
 	Leader string   `json:"leader"`
 	URLs   []string `json:"urls"`
@@ -88,12 +88,11 @@ type sameName struct {
 // Says reports whether the response to the probe is a page with text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page with the text of the response is a soft 404. If the page had a
+// HoldsFor reports whether a page with the same text as the response is a soft 404. If the page had
 // different text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
-// SamePattern reports whether two URLs have the same host and pattern, so that one probe serves
-// both.
+// SamePattern reports whether two URLs have the same host and pattern, so one probe serves both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
 // answer returns the evidence about the pattern of a URL. It returns nil if the pattern has not
@@ -138,8 +137,8 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the response is a proper error, or is too long. In either case the pattern
-// has no soft 404s.
+// errs reports whether the response is a real error, or is too long. In either case the pattern has
+// no soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
 func (s *Soft) turned(url string) {
@@ -149,8 +148,7 @@ func (s *Soft) turned(url string) {
 }
 
 // suspect chooses the URL of a pattern's probe, unless it already has one. The argument suspects
-// contains the URLs of the pages that are the reason for the probe. If it is empty, suspect does
-// nothing.
+// contains the URLs of the pages that prompted the probe. If it is empty, suspect does nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= maxProbes {
 		return
@@ -163,7 +161,7 @@ func (h *Host) suspect(s *Soft, suspects []string) {
 }
 
 // remember adds a page to the evidence. If the pattern should now be probed, remember returns the
-// pages that are the reason for the probe.
+// pages that prompted this.
 func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	if v.Leader != "" {
 		if isDefault(v.Leader, url) {
@@ -251,7 +249,7 @@ func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	return n
 }
 
-// suspects returns all pages in the evidence that may have the text of the response.
+// suspects returns all pages in the evidence that may have the same text as the response.
 func (s *Soft) suspects() (urls []string) {
 	for _, a := range s.Alike {
 		urls = append(urls, a.Leader)
@@ -264,8 +262,8 @@ func (s *Soft) suspects() (urls []string) {
 	return slices.Compact(urls)
 }
 
-// except returns the pages in the evidence, without the pages in others, their leaders, and all
-// other copies of these leaders.
+// except returns the pages in the evidence, excluding the pages in others, their leaders, and all
+// other copies of those leaders.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
 	for _, a := range s.Alike {
@@ -321,7 +319,7 @@ func (h *Host) answered(answer Soft) *Soft {
 	return s
 }
 
-// hold records pages that have the text of the response, and returns those that are soft 404s. It
+// hold records pages with the same text as the response, and returns those that are soft 404s. It
 // sets Holds when there are enough such pages.
 func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {

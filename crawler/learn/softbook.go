@@ -101,7 +101,7 @@ func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 }
 
 // Soft returns how the host responds to URLs of url's pattern that cannot exist. The result ok is
-// false if there is no response yet, or if the response is a proper error.
+// false if there is no response yet, or if the response is a real error.
 func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
 	host := hostOf(url)
 	if b.Exempt[host] {

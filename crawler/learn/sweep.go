@@ -5,21 +5,21 @@ import "time"
 // # Fetching postponed URLs
 //
 // When nothing else is left to fetch, the crawl looks at its postponed URLs again. It fetches the
-// URLs of patterns that have their budget back. If a pattern lost its budget again, but has given
-// new texts in between, a chunk of its URLs is fetched. If the chunk gives a new text too, the next
-// chunk is twice as large. The first chunk has chunkATexts times as many URLs as the pattern needed
-// for one new text so far. Views and traps are queued in the same way, but never more than one for
-// each viewShare new texts of the host.
+// URLs of patterns that have regained their budget. If a pattern lost its budget again but gave new
+// text in between, a chunk of its URLs is fetched. If the chunk gives new text too, the next chunk
+// is twice as large. The first chunk has chunkATexts times as many URLs as the pattern has needed
+// so far for one page with new text. Views and traps are queued the same way, but never more than
+// one for every viewShare pages of the host with new text.
 //
-// A pattern that never gave a second text may have had unlucky samples. So one chunk of its URLs is
-// fetched; these are called last samples. Their number is 1/lastShare of the number of new texts of
-// the host, and its patterns share them equally. All other URLs stay postponed.
+// A pattern that never gave a second new page may have had unlucky samples. So one chunk of its
+// URLs is fetched; these are called last samples. Their number is 1/lastShare of the number of the
+// host's pages with new text, and its patterns share them equally. All other URLs stay postponed.
 const (
 	minChunk    = 16
 	chunkATexts = 4
-	maxDoubled  = 10 // maximum number of times that the size of the chunks is doubled
-	lastShare   = 5  // number of new texts of the host for each last sample
-	viewShare   = 2  // number of new texts of the host for each view or trap that is fetched
+	maxDoubled  = 10 // maximum number of times that the chunk size is doubled
+	lastShare   = 5  // one last sample for this many of the host's pages with new text
+	viewShare   = 2  // one view or trap for this many of the host's pages with new text
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
@@ -28,7 +28,7 @@ type Sweep struct {
 	room   int64          // number of views and traps that may still be fetched
 	last   int64          // total number of last samples that may be fetched
 	lasts  int64          // number of patterns that share the last samples
-	chunks map[Advice]int // number of URLs with each advice that may be fetched
+	chunks map[Advice]int // number of URLs that may be fetched, by their advice
 }
 
 // Sweep returns a new Sweep of the host. The caller must pass all postponed URLs of the host to
@@ -38,8 +38,8 @@ func (h *Host) Sweep() *Sweep {
 }
 
 // Look returns the advice about a postponed URL. If the advice has no Rule, the URL should be
-// fetched. If the host has no URL without a Rule, a chunk of URLs with the same advice may be
-// fetched instead. Look returns the size of the chunk, which Size may reduce later.
+// fetched. If the advice about every URL of the host has a Rule, a chunk of URLs with the same
+// advice may be fetched instead. Look returns the size of the chunk, which Size may reduce later.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0
@@ -73,9 +73,9 @@ func (s *Sweep) Size(a Advice) int {
 	return int((s.last + s.lasts - 1) / s.lasts)
 }
 
-// givesTexts reports whether a pattern has given a new text since a chunk of its URLs was last
-// queued. The pattern must have given at least two new texts in total, because the first page of
-// any pattern may be new.
+// givesTexts reports whether a pattern has given a page with new text since a chunk of its URLs was
+// last queued. The pattern must have given at least two such pages in total, because the first page
+// of any pattern may be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
 // Queued records that a chunk of postponed URLs with this advice was queued. The argument chunk is

@@ -13,7 +13,7 @@ import (
 // URLs lose their budget earlier: trapRow copies in a row are enough, and near duplicates count as
 // copies. If the date is far in the past or future, pages too short to be compared count as copies
 // too. If at least trapFree traps and views (views.go) of a host were fetched, and no fewer than
-// its other new texts, all its traps are postponed except for samples, even if their pages are new.
+// its other new pages, all its traps are postponed except for samples, even if their pages are new.
 const (
 	trapRow    = 4
 	trapFree   = 100
@@ -47,7 +47,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	return t, true
 }
 
-// repeats reports whether the same segments occur maxRepeats times in a row in a path.
+// repeats reports whether a path repeats the same segments maxRepeats times in a row.
 func repeats(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	next := func(from int) int {

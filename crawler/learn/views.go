@@ -8,12 +8,12 @@ import (
 // # Views of pages in well-known software
 //
 // Wikis, blogs and repositories show each of their pages in many ways, such as an edit form, a
-// history, an older version, or a list in another order. Most of these views have texts of their
-// own, so their patterns would never lose their budget, and there are many views of each page. So
+// history, an older version, or a list in another order. Most of these views have their own text,
+// so their patterns would never lose their budget, and there are many views of each page. So
 // views are recognized by their URLs. They are the only URLs that are postponed without evidence.
-// At first, one in 1<<viewRate views is fetched as a sample, and new texts do not change this. When
-// nothing else is left, views whose samples gave new texts are fetched, as long as views and traps
-// are less than half as many as the host's new texts.
+// At first, one in 1<<viewRate views is fetched as a sample, even if samples give new text. When
+// nothing else is left, views whose samples gave new text are fetched, as long as views and traps
+// are less than half as many as the host's pages with new text.
 //
 // The rows of the table are exact. Each name and value must be in the documentation of the
 // software, and the rest of the URL must match the software too. Views that the table misses, such

@@ -20,7 +20,7 @@ import (
 // not to these pipes. The browser ends when the pipes are closed, so it also ends when this process
 // does.
 //
-// Each tab, and each worker in a page, has a session of its own. Events go to the handler of their
+// Each tab, and each worker in a page, has its own session. Events go to the handler of their
 // session, in order, in the goroutine that reads the pipe. So a handler must not block.
 
 const (
@@ -57,11 +57,11 @@ type pipe struct {
 
 	mu       sync.Mutex
 	last     int64                  // guarded by mu: number of the last command
-	waiting  map[int64]chan message // guarded by mu: channels for the replies, by the number of the command
+	waiting  map[int64]chan message // guarded by mu: channels for the replies, by command number
 	handlers map[string]handler     // guarded by mu: by session
 }
 
-// newPipe also starts a goroutine that reads from the browser.
+// newPipe returns a pipe, and starts a goroutine that reads from the browser.
 func newPipe(in io.Reader, out *os.File) *pipe {
 	p := &pipe{out: out, gone: make(chan struct{}), waiting: map[int64]chan message{}, handlers: map[string]handler{}}
 	go func() {
@@ -71,8 +71,7 @@ func newPipe(in io.Reader, out *os.File) *pipe {
 	return p
 }
 
-// read passes each message to its handler, or to the call that is waiting for it, until the pipe
-// ends.
+// read passes each message to its handler, or to the call waiting for it, until the pipe ends.
 func (p *pipe) read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {

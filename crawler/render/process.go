@@ -33,7 +33,7 @@ const profilePrefix = "skink-browser-"
 // flags returns the command line of a browser. It keeps the browser off the network, and turns off
 // everything that the browser does on its own.
 //
-// Package render answers all requests of pages. All other requests of the browser would go to a
+// Package render answers all requests from pages. All other requests from the browser would go to a
 // proxy whose name cannot be resolved. The browser resolves no names, and connects to no address
 // without the proxy, not even to an address of this machine. WebRTC must not use UDP without the
 // proxy, and QUIC is off.
@@ -70,8 +70,8 @@ type process struct {
 	said    tail // the browser's standard error
 }
 
-// start starts a browser with a profile of its own. It also removes the profiles left behind by
-// crawls that were killed.
+// start starts a browser with its own profile. It also removes the profiles left behind by crawls
+// that were killed.
 func start(path string, memory int64) (*process, error) {
 	lock.RemoveStale(os.TempDir(), profilePrefix)
 	profile, err := os.MkdirTemp("", profilePrefix+"*")
@@ -139,7 +139,7 @@ func (p *process) end() {
 	p.ending.Do(func() {
 		kill(p.cmd.Process)
 		<-p.ended
-		kill(p.cmd.Process) // kills children that were started in the meantime
+		kill(p.cmd.Process) // kills children started in the meantime
 		p.release()
 		_ = os.RemoveAll(p.profile)
 	})
@@ -154,7 +154,7 @@ func (p *process) why() error {
 	return errGone
 }
 
-// A tail keeps the beginning of a browser's standard error, up to 16 KiB.
+// A tail keeps the first 16 KiB of a browser's standard error.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu

@@ -16,5 +16,5 @@ func kill(p *os.Process) { _ = p.Kill() }
 // bound does nothing. On this system, only the heap of scripts is limited, by a browser flag.
 func bound(int, int64) {}
 
-// resident returns 0, because the memory use of a browser is not known on this system.
+// resident returns 0, because the memory use of a browser is unknown on this system.
 func (p *process) resident() int64 { return 0 }

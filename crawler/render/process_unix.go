@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// alone makes a browser start in a process group of its own. If this process ends, the pipe to the
+// alone makes a browser start in its own process group. If this process ends, the pipe to the
 // browser is closed, and the browser ends too.
 func alone(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
@@ -18,5 +18,5 @@ func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 // bound does nothing. On this system, only the heap of scripts is limited, by a browser flag.
 func bound(int, int64) {}
 
-// resident returns 0, because the memory use of a browser is not known on this system.
+// resident returns 0, because the memory use of a browser is unknown on this system.
 func (p *process) resident() int64 { return 0 }

@@ -10,7 +10,7 @@
 // The browser pauses every request of a page, and of its frames and workers. The caller's [Fetch]
 // answers the request. The browser itself is started so that it cannot reach any address; see
 // flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
-// checks of addresses, limits and archives. This package does none of that.
+// address checks, limits and archives. This package does none of that.
 //
 // # Requests that are answered
 //
@@ -30,13 +30,13 @@
 //
 // # Bounds
 //
-// A page gets responses to at most maxRequests requests, with about maxBytes in total. If a
-// process of the browser needs more memory than Options.Memory, the system ends it, and its page
-// fails. Each page has a browser context of its own, so the next page does not see its cookies,
-// storage or cache. The browser is replaced when it has rendered maxDrawn pages, needs too much
-// memory, or stops responding. If it ends while rendering pages, the next browser renders them
-// again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
-// kills it. The next browser removes the profile, which is in the folder for temporary files.
+// A page gets responses to at most maxRequests requests, with about maxBytes in total. If a browser
+// process needs more memory than Options.Memory, the system ends it, and its page fails. Each page
+// has its own browser context, so the next page does not see its cookies, storage or cache. The
+// browser is replaced when it has rendered maxDrawn pages, needs too much memory, or stops
+// responding. If it ends while rendering pages, the next browser renders them again. If this
+// process is killed, the browser ends too: its pipe closes, and on Linux the kernel kills it. The
+// next browser removes the profile, which is in the folder for temporary files.
 //
 // Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On systems other
 // than Linux, only the heap of scripts is bounded, not the whole memory.
@@ -58,7 +58,7 @@ type Options struct {
 	Tabs   int           // maximum number of pages rendered at the same time; 0 means two, or the number of processors if that is more
 	Time   time.Duration // maximum time for rendering a page, not counting the time spent waiting for responses; 0 means 10 s
 	Most   time.Duration // maximum total time for rendering a page; 0 means 2 min
-	Memory int64         // memory limit for each process of the browser, in bytes; 0 means 1 GiB
+	Memory int64         // memory limit for each browser process, in bytes; 0 means 1 GiB
 	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 }
 
@@ -109,7 +109,7 @@ var (
 // A Browser renders pages. Several goroutines may use it.
 type Browser struct {
 	opt  Options
-	tabs chan struct{} // contains one element for each page that is being rendered
+	tabs chan struct{} // contains one element for each page being rendered
 
 	mu     sync.Mutex
 	now    *instance // guarded by mu: the process that gets the next page; nil if none is running
@@ -125,7 +125,7 @@ func New(opt Options) *Browser {
 // Tabs returns the number of pages that can be rendered at the same time.
 func (b *Browser) Tabs() int { return b.opt.Tabs }
 
-// Close shuts down the browser. Pages that are being rendered fail.
+// Close shuts down the browser. Pages being rendered fail.
 func (b *Browser) Close() {
 	if b == nil {
 		return
@@ -170,8 +170,8 @@ func (b *Browser) Draw(ctx context.Context, page Page, fetch Fetch) (*Drawing, e
 
 type instance struct {
 	process *process
-	open    int // guarded by Browser.mu: number of pages that are being rendered
-	drawn   int // guarded by Browser.mu: number of pages that were rendered
+	open    int // guarded by Browser.mu: number of pages being rendered
+	drawn   int // guarded by Browser.mu: number of pages rendered so far
 }
 
 // maxDrawn is the number of pages that one browser process renders before it is replaced, because

@@ -33,8 +33,8 @@ var unsaid = map[string]bool{
 	"Reporting-Endpoints": true, "Clear-Site-Data": true, "Content-Disposition": true, "Refresh": true, "Service-Worker-Allowed": true,
 }
 
-// passedOn are the header fields of browser requests that are passed on to the server. Fields whose
-// names begin with X- are passed on too.
+// passedOn are the header fields of browser requests that are passed on to the server, in addition
+// to those whose names begin with X-.
 var passedOn = map[string]bool{"Accept": true, "Accept-Language": true, "Origin": true, "Authorization": true}
 
 // trackers are domains of services that count visitors or show advertisements. These domains and
@@ -63,7 +63,7 @@ type use int
 const (
 	refuse use = iota
 	answer     // the caller answers the request
-	self       // the response is the page that is being rendered
+	self       // the response is the page being rendered
 	blank      // the response is an empty style sheet
 	inside     // the browser already has the data
 	leave      // the page tries to navigate to another URL, which is refused
@@ -120,8 +120,8 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports whether the page can do without the response to a request. This is the case for
-// prefetch requests, and for event streams, which never end.
+// isAside reports whether the page can do without the response to a request. This is true of
+// prefetch requests, and of event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {
 		switch http.CanonicalHeaderKey(name) {

@@ -22,7 +22,7 @@ type tab struct {
 	page  Page
 	fetch Fetch
 
-	ctx      context.Context // context of the page's requests
+	ctx      context.Context // context for the page's requests
 	context  string          // id of the browser context
 	target   string          // id of the tab, which is also the id of its main frame
 	session  string
@@ -33,14 +33,14 @@ type tab struct {
 	loaded  bool  // guarded by mu
 	crashed bool  // guarded by mu
 	started bool  // guarded by mu: the browser has requested the page itself
-	open    int   // guarded by mu: number of requests that wait for a response
-	asked   int   // guarded by mu: number of requests that were passed to the caller
+	open    int   // guarded by mu: number of requests waiting for a response
+	asked   int   // guarded by mu: number of requests passed to the caller
 	bytes   int64 // guarded by mu: total size of the responses
 	goes    string
 }
 
-// draw renders a page in a tab of its own. The error is errGone if the browser has ended or does
-// not respond.
+// draw renders a page in its own tab. The error is errGone if the browser has ended or does not
+// respond.
 func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetch) (*Drawing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Most, ErrHangs)
 	defer cancel()
@@ -53,12 +53,12 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 		drawing, err = t.draw(ctx)
 	}
 	if closeErr := t.close(); closeErr != nil {
-		in.process.end() // the browser hangs, so it must be killed
+		in.process.end() // the browser is hung, so it must be killed
 	}
 	return drawing, err
 }
 
-// begin opens the tab, and makes the browser pause all requests of the tab.
+// begin opens the tab, and makes the browser pause all of its requests.
 func (t *tab) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, closeWithin, errGone)
 	defer cancel()
@@ -140,7 +140,7 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 const (
 	tick     = 20 * time.Millisecond
 	quietFor = 250 // milliseconds, measured by a timer in the page
-	restless = 4   // number of these periods after which a page counts as quiet, if it changes but requests nothing
+	restless = 4   // after this many such periods, a page counts as quiet if it changes but requests nothing
 )
 
 // quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns
@@ -152,11 +152,11 @@ var quietScript = `new Promise(done => {
 	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done(n) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
 })`
 
-// settle waits until the page is quiet, which means that it neither changes nor requests anything.
-// It returns false if the page's time runs out first.
+// settle waits until the page is quiet, neither changing nor requesting anything. It returns false
+// if the page's time runs out first.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
-	var answer chan error // receives the result of the script that waits in the page; nil if none is running
+	var answer chan error // receives the result of the script waiting in the page; nil if none is running
 	var asked int
 	last := time.Now()
 	for range time.Tick(tick) {
@@ -237,7 +237,7 @@ func (t *tab) html() ([]byte, error) {
 	return []byte(*html), nil
 }
 
-// evaluate runs a script in the page and decodes its value. The script runs in a world of its own,
+// evaluate runs a script in the page and decodes its value. The script runs in an isolated world,
 // so the page's scripts cannot change the functions that it uses.
 func (t *tab) evaluate(ctx context.Context, script string, value any) error {
 	var world struct{ ExecutionContextID int }

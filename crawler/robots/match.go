@@ -5,9 +5,9 @@ import "strings"
 // # Matching in robots.txt
 //
 // A rule is compared with the path and query of a URL, octet by octet from the first one. It
-// matches if all its octets are equal (RFC 9309, section 2.2.2). "*" stands for any octets or none,
-// and "$" at the end of a rule for the end of the URL (2.2.3). Rules and URLs are first converted
-// to a common form:
+// matches if all its octets are equal (RFC 9309, section 2.2.2). "*" matches any octets or none,
+// and "$" at the end of a rule matches the end of the URL (2.2.3). Rules and URLs are first
+// converted to a common form:
 //
 //   - Octets beyond ASCII, and octets that no URL may contain, become %XX.
 //   - %XX of an unreserved character becomes the character. Any other %XX is kept, in upper case,
@@ -57,7 +57,7 @@ func (r *rule) matches(t target) bool {
 	return false
 }
 
-// target is the part of a URL that is compared with rules.
+// target is the part of a URL that rules are compared with.
 type target struct {
 	octets string // path and query of the URL
 	folded string // the same, but with decoded delimiters in the query
@@ -84,8 +84,8 @@ func newTarget(rawURL string) target {
 
 // pattern is a rule's path, split at its wildcards.
 type pattern struct {
-	first  string   // the URL must start with this text
-	rest   []string // texts that must follow in this order, with any text before each of them
+	first  string   // the URL must start with this string
+	rest   []string // strings that must follow in this order, with any text before each
 	closed bool     // the URL must end where the pattern ends, because the rule ends with $
 }
 

@@ -9,7 +9,7 @@ import "strings"
 // Google's parser compares only the beginning of a name, so it also accepts "disallowed". This
 // package does the same for the names with longer set. Allow has only one spelling here, and needs
 // its colon. If the crawler ignores a misspelled Allow, it only misses pages. If it obeyed a rule
-// that allows more than the owner of the site meant, this could harm the owner.
+// that allows more than the site's owner meant, it could harm the owner.
 var names = []struct {
 	name      string
 	spellings []string
@@ -41,8 +41,8 @@ func record(line string) (name, value string) {
 	return nameOf(strings.Trim(name, " \t"), true), strings.Trim(value, " \t")
 }
 
-// nameOf returns the name of the record that begins with the given word, or "" if there is none.
-// The argument colon is true if a colon follows the word.
+// nameOf returns the name of the record that begins with word, or "" if there is none. The argument
+// colon is true if a colon follows the word.
 func nameOf(word string, colon bool) string {
 	word = strings.ToLower(word)
 	for _, n := range names {

@@ -27,7 +27,7 @@
 //     "/" nor "*" matches nothing.
 //   - Common mistakes are accepted if this makes the crawl more polite; see names.
 //   - Content-Signal is in no RFC; signal.go describes it.
-//   - Crawl-delay is in no RFC, but sites use it. Its unit is seconds, and the longest delay
+//   - Crawl-delay is in no RFC, but sites use it. The value is in seconds, and the longest delay
 //     counts.
 //
 // A file in UTF-16 is decoded if it has a byte order mark, or zeros between its first two
@@ -46,12 +46,12 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// MaxBytes is the maximum number of bytes of a file that are read. It is the smallest limit that
-// RFC 9309, section 2.5, allows. A line that exceeds the limit is ignored.
+// MaxBytes is the maximum number of bytes read from a file. It is the smallest limit that RFC 9309,
+// section 2.5, allows. A line that exceeds the limit is ignored.
 const MaxBytes = 500 << 10
 
-// maxDelay replaces longer delays. It is long enough to show that a site wants no crawler. The
-// scheduler decides how to react.
+// maxDelay replaces longer delays. It is long enough to show that a site does not want to be
+// crawled. The scheduler decides how to react.
 const maxDelay = 24 * time.Hour
 
 // Rules are the rules of a site's robots.txt. The zero value allows everything. Rules are
@@ -180,7 +180,7 @@ func cut(body []byte) string {
 	if len(body) <= MaxBytes {
 		return string(body)
 	}
-	text := string(body[:MaxBytes+1]) // one byte more, which may be the line break after the last line
+	text := string(body[:MaxBytes+1]) // one more byte, which may be the line break after the last line
 	return text[:strings.LastIndexAny(text, "\r\n")+1]
 }
 
@@ -209,7 +209,7 @@ func token(s string) string {
 }
 
 // ProductToken returns the name, in lower case, that robots.txt and pages use for the crawler with
-// this User-Agent header. It also finds the name if the header looks like that of a browser: for
+// this User-Agent header. It also finds the name if the header looks like a browser's: for
 // "Mozilla/5.0 (compatible; skink/1.0)" it returns "skink".
 func ProductToken(agent string) string {
 	name := token(agent)

@@ -16,7 +16,7 @@ const (
 	// DirectoryPath is the path at which a site publishes its keys.
 	DirectoryPath = "/.well-known/http-message-signatures-directory"
 
-	// DirectoryType is the media type with which the directory must be served.
+	// DirectoryType is the media type that the directory must be served with.
 	DirectoryType = "application/http-message-signatures-directory+json"
 )
 
@@ -75,10 +75,10 @@ func (k Key) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// String returns "***", so that no message shows the key.
+// String returns "***", so no message shows the key.
 func (k Key) String() string { return "***" }
 
-// GoString returns "***", so that no message shows the key.
+// GoString returns "***", so no message shows the key.
 func (k Key) GoString() string { return "***" }
 
 // public returns the public part in base64url.
@@ -113,7 +113,7 @@ func Directory(keys ...Key) []byte {
 	}
 	text, err := json.MarshalIndent(set, "", "  ")
 	if err != nil {
-		panic(err) // marshalling strings cannot fail
+		panic(err) // marshaling strings cannot fail
 	}
 	return append(text, '\n')
 }

@@ -90,7 +90,7 @@ type component struct {
 	value string
 }
 
-// base returns the text that is signed (RFC 9421, section 2.5). The argument params contains the
+// base returns the text to be signed (RFC 9421, section 2.5). The argument params contains the
 // list of components, followed by the parameters of the signature.
 func base(covered []component, params string) string {
 	var b strings.Builder
@@ -140,7 +140,7 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// sign returns the signature of a text, encoded in base64.
+// sign returns the signature of text, encoded in base64.
 func (k Key) sign(text string) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, []byte(text)))
 }

@@ -30,7 +30,7 @@ type piece struct {
 type markup struct {
 	in     *bufio.Reader
 	keep   bytes.Buffer
-	inText bool // the file ended inside a text, which may be incomplete
+	inText bool // the file ended in the middle of text, which may be incomplete
 }
 
 func (m *markup) next() (piece, error) {
@@ -185,7 +185,7 @@ func (m *markup) past(mark string) error {
 // through reads up to and including the string mark, and keeps the bytes before it if keep is set.
 func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	m.keep.Reset()
-	var tail []byte // the last len(mark) bytes that were read
+	var tail []byte // the last len(mark) bytes read
 	for {
 		part, err := m.in.ReadSlice(mark[len(mark)-1])
 		if err != nil && err != bufio.ErrBufferFull {

@@ -16,8 +16,8 @@
 // character that is not a space, the first element. The name of the file and its Content-Type are
 // ignored, because both are often wrong.
 //
-// A file is never in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound
-// the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
+// A file is never held in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth]
+// bound the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
 // exceeds a bound, Read yields the entries up to that point, and then an error that names the
 // bound.
 //
@@ -57,7 +57,7 @@ var (
 // An Entry is one item of a list.
 type Entry struct {
 	URL     string    // URL as written, without surrounding spaces; it may be relative, or not a URL at all
-	LastMod time.Time // time at which the page last changed according to the file; zero if the file gives no date
+	LastMod time.Time // when the page last changed, according to the file; zero if the file gives no date
 	Index   bool      // the URL is that of another list, not of a page
 }
 
@@ -108,7 +108,7 @@ func read(r io.Reader, limit int64, emit func(Entry) error) error {
 }
 
 // Begins reports whether a file begins like a sitemap or a sitemap index. It returns false for a
-// feed or a list in plain text, which may also be a page of the site.
+// feed or a plain-text list, which may also be a page of the site.
 func Begins(file []byte) bool {
 	in, err := decode(bytes.NewReader(file), MaxBytes)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // readText reads a list of URLs with one URL per line. It skips lines that are not http or https
-// URLs. If the first line that is not empty is not such a URL, the file is not a list.
+// URLs. If the first nonempty line is not such a URL, the file is not a list.
 func readText(in *bufio.Reader, emit func(Entry) error) error {
 	begun := false
 	for {

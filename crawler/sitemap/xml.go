@@ -32,12 +32,12 @@ var grammars = map[string]grammar{
 
 type list struct {
 	grammar
-	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list have it too
+	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list share it
 	open   []string // names of the open elements, without the prefix
 
 	entry Entry
 	next  time.Time // date for the next URL of the entry
-	other string    // URL that is used if the entry has no other URL
+	other string    // URL to use if the entry has no other URL
 	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
@@ -143,7 +143,7 @@ func (l *list) chars(p piece) {
 func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
 func (l *list) begun(p *piece, name string) {
-	if l.inURL() { // the text of any element inside a URL belongs to the URL
+	if l.inURL() { // text inside a nested element is part of the URL
 		l.open = append(l.open, name)
 		return
 	}

@@ -24,7 +24,7 @@ import (
 // in between. It does so for every connection, whatever its purpose.
 //
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
-// also blocks ranges that are reachable in principle but have no web sites (6to4 relays, all of
+// also blocks ranges that are reachable in principle but have no websites (6to4 relays, all of
 // 2001::/23). Known weakness: Some clouds serve their metadata at a public address that only their
 // own machines can reach. The table does not contain these addresses.
 
@@ -125,16 +125,16 @@ type dialer struct {
 
 // A seedHost is the host of a seed. The user may mean a host on the local network, so the first
 // look-up decides: if all addresses of the host are special, it may have special addresses from
-// then on. If the name first has a public address, and later one on the local network, the
-// connection to the latter is refused.
+// then on. If the name first has a public address and later one on the local network, connections
+// to the local address are refused.
 type seedHost struct {
 	mu      sync.Mutex
 	decided bool // guarded by mu: the first look-up has been made
 	special bool // guarded by mu: the host may have special addresses
 }
 
-// maybeSpecial reports whether a host is the host of a seed that may have special addresses,
-// because its first look-up returned no others.
+// maybeSpecial reports whether a host is a seed's host that may have special addresses, because its
+// first look-up returned no others.
 func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	found, ok := d.seeds.Load(strings.ToLower(address))
 	if !ok {
@@ -221,11 +221,11 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers replaces an error that says that an address is not permitted, if another address
-// of the host is permitted.
+// errNoneAnswers replaces the error for an address that is not permitted, if another address of the
+// host is permitted.
 var errNoneAnswers = errors.New("none of the host's addresses responds")
 
-// allows reports whether a host is listed in Options.AllowHosts, so that its address is not checked.
+// allows reports whether a host is listed in Options.AllowHosts, so its address is not checked.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]

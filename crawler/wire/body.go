@@ -20,8 +20,8 @@ import (
 // # Body decoding
 //
 // A body is read through layers: the wire, and one decoder for each content coding, in the reverse
-// order of Content-Encoding (RFC 9110, section 8.4). 200 MB of text can be 200 KB of gzip, and a
-// few hundred bytes if that is compressed again. So the output of every layer is limited, not only
+// order of Content-Encoding (RFC 9110, section 8.4). 200 MB of text can shrink to 200 KB of gzip,
+// and to a few hundred bytes if compressed again. So the output of every layer is limited, not only
 // the output of the last. The decoded body ends at its limit. No layer below may return much more
 // than that, because no honest encoding makes a body longer. Together with the number of layers and
 // the window of each decoder, these limits bound time and memory.
@@ -57,8 +57,8 @@ func (e *EncodingError) Unwrap() error { return e.err }
 
 // readBody reads the body of a response and returns it decoded, up to limit bytes. If it fails, it
 // also returns the part before the error. It reads the body through within(body), a reader that
-// accounts for the memory of the bytes that it reads. If raw is not nil, readBody stores the
-// undecoded body there.
+// accounts for the memory of the bytes it reads. If raw is not nil, readBody stores the undecoded
+// body there.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	wire := &layer{src: resp.Body, left: limit}
@@ -99,12 +99,12 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	case raw != nil && (err == nil || undecoded):
 		_, raw.Cut = raw.rest(wire)
 	case err == nil:
-		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them, so that the connection can be reused
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them so that the connection can be reused
 	}
 	return body, err
 }
 
-// contentCodings returns the codings of a body in the order in which they were applied.
+// contentCodings returns the codings of a body in the order they were applied.
 func contentCodings(h http.Header) ([]string, error) {
 	var codings []string
 	for name := range strings.SplitSeq(strings.Join(h["Content-Encoding"], ","), ",") {
@@ -128,8 +128,7 @@ var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
 
-// A layer reads from the network or from a decoder, and limits the number of bytes that are read
-// through it.
+// A layer reads from the network or from a decoder, and limits the number of bytes read through it.
 type layer struct {
 	name  string // content coding; "" for the network
 	src   io.Reader
@@ -158,8 +157,8 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the root cause of an error. If a layer below has failed, that is the error of that
-// layer, because a decoder's error is then only a consequence.
+// cause returns the root cause of an error. If a layer below has failed, the cause is that layer's
+// error, and the decoder's error is only a consequence.
 func (l *layer) cause(err error) error {
 	switch {
 	case l.below == nil:
@@ -174,7 +173,7 @@ func (l *layer) cause(err error) error {
 
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxScratch is the maximum size in bytes of a buffer that is kept for reuse.
+// maxScratch is the maximum size in bytes of a buffer kept for reuse.
 const maxScratch = 1 << 20
 
 // readAll returns all bytes from r, in a slice without spare capacity, because pages are kept until
@@ -204,7 +203,7 @@ const AcceptEncoding = "gzip, deflate, br, zstd"
 
 func nothing() {}
 
-// startsWith reports whether the next bytes of r are a magic number. It ignores an error of r,
+// startsWith reports whether the next bytes of r are a magic number. It ignores an error from r,
 // because the next read returns the error again.
 func startsWith(r *bufio.Reader, magic string) bool {
 	head, _ := r.Peek(len(magic))
@@ -249,7 +248,7 @@ func (m *members) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unexpected turns io.EOF into io.ErrUnexpectedEOF, for a place where the input must not end.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF, for use where the input must not end.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

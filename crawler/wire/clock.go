@@ -12,8 +12,8 @@ import (
 type Clock struct {
 	limit time.Duration
 	timer *time.Timer
-	ran   time.Duration // time for which the clock had run when it was last started
-	since time.Time     // time at which the clock was last started; zero while it is stopped
+	ran   time.Duration // how long the clock had run when it was last started
+	since time.Time     // when the clock was last started; zero while it is stopped
 }
 
 // StartClock starts a clock that cancels the returned context after it has run for left. The cause

@@ -22,8 +22,8 @@ import (
 // With an HTTP proxy, requests for https URLs use a tunnel, which is opened with CONNECT. With a
 // SOCKS5 proxy, all requests use a tunnel. The dialer opens the tunnel, so the rest of the code is
 // not aware of the proxy. Requests for http URLs are sent to an HTTP proxy in absolute form (RFC
-// 9112, section 3.2.2), because many proxies allow CONNECT for https only. These requests have a
-// transport of their own, which connects only to proxies.
+// 9112, section 3.2.2), because many proxies allow CONNECT for https only. These requests have
+// their own transport, which connects only to proxies.
 //
 // The proxy connects to the host, so the dialer cannot check the address of that connection.
 // Instead, the name is looked up here before the request, and the request is refused if the name
@@ -43,7 +43,7 @@ type Proxies interface {
 // A ProxyError means that a proxy did not answer, or refused a connection. It never contains a
 // password.
 type ProxyError struct {
-	Proxy string // URL of the proxy, without user and password
+	Proxy string // URL of the proxy, without user name and password
 	Err   error
 }
 

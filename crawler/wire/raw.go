@@ -27,7 +27,7 @@ import (
 // A Raw is a request and its response as sent over the wire, except that the transfer coding has
 // been removed.
 type Raw struct {
-	URL      string    // URL that was requested
+	URL      string    // the requested URL
 	At       time.Time // time of the request
 	Request  []byte    // head of the request, up to and including the empty line
 	Head     []byte    // head of the response, up to and including the empty line
@@ -113,8 +113,8 @@ type tap struct {
 
 	mu      sync.Mutex
 	sent    []byte // guarded by mu: the head of the request
-	got     []byte // guarded by mu: the head of the response, as far as it has arrived
-	scanned int    // guarded by mu: number of bytes of got that were searched for the end of the head
+	got     []byte // guarded by mu: the part of the response's head that has arrived
+	scanned int    // guarded by mu: number of bytes of got already searched for the end of the head
 	ended   bool   // guarded by mu: got is the whole head
 }
 
@@ -171,8 +171,7 @@ func headEnd(b []byte, start int) int {
 	return -1
 }
 
-// isInterim reports whether a head belongs to an interim response, after which another head
-// follows.
+// isInterim reports whether a head belongs to an interim response, which another head follows.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))

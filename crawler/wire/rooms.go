@@ -14,18 +14,17 @@ import (
 // while a body is read. It is released when the page is stored, or when the fetch ends without a
 // page. If there is no memory for the next step, reading stops. The server then waits as on a slow
 // connection, and the time limit of the exchange is suspended. The first step of a body is free, so
-// that small pages never wait. The number of fetches limits the memory for first steps.
+// small pages never wait. The number of fetches limits the memory for first steps.
 //
 // If all the memory belonged to bodies that need more, none of them could be read to its end. So
 // the body that has waited longest may exceed the limit of the room, up to its own limit. When it
 // has been read, or has reached its time limit, the next body may do so. This prevents a deadlock.
 //
-// Slow or unknown hosts have a room of their own, so that their stalled bodies do not block quick
-// hosts.
+// Slow or unknown hosts have their own room, so their stalled bodies do not block quick hosts.
 //
 // Known weaknesses: Only the final size of a body is counted. While a body is read, its buffer can
-// take up to twice that size in addition. The memory for parsing a page is not counted here. The
-// parser reserves it, and if there is too little, the workers wait, and then the fetches wait too.
+// take up to twice that size in addition. The memory for parsing a page is not counted here; the
+// parser reserves it. If there is too little, the workers wait, and then the fetches wait too.
 
 const roomStep = 64 << 10 // number of bytes by which a share grows
 
@@ -53,8 +52,8 @@ type wish struct {
 	granted chan struct{} // closed when the memory is granted
 }
 
-// grow adds bytes to the share, and waits until there is enough memory. The clock of the exchange
-// is stopped while it waits.
+// grow adds bytes to the share, and waits until there is enough memory. The exchange's clock is
+// stopped while it waits.
 func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
 	w := &wish{s, bytes, make(chan struct{})}
 	s.of.want(w)
@@ -161,7 +160,7 @@ func (r *sharing) Read(p []byte) (int, error) {
 // Rooms are the two rooms of a crawl: one for quick hosts, and one for all other hosts.
 type Rooms [2]room
 
-// NewRooms divides the given number of bytes equally between two rooms.
+// NewRooms divides a number of bytes equally between two rooms.
 func NewRooms(bytes int64) *Rooms {
 	return &Rooms{{limit: bytes / 2}, {limit: bytes / 2}}
 }

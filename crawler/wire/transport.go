@@ -1,6 +1,6 @@
 // Package wire makes exchanges: one request to a server and its response. It bounds everything that
 // a server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies,
-// and the addresses that are connected to.
+// and the addresses to connect to.
 //
 // Start with [New], [NewRequest] and [Transport.Do]:
 //
@@ -37,13 +37,13 @@ const (
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
-	maxIdle     = 256              // maximum number of idle connections that are kept open, for all hosts together; many systems allow a process only 1,024 open files
+	maxIdle     = 256              // maximum number of idle connections kept open, for all hosts together; many systems allow a process only 1,024 open files
 )
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
-	Request *http.Request // the request that is sent; see [NewRequest]
-	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
+	Request *http.Request // the request to send; see [NewRequest]
+	Limit   int64         // the decoded body of a page is cut after this many bytes; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 
 	Status  int
@@ -56,10 +56,10 @@ type Exchange struct {
 // Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // maximum time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
-	Idle       int            // maximum number of idle connections to each host that are kept open; at least one
+	Idle       int            // maximum number of idle connections kept open to each host; at least one
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
-	AllowNets  []netip.Prefix // special addresses that may be connected to
+	AllowNets  []netip.Prefix // special addresses that the transport may connect to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
@@ -71,7 +71,7 @@ type Options struct {
 // Folders represents a server on this machine that serves some hosts.
 type Folders interface {
 	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
-	Address() string            // the address at which the server listens
+	Address() string            // the address that the server listens on
 }
 
 // A Transport makes exchanges. Several goroutines may use it.
@@ -176,8 +176,7 @@ func bodyLimit(status int, limit int64) int64 {
 }
 
 // IsPage reports whether a response with this status is the whole page at the URL, and not an
-// error, a redirect or a part of the page. This is the case for a status from 200 to 299, except
-// 206.
+// error, a redirect or a part of the page. This is true of statuses from 200 to 299, except 206.
 func IsPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }

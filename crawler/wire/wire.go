@@ -39,7 +39,7 @@ const (
 
 	// wirePerByte is the number of bytes that may arrive for each byte of a body. Honest servers
 	// send little more than one. A server that flushes every ten bytes sends four, because each
-	// HTTP/2 frame has 9 bytes of its own, and each TLS record has 22.
+	// HTTP/2 frame adds 9 bytes, and each TLS record adds 22.
 	wirePerByte = 4
 )
 
@@ -57,7 +57,7 @@ type wire struct {
 	net.Conn
 
 	mu      sync.Mutex
-	written int64 // guarded by mu: number of bytes that were written, or are being written
+	written int64 // guarded by mu: number of bytes written or being written
 	left    int64 // guarded by mu: number of bytes that may still be received
 	open    int64 // guarded by mu: number of exchanges that have begun but not ended
 	flooded bool  // guarded by mu
@@ -146,11 +146,11 @@ type attempt struct {
 	mu       sync.Mutex
 	wire     *wire // guarded by mu: the connection that net/http chose last; nil means none yet
 	tap      *tap  // guarded by mu: the same connection; nil if its request and response heads are not kept
-	before   int64 // guarded by mu: bytes that were written to the connection before this request
+	before   int64 // guarded by mu: number of bytes written to the connection before this request
 	repeated bool  // guarded by mu: net/http was about to send the request a second time
 }
 
-// watch returns an attempt, and the request to be made with it. The attempt must be ended.
+// watch returns an attempt, and the request to make with it. The caller must end the attempt.
 func watch(r *http.Request) (*attempt, *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	a := &attempt{cancel: cancel}
@@ -196,7 +196,7 @@ func (a *attempt) end() {
 }
 
 // why returns the root cause of an error. net/http may only report a consequence, such as a
-// cancelled context, if the request was about to be repeated or the connection received too much.
+// canceled context, if the request was about to be repeated or the connection received too much.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Listen starts a server on loopback that calls serve with each connection, in a goroutine of its
-// own. The connection is closed when serve returns, or when the test ends.
+// Listen starts a server on loopback that calls serve with each connection, in its own goroutine.
+// The connection is closed when serve returns, or when the test ends.
 func Listen(t testing.TB, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -47,7 +47,7 @@ func Join(a, b net.Conn) {
 }
 
 // ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that accepts names and IPv4
-// addresses. It requires the password, unless that is "" (RFC 1929). If asked is not nil, it is
+// addresses. It requires password (RFC 1929), unless that is "". If asked is not nil, it is
 // called with each host and port that a client with the right password wants to reach. The error
 // says why no connection was made.
 func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
