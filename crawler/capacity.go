@@ -12,7 +12,7 @@ import (
 // Processing a page takes a processor.
 //
 //  1. A connection, until the whole response has arrived or the request has failed. It is used for
-//     the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn has a
+//     the DNS lookup, robots.txt if it is not cached, the request and the body. Each turn has a
 //     goroutine, which waits. Memory for the body is reserved as it arrives; see rooms.go in
 //     package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.

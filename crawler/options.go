@@ -26,7 +26,7 @@ type Options struct {
 	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
 	MaxDelay    time.Duration // maximum delay that robots.txt or slow responses can cause; 0 means no limit
-	Timeout     time.Duration // maximum time for a request, from the DNS look-up to the last byte of the response
+	Timeout     time.Duration // maximum time for a request, from the DNS lookup to the last byte of the response
 	MaxSize     int64         // maximum size of a decoded body in bytes; longer bodies are cut
 	Bodies      int64         // maximum total size in bytes of the bodies in memory, beyond which responses wait; 0 means 64 MiB
 	Retries     int           // maximum number of times that a URL is retried after temporary problems
@@ -37,7 +37,7 @@ type Options struct {
 	IgnoreRobots bool
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that the crawl may connect to
-	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first look-up returns no others
+	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first lookup returns no others
 	Folders      []folder.Site      // sites that are folders on disk
 	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy

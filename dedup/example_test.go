@@ -76,7 +76,7 @@ func ExampleShingling() {
 	// 3
 }
 
-// This example shows which pairs a scheme finds, and the number of look-ups that it needs.
+// This example shows which pairs a scheme finds, and the number of lookups that it needs.
 func ExampleBandsFor() {
 	s, err := dedup.BandsFor(0.9)
 	if err != nil {

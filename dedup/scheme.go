@@ -30,7 +30,7 @@ const found = 0.98
 
 // BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
 // bands. They are as long as possible while two pages of resemblance t still share a band with a
-// probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
+// probability of at least 0.98. Longer bands mean fewer lookups and fewer false candidates.
 // BandsFor fails if t is above 1 or below [MinSimilarity]. At a lower similarity, even bands of one
 // minimum would be too long.
 func BandsFor(t float64) (Scheme, error) {

@@ -194,7 +194,7 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long a request may spend looking up the text of links. The look-up is slow for a
+// linkTime is how long a request may spend looking up the text of links. The lookup is slow for a
 // linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 

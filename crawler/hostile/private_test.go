@@ -19,7 +19,7 @@ import (
 
 // Two servers listen on the same port: the server at 127.0.0.2 stands for the public internet, and
 // the server at 127.0.0.1 for a router on the local network. The test's own name server resolves
-// names. It can give other addresses at the next look-up.
+// names. It can give other addresses at the next lookup.
 const publicAddr, privateAddr = "127.0.0.2", "127.0.0.1"
 
 // privateCases try to reach the private server. In their texts, PORT stands for the port of both
@@ -28,7 +28,7 @@ var privateCases = []struct {
 	name, does string
 	seed       string              // path on public.test, or a whole URL
 	answers    map[string]string   // answers of the public server, by path: "> URL" is a redirect, any other value is the URL of the link on a page
-	names      map[string][]string // addresses of a name, one element for each look-up, with commas between several addresses; the last element is used for all further look-ups
+	names      map[string][]string // addresses of a name, one element for each lookup, with commas between several addresses; the last element is used for all further lookups
 	want       string              // expected records, without ports
 }{
 	{
@@ -187,7 +187,7 @@ func startPrivate(t *testing.T, answers map[string]string) *privateServers {
 	return s
 }
 
-// resolveWith makes the default resolver know only these names. Each look-up of a name returns the
+// resolveWith makes the default resolver know only these names. Each lookup of a name returns the
 // next of its answers.
 func resolveWith(t *testing.T, names map[string][]string) {
 	t.Helper()

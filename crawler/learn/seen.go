@@ -18,7 +18,7 @@ import (
 //
 // The hashes are kept in Bloom filters, with 16 bits per hash ("Space/time trade-offs in hash
 // coding with allowable errors", Bloom 1970). All bits of a hash are in one block of 64 ("Cache-,
-// hash- and space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a
+// hash- and space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a lookup in a
 // filter is one read. When a filter is full, the next has four times its size ("Scalable Bloom
 // Filters", Almeida et al. 2007), up to largestFilter. If there are more than maxFilters, the
 // oldest is dropped. On a large host, about 2% of the new lines are mistaken for known ones.

@@ -124,17 +124,17 @@ type dialer struct {
 }
 
 // A seedHost is the host of a seed. The user may mean a host on the local network, so the first
-// look-up decides: if all addresses of the host are special, it may have special addresses from
+// lookup decides: if all addresses of the host are special, it may have special addresses from
 // then on. If the name first has a public address and later one on the local network, connections
 // to the local address are refused.
 type seedHost struct {
 	mu      sync.Mutex
-	decided bool // guarded by mu: the first look-up has been made
+	decided bool // guarded by mu: the first lookup has been made
 	special bool // guarded by mu: the host may have special addresses
 }
 
 // maybeSpecial reports whether a host is a seed's host that may have special addresses, because its
-// first look-up returned no others.
+// first lookup returned no others.
 func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	found, ok := d.seeds.Load(strings.ToLower(address))
 	if !ok {
@@ -249,7 +249,7 @@ func lookedUpAs(address string) string {
 
 // Lookup returns the address that identifies a host, given as a name with or without a port. It
 // returns the zero Addr for loopback. A name may have several addresses, in a different order at
-// each look-up. The lowest address identifies the host, so names with the same addresses count as
+// each lookup. The lowest address identifies the host, so names with the same addresses count as
 // one server. Known weakness: names that share only some of their addresses may count as several
 // servers. The result known is false if the name cannot be resolved.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {

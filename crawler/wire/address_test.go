@@ -176,7 +176,7 @@ func TestDial(t *testing.T) {
 
 // If the name of a seed has only addresses of this machine, connections to the seed's own port are
 // allowed. Connections to other names with such addresses are refused, and so are connections to
-// seeds that had other addresses at their first look-up.
+// seeds that had other addresses at their first lookup.
 func TestSeedHosts(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -218,7 +218,7 @@ func TestSeedHosts(t *testing.T) {
 		t.Errorf("a public name that leads here later: %v, %v", conn, err)
 	}
 	if !d.maybeSpecial(t.Context(), "unknown.example:"+open) {
-		t.Error("the first look-up that succeeds does not decide")
+		t.Error("the first lookup that succeeds does not decide")
 	}
 }
 

@@ -55,12 +55,12 @@ type Exchange struct {
 
 // Options configures a transport.
 type Options struct {
-	Timeout    time.Duration  // maximum time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
+	Timeout    time.Duration  // maximum time for each of three steps: the lookup of a name, connecting, and the TLS handshake; at most 10 s
 	Idle       int            // maximum number of idle connections kept open to each host; at least one
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that the transport may connect to
-	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
+	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first lookup returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 

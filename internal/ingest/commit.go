@@ -66,7 +66,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 		if err != nil {
 			return nil, err
 		}
-		if ids := j.clusters(); !held.covers(ids...) { // another page may have changed the leaders since the look-up
+		if ids := j.clusters(); !held.covers(ids...) { // another page may have changed the leaders since the lookup
 			held.take(ids...)
 			continue
 		}

@@ -20,7 +20,7 @@
 //   - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
 //     that it finds (leaders.go), and gives the verdict. It also decides whether the page should
 //     replace its leader.
-//   - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
+//   - Commit: the entry is written with the mark that its lookup returned. The store refuses it as
 //     stale if a page that could have changed the verdict was committed in the meantime. The
 //     reading is then compared and judged again. So if two copies are fetched at the same time,
 //     exactly one is judged unique, without a global lock. If a leader has changed, the members of

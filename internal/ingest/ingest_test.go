@@ -410,7 +410,7 @@ func sound(t *rapid.T, s store.Store, opt Options) {
 func wordRuns(text string) dedup.Set { return dedup.Runs(new(dedup.Text), text) }
 
 // If there are more candidates than can be compared, the same ones are chosen whether they were in
-// the store at the first look-up or arrived while the page was judged.
+// the store at the first lookup or arrived while the page was judged.
 func TestManyCandidates(t *testing.T) {
 	opt := testOptions(t)
 	opt.Rule, _ = dedup.NewRule(.2, "bands", 10)
@@ -434,7 +434,7 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// If pages that change a verdict were committed long after its look-up, the look-up is repeated
+// If pages that change a verdict were committed long after its lookup, the lookup is repeated
 // before the page is committed.
 func TestLongAgo(t *testing.T) {
 	s := store.NewMemory()

@@ -16,9 +16,9 @@ import (
 
 // # How a page is judged
 //
-// A page is judged by the content of the store at the time of its look-up. The number of leaders
+// A page is judged by the content of the store at the time of its lookup. The number of leaders
 // listed for each key and the number of comparisons are limited. The store commits the verdict only
-// if the same look-up would have the same result at the time of the commit. So verdicts depend only
+// if the same lookup would have the same result at the time of the commit. So verdicts depend only
 // on the order of commits, not on the timing of the pipeline.
 
 type judge struct {
@@ -72,7 +72,7 @@ func (v *visit) thin() *judgement {
 
 type judging struct {
 	held *right                              // locks of clusters that the page holds; nil means that the page may change any leader
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a look-up in the store misses; may be nil
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a lookup in the store misses; may be nil
 }
 
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
@@ -83,7 +83,7 @@ func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement,
 	return all[0], nil
 }
 
-// verdicts judges several visits with one look-up. Each visit is compared with pages in the store,
+// verdicts judges several visits with one lookup. Each visit is compared with pages in the store,
 // but not with the other visits. If a visit needs no verdict, for example because it failed, its
 // record does not change.
 func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*judgement, error) {
@@ -133,8 +133,8 @@ const maxAtOnce = 64
 // or an earlier one.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
-// decide returns the verdict that follows from the result of a look-up. It repeats the look-up if
-// the copy in the result cannot be trusted. It calls how.twin after the last look-up, because the
+// decide returns the verdict that follows from the result of a lookup. It repeats the lookup if
+// the copy in the result cannot be trusted. It calls how.twin after the last lookup, because the
 // store checks a verdict only against later commits.
 func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *store.Found, how judging) (*judgement, error) {
 	leader := found.Followed
@@ -232,7 +232,7 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 // ahead returns the page that has replaced the leader of a copy, while the members of the old
 // leader are still waiting to be judged again. It returns nil if there is no such page, or if its
 // text differs from that of the visited page. It is needed for pages that are too short to be
-// compared, because a look-up by sketch does not find their leader.
+// compared, because a lookup by sketch does not find their leader.
 func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*store.Record, error) {
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
 		return nil, nil
@@ -252,7 +252,7 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 	return err
 }
 
-// ask returns the look-up for a visit. If the page is too short to be compared, the look-up finds
+// ask returns the lookup for a visit. If the page is too short to be compared, the lookup finds
 // only pages with the same text.
 func (d *judge) ask(v *visit) store.Ask {
 	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Limit: d.posting}
@@ -280,7 +280,7 @@ func (j *judgement) follow(v dedup.Verdict, leader dedup.Hash) {
 	r.Verdict, r.Found, r.Resemblance, r.Containment, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, v.Containment, leader, v.DuplicateOf
 }
 
-// compare compares a page with the leaders in met, which a look-up found, and sets the verdict on
+// compare compares a page with the leaders in met, which a lookup found, and sets the verdict on
 // the page. Candidates are numbered by their position in met, so of two leaders with the same
 // resemblance, the earlier one wins.
 func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
@@ -305,7 +305,7 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 }
 
 func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader *store.Leader, how judging) (*judgement, error) {
-	if leader.Hash == j.record.Hash { // the look-up was by keys only, so it may also find a page with the same text
+	if leader.Hash == j.record.Hash { // the lookup was by keys only, so it may also find a page with the same text
 		v.Kind, v.Method, v.Containment = dedup.Exact, dedup.ByText, 0
 	}
 	j.follow(v, leader.ID)

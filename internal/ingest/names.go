@@ -153,7 +153,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 }
 
 // holdersOf returns the holders of the nth names of files. If the store was empty before the run,
-// names that are positions need no look-up, because no other record can have them.
+// names that are positions need no lookup, because no other record can have them.
 func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
 	all := make([]holder, len(files))
 	var names []string

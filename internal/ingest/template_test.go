@@ -69,7 +69,7 @@ func (c *countedStore) Pages(ctx context.Context, ids []dedup.Hash, want store.W
 // If thousands of leaders share a template with a page, the page is compared with a limited number
 // of them.
 func TestTemplateIsBounded(t *testing.T) {
-	const pages = 1200 // enough that the look-ups of the last pages find more leaders than are compared
+	const pages = 1200 // enough that the lookups of the last pages find more leaders than are compared
 	b, err := badger.Open(t.TempDir(), badger.Options{Create: true, Reserve: -1})
 	if err != nil {
 		t.Fatal(err)
