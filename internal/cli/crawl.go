@@ -167,8 +167,7 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	if err != nil {
 		return err
 	}
-	limitMemory(*f.memory)
-	paceCollector(*f.memory, crawlPercent)
+	paceCollector(*f.memory/heapShare, *f.memory, crawlPercent)
 	out := con.output(f.logFormat == "json", f.quiet)
 	if len(f.from) > 0 {
 		return logged(out.Log, interrupted(ctx, f.replay(ctx, out, opt, args)))

@@ -26,37 +26,50 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 // complete comparison is mostly large tables without pointers, which cost the collector nothing.
 const (
 	maxPercent      = 200
-	crawlPercent    = 50 // minimum growth during a crawl
+	crawlPercent    = 25 // minimum growth during a crawl
 	completePercent = 20 // minimum growth during a complete comparison
 )
+
+// heapShare is the share of the budget of --memory that the heap of a crawl usually takes. The rest
+// is for large pages, and for the files that are mapped into memory.
+const heapShare = 5
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
 // when it is large. By default, Go lets a heap double before a collection. A crawl typically has
 // about 60 MB of live data. With the default, collections would take a twelfth of such a crawl's
 // time, and the heap could double when large pages arrive. So the heap may triple, but may not
-// become larger than a quarter of the budget (in bytes), unless it would then grow by less than
-// minPercent. If the environment variable GOGC is set, paceCollector does nothing.
-func paceCollector(budget int64, minPercent int) {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+// become larger than goal bytes, unless it would then grow by less than minPercent.
+//
+// Go returns free memory to the system slowly, unless it is near a memory limit. So paceCollector
+// also sets a limit, a little above the size that the heap may reach, and at most limit bytes. The
+// environment variables GOGC and GOMEMLIMIT take precedence.
+func paceCollector(goal, limit int64, minPercent int) {
+	ownPace, ownLimit := os.Getenv("GOGC") == "", os.Getenv("GOMEMLIMIT") == ""
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	now := 0
 	var adjust func()
 	adjust = func() {
-		metrics.Read(live)
-		if percent := growth(int64(live[0].Value.Uint64()), budget/4, minPercent); percent != now {
+		metrics.Read(sample)
+		live := int64(sample[0].Value.Uint64())
+		if percent := growth(live, goal, minPercent); ownPace && percent != now {
 			now = percent
 			debug.SetGCPercent(percent)
+		}
+		if ownLimit {
+			debug.SetMemoryLimit(min(limit, max(goal, live*3/2)+besideHeap))
 		}
 		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { adjust() }) // runs after the next collection
 	}
 	adjust()
 }
 
+// besideHeap is the memory of the Go runtime beside the heap, in bytes: stacks, tables of the
+// collector, and free memory that cannot be returned.
+const besideHeap = 48 << 20
+
 // growth returns the percentage by which a heap with live bytes of live data may grow, so that it
-// has about goal bytes at the next collection. The result is a multiple of 10, and at least
-// minPercent.
+// has about goal bytes at the next collection. The result is a multiple of 10 from minPercent
+// to maxPercent, or one of these.
 func growth(live, goal int64, minPercent int) int {
 	live = max(live, 1)
 	return int(min(max((goal-live)*10/live*10, int64(minPercent)), maxPercent))

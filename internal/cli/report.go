@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -336,7 +337,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
 	}
 	settings = how.over(settings)
-	paceCollector(memory.Default, completePercent)
+	paceCollector(memory.Default/heapShare, math.MaxInt64, completePercent)
 	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
 	if err != nil {
 		return err

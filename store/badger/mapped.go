@@ -28,7 +28,7 @@ import (
 // text, these tables took up to 260 MB.
 
 const (
-	maxResident = 64 << 20              // number of bytes by which resident tables may grow before their memory is returned
+	maxResident = 32 << 20              // number of bytes by which resident tables may grow before their memory is returned
 	lookMapped  = 50 * time.Millisecond // time between checks
 )
 
