@@ -13,7 +13,7 @@ import (
 // Clusters yields the clusters of the store. It reads small clusters in batches, because a call to
 // a store in another process takes about as long for a hundred clusters as for one. The members of
 // a large cluster are streamed, not kept in memory.
-func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
+func (src stored) Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)
 		if err != nil {
@@ -30,8 +30,15 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 				yield(Cluster{}, err)
 				return
 			}
-			if !src.yieldBatch(ctx, order, set, some, yield) {
+			first := some[:min(len(some), shown)]
+			shown -= len(first)
+			if len(first) > 0 && !src.yieldBatch(ctx, order, set, first, yield) {
 				return
+			}
+			for _, c := range some[len(first):] {
+				if !yield(Cluster{Size: c.Members}, nil) {
+					return
+				}
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	case CSV:
 		return &csvPrinter{w: w, contained: opt.Rule.Contained > 0}, nil
 	case HTML:
-		return newHTMLPrinter(w, opt.Top, opt.Rule), nil
+		return newHTMLPrinter(w, opt), nil
 	}
 	_, err := ParseFormat(string(opt.Format))
 	return nil, err

@@ -47,11 +47,8 @@ type htmlPrinter struct {
 	rest     struct{ Clusters, Members int } // clusters and members that are not shown
 }
 
-func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
-	if top <= 0 {
-		top = DefaultTop
-	}
-	return &htmlPrinter{w: w, top: top, rule: rule}
+func newHTMLPrinter(w *bufio.Writer, opt Options) *htmlPrinter {
+	return &htmlPrinter{w: w, top: opt.shown(), rule: opt.Rule}
 }
 
 type summary struct {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 
 	"skink/dedup"
@@ -221,7 +222,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 		return err
 	}
 	n := 0
-	for c, err := range src.Clusters(ctx) {
+	for c, err := range src.Clusters(ctx, opt.shown()) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -236,6 +237,19 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 		}
 	}
 	return p.end()
+}
+
+// shown returns the maximum number of clusters that a report shows.
+func (opt *Options) shown() int {
+	switch {
+	case opt.Top > 0:
+		return opt.Top
+	case opt.Format == HTML:
+		return DefaultTop
+	case opt.Format == JSON || opt.Format == CSV:
+		return math.MaxInt
+	}
+	return textTop
 }
 
 func readHead(ctx context.Context, src Source) (h head, err error) {

@@ -263,7 +263,7 @@ func (f fake) Totals(context.Context) (report.Totals, error) {
 
 func (f fake) Hosts(context.Context) ([]report.Host, error) { return f.hosts, f.hostsErr }
 
-func (f fake) Clusters(context.Context) iter.Seq2[report.Cluster, error] {
+func (f fake) Clusters(context.Context, int) iter.Seq2[report.Cluster, error] {
 	leader := report.Leader{URL: "https://example.com/", Title: "Title", Why: "first seen"}
 	return repeat(report.Cluster{Leader: leader, Size: f.members, Members: f.list()}, f.clusters, f.clustersErr)
 }

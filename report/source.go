@@ -16,7 +16,8 @@ type Source interface {
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
 	// Clusters yields all clusters that have at least one member besides the leader, largest first.
-	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
+	// Of the clusters after the first shown, it needs only the size.
+	Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, error]
 }
 
 // A LeftOutSource is a Source whose texts may have been compared without recurring blocks.

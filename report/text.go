@@ -21,11 +21,7 @@ type textPrinter struct {
 }
 
 func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
-	p := &textPrinter{w: w, rule: opt.Rule, top: textTop, most: textPages}
-	if opt.Top > 0 {
-		p.top, p.most = opt.Top, max(opt.Top, textPages)
-	}
-	return p
+	return &textPrinter{w: w, rule: opt.Rule, top: opt.shown(), most: max(opt.Top, textPages)}
 }
 
 const (

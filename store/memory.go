@@ -344,10 +344,12 @@ func (m *Memory) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 func (m *Memory) clusters() []Cluster {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	members := map[dedup.Hash]int{}
-	for _, v := range m.visits {
-		if v.record.Follows() {
-			members[v.record.Leader]++
+	members, first := map[dedup.Hash]int{}, map[dedup.Hash]uint64{}
+	for _, place := range m.places {
+		if r := m.visits[place].record; r.Follows() {
+			if members[r.Leader]++; members[r.Leader] == 1 {
+				first[r.Leader] = place
+			}
 		}
 	}
 	var list []Cluster
@@ -355,7 +357,7 @@ func (m *Memory) clusters() []Cluster {
 		list = append(list, Cluster{leader, n})
 	}
 	slices.SortFunc(list, func(a, b Cluster) int {
-		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(m.ids[a.Leader], m.ids[b.Leader]), bytes.Compare(a.Leader[:], b.Leader[:]))
+		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(first[a.Leader], first[b.Leader]))
 	})
 	return list
 }

@@ -26,7 +26,7 @@ type Reader interface {
 	End(ctx context.Context) (Cursor, error)
 
 	// Clusters yields the clusters, largest first. Clusters of equal size are in the order of their
-	// leaders' commits. A leader without members has no cluster.
+	// first members' commits. A leader without members has no cluster.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 	// Members yields the members of the given clusters in order, without their leaders. In each
 	// cluster, the member with the highest resemblance comes first, and members with equal

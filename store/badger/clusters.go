@@ -1,7 +1,6 @@
 package badger
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -31,29 +30,26 @@ func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// A placedCluster is a cluster with the visit number of its leader, which orders clusters of equal
-// size.
+// A placedCluster is a cluster with the visit number of its first member.
 type placedCluster struct {
 	store.Cluster
-	place uint64
+	first uint64
 }
 
 func (r reader) clusters(ctx context.Context) ([]store.Cluster, error) {
 	var list []placedCluster
 	err := scan(ctx, r.txn, []byte{keyMember}, func(item *badgerdb.Item) error {
-		leader := dedup.Hash(item.Key()[1 : 1+hashSize])
+		leader, num := dedup.Hash(item.Key()[1:1+hashSize]), lastNum(item.Key())
 		if n := len(list); n == 0 || list[n-1].Leader != leader {
-			u, err := r.s.known(r.txn, leader)
-			if err != nil {
-				return err
-			}
-			list = append(list, placedCluster{store.Cluster{Leader: leader}, u.num})
+			list = append(list, placedCluster{store.Cluster{Leader: leader}, num})
 		}
-		list[len(list)-1].Members++
+		c := &list[len(list)-1]
+		c.Members++
+		c.first = min(c.first, num)
 		return nil
 	})
 	slices.SortFunc(list, func(a, b placedCluster) int {
-		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(a.place, b.place), bytes.Compare(a.Leader[:], b.Leader[:]))
+		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(a.first, b.first))
 	})
 	all := make([]store.Cluster, len(list))
 	for i, c := range list {

@@ -196,8 +196,7 @@ func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
-		return collect(ctx, s, `SELECT m.leader, m.n FROM (SELECT leader, count(*) n FROM page WHERE leader IS NOT NULL GROUP BY leader) m LEFT JOIN page p ON p.id = m.leader
- ORDER BY m.n DESC, coalesce(p.place, 0), m.leader`, nil, func(row pgx.Row) (c store.Cluster, err error) {
+		return collect(ctx, s, `SELECT leader, count(*) FROM page WHERE leader IS NOT NULL GROUP BY leader ORDER BY count(*) DESC, min(place)`, nil, func(row pgx.Row) (c store.Cluster, err error) {
 			return c, row.Scan((*id)(&c.Leader), &c.Members)
 		})
 	})
