@@ -107,7 +107,7 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 }
 
 func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
+	return store.Unpacked(ahead(ctx, r.PackedChanges(ctx, after, want)), (*store.PackedChange).Unpack)
 }
 
 func (r reader) countedAll(got int64) error {
