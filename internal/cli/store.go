@@ -38,7 +38,8 @@ while a crawl is running.
 skink store copy STORE NEW copies a store from a folder or a server to a new folder or
 schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to a
 server that many machines share, or back. If a crawl is running, the copy is a snapshot. If
-copying is interrupted, no command accepts the incomplete copy; start again.
+copying is interrupted, skink removes the incomplete copy. If skink is killed, no command
+accepts the incomplete copy; start again.
 
 skink store drop --yes removes a store for good. It does not remove a store that is in use,
 and it keeps other files in the folder of a store.
