@@ -13,7 +13,7 @@ import (
 
 // # Links that are only checked
 //
-// A page also links to URLs that the crawl does not fetch: pictures, style sheets, scripts, and
+// A page also links to URLs that the crawl does not fetch: images, style sheets, scripts, and
 // pages of other sites. A HEAD request shows whether such a URL exists. These URLs are items of the
 // frontier like all others, so delays and robots.txt apply to them too. Redirects are not followed.
 // If a server refuses HEAD, the URL is requested with GET after its host's delay, and only the

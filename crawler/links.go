@@ -42,7 +42,7 @@ type Target struct {
 type Links struct {
 	Base  string                  // href of the document's <base>; "" means none
 	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
-	Files iter.Seq[string]        // URLs of the document's pictures, scripts and style sheets, which are not followed as links; nil means none
+	Files iter.Seq[string]        // URLs of the document's images, scripts and style sheets, which are not followed as links; nil means none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -147,7 +147,7 @@ type use int
 const (
 	followed use = iota // add the URL to Items or to Beyond
 	told                // the link is only listed in Targets
-	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
+	asset               // record the URL of an image, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 
 type following struct {

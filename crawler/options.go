@@ -53,7 +53,7 @@ type Options struct {
 	IgnoreNoFollow bool                                           // follow the links of pages that ask crawlers not to
 	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
 	Sitemaps       bool                                           // read the sitemaps of hosts whose home page is a seed
-	CheckAssets    bool                                           // check that pictures, scripts and style sheets exist; see [frontier.Check]
+	CheckAssets    bool                                           // check that images, scripts and style sheets exist; see [frontier.Check]
 	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules

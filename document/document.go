@@ -58,7 +58,7 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("the file is empty or contains only pictures")
+	ErrNoText    = errors.New("the file is empty or contains only images")
 )
 
 // An Error means that the text of a document cannot be read.

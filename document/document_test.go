@@ -124,7 +124,7 @@ func TestBad(t *testing.T) {
 		says string
 	}{
 		{"PDF with a password", read(t, "encrypted.pdf"), ErrEncrypted, "no text can be read from this PDF: the file is encrypted, and needs a password"},
-		{"scanned PDF", scanned(), ErrNoText, "only pictures"},
+		{"scanned PDF", scanned(), ErrNoText, "only images"},
 		{"truncated PDF", read(t, "tides.pdf")[:20_000], ErrDamaged, ""},
 		{"only the start of a PDF", []byte("%PDF-1.7\n"), ErrDamaged, ""},
 		{"PDF whose text is 130 MB", textBomb(), ErrDamaged, "or needs more than 128 MB of memory"},

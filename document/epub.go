@@ -97,7 +97,7 @@ func (c *epubContainer) err() error  { return nil }
 
 type epubItem struct {
 	href string
-	page bool // the file is a chapter, not a picture or a table of contents
+	page bool // the file is a chapter, not an image or a table of contents
 }
 
 type epubBook struct {

@@ -13,7 +13,7 @@ import (
 // # ODT
 //
 // The format is OpenDocument 1.3, ISO/IEC 26300. Text of the following kinds is left out: deleted
-// text, generated indexes, comments, names of pictures, page headers and page footers. Footnotes
+// text, generated indexes, comments, names of images, page headers and page footers. Footnotes
 // come after the text.
 
 func (p *pack) odt() (*extract.Document, error) {

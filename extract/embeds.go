@@ -11,7 +11,7 @@ import (
 	"skink/extract/stylesheet"
 )
 
-// embed adds to Document.Embeds the files that a browser fetches because of an element. A picture
+// embed adds to Document.Embeds the files that a browser fetches because of an element. An image
 // is added in each of its sizes. Files that are loaded by scripts or named in a separate style
 // sheet are not found.
 func (s *survey) embed(n *html.Node) {
@@ -103,7 +103,7 @@ func (s *survey) embedLink(n *html.Node) {
 	}
 }
 
-// addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
+// addPicture adds an image in each of its sizes (src and srcset). alt is the name of the attribute
 // with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := node.Attr(n, alt)

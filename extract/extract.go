@@ -64,7 +64,7 @@ type Document struct {
 	Alternates  []Alternate // the <link rel=alternate> elements: feeds, and the page in other languages or formats
 	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
 	Breadcrumbs []string    // names of the pages above this one, top level first, as in "Home", "Shop", "Shoes"
-	Images      []string    // alt text of each picture in the main text; nil without Options.Images
+	Images      []string    // alt text of each image in the main text; nil without Options.Images
 
 	Text string  // the main text, one line for each block
 	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
@@ -145,7 +145,7 @@ type Link struct {
 	Rel      string // rel attribute as written
 	NoFollow bool   // the rel attribute contains nofollow
 	By       By
-	Text     string // text of the link on one line; if it has none, the alt of its picture, its aria-label or its title; at most 100 bytes
+	Text     string // text of the link on one line; if it has none, the alt of its image, its aria-label or its title; at most 100 bytes
 }
 
 // By is the kind of element that contains an address.
@@ -168,7 +168,7 @@ const (
 type Embed struct {
 	Href string // address as written, without the white space that browsers ignore
 	By   By     // ByImage, ByScript, ByStyle or ByMedia
-	Alt  string // alternative text of a picture on one line, at most 100 bytes; "" if there is none
+	Alt  string // alternative text of an image on one line, at most 100 bytes; "" if there is none
 }
 
 // These are the values of Document.Root, which describe the rule that found the main text. If the

@@ -70,7 +70,7 @@ func (s *survey) kindOfBox(i int32) boxKind {
 
 // stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch // for each element, its running text: that of the element itself, of its paragraphs and of its lines
+	boxes []stretch // for each element, the running text in it and in the elements inside it
 	kinds map[boxKind]*stretch
 }
 

@@ -16,7 +16,7 @@ type marked struct {
 }
 
 // placed is the position of a node's text. The words of a text node are text[from:to], in
-// blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
+// blocks[first:last]. For an image, first is the index of the open block, or of the next block if
 // none was open.
 type placed struct {
 	node        *html.Node

@@ -81,12 +81,12 @@ func (d *Document) Release() {
 }
 
 // MarkdownOptions select the content of the Markdown. The zero value selects the text with its
-// links and without pictures.
+// links and without images.
 type MarkdownOptions struct {
-	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
+	// Images includes the images of the main text, each address once. Images with alt="" are
 	// left out, because they are decoration.
 	Pictures bool
-	// Resolve returns the address to write for that of a link or a picture, for example an absolute
+	// Resolve returns the address to write for that of a link or an image, for example an absolute
 	// URL. If Resolve is nil, addresses are written as they are in the page.
 	Resolve func(address string) string
 }
@@ -132,9 +132,9 @@ func (s *survey) isShown(p *placed) bool {
 	return strings.TrimSpace(p.node.Data) == "" && fenced(p.node) != nil
 }
 
-// isAmongShown reports whether p is a picture in a block or an element of the main text. If the
-// innermost element around the picture has no text, the next outer element with text decides. A
-// <figure> counts as part of the picture, because its caption is never main text.
+// isAmongShown reports whether p is an image in a block or an element of the main text. If the
+// innermost element around the image has no text, the next outer element with text decides. A
+// <figure> counts as part of the image, because its caption is never main text.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken
@@ -156,8 +156,8 @@ func (s *survey) isAmongShown(p *placed) bool {
 	return taken(above) || taken(below)
 }
 
-// source returns the address of a picture. It returns "" if there is none, or if the picture has
-// alt="". Pages that load pictures lazily have the address in attributes such as data-src.
+// source returns the address of an image. It returns "" if there is none, or if the image has
+// alt="". Pages that load images lazily have the address in attributes such as data-src.
 func source(img *html.Node) string {
 	if node.HasAttr(img, "alt") && oneSpace(node.Attr(img, "alt")) == "" {
 		return ""

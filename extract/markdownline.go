@@ -21,7 +21,7 @@ type span struct {
 	spaced bool
 	link   *html.Node // the <a> with an address around the span, or nil
 	code   *html.Node // the <code> or similar element around the span, or nil
-	image  *html.Node // the <img> if the span is a picture, which has no text; otherwise nil
+	image  *html.Node // the <img> if the span is an image, which has no text; otherwise nil
 	emphasis
 }
 
@@ -212,7 +212,7 @@ func escape(text string) string {
 		case '&':
 			escaped = entity.MatchString(text[i:])
 		case '!':
-			escaped = i+1 == len(text) // a link may follow, which could turn the "!" into a picture
+			escaped = i+1 == len(text) // a link may follow, which could turn the "!" into an image
 		}
 		if escaped {
 			out.WriteByte('\\')

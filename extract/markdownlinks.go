@@ -15,7 +15,7 @@ const (
 )
 
 // RewriteLinks applies keep to each link in markdown, which must come from [Document.Markdown], and
-// returns the new text. Pictures stay unless they are inside a removed link. Lines that contained
+// returns the new text. Images stay unless they are inside a removed link. Lines that contained
 // only removed links are removed.
 func RewriteLinks(markdown string, keep Links) string {
 	if keep == LinksWhole || !strings.Contains(markdown, "](") {
@@ -86,7 +86,7 @@ func rewriteLine(line string, keep Links) string {
 	return out.String()
 }
 
-// spanAt returns the length of the escaped character, code, picture or link at the beginning of a
+// spanAt returns the length of the escaped character, code, image or link at the beginning of a
 // line, or 1 if the line begins with any other character.
 func spanAt(line string) int {
 	switch line[0] {

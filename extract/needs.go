@@ -62,7 +62,7 @@ type needing struct {
 // A content counts the visible content of an element, without running scripts.
 type content struct {
 	words, links int
-	other        bool // a picture, a form field, or another document
+	other        bool // an image, a form field, or another document
 }
 
 func needs(page *html.Node, d *Document) string {

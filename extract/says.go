@@ -21,7 +21,7 @@ const (
 )
 
 // says returns the text of an element on one line, including text that is not displayed, cut to at
-// most limit bytes. If there is no text, it returns the alt text of a picture in the element, or
+// most limit bytes. If there is no text, it returns the alt text of an image in the element, or
 // else the element's aria-label or title.
 func says(n *html.Node, limit int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
@@ -71,7 +71,7 @@ type line struct {
 // a whole page.
 const maxInLine = 200
 
-// read adds the text inside an element, and returns the first alt text of a picture in it.
+// read adds the text inside an element, and returns the first alt text of an image in it.
 func (l *line) read(root *html.Node) (alt string) {
 	n := root
 	for range maxInLine {

@@ -10,7 +10,7 @@ import "golang.org/x/net/html/atom"
 // empty if menus and footers have at least ten times as many words. A short notice in <noscript>
 // counts as empty too.
 //
-// Weakness: by this rule, a page with a picture, a short caption and large menus has no text.
+// Weakness: by this rule, a page with an image, a short caption and large menus has no text.
 
 const (
 	frameTimes = 10           // minimum number of words in menus and footers for each word of main text

@@ -36,14 +36,14 @@ type survey struct {
 	opt    Options
 	embeds map[string]bool
 	schema schema
-	images []image  // pictures with alt text; only with Options.Images
-	placed []placed // position of each text node and picture in the text; only with Options.Page
+	images []image  // images with alt text; only with Options.Images
+	placed []placed // position of each text node and image in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the publication date
 	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
-// An image is a picture's alt text and the element around the picture.
+// An image is an image's alt text and the element around the image.
 type image struct {
 	alt  string
 	elem int32

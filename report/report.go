@@ -29,7 +29,7 @@ type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
 	Hosts   []Host    `json:"hosts"`              // counts by host, the host with the most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, the host with the most shortened pages first; nil if whole texts were compared
+	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, the host with the largest number of shortened pages first; nil if whole texts were compared
 	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs

@@ -14,7 +14,7 @@ import (
 // A Link is an address in a page: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
-	Text     string   `json:"text,omitempty"` // anchor text on one line, at most [MaxLinkText] bytes; for a picture, its alternative text
+	Text     string   `json:"text,omitempty"` // anchor text on one line, at most [MaxLinkText] bytes; for an image, its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link or its page asks crawlers not to follow it
 

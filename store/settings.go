@@ -34,9 +34,9 @@ type Settings struct {
 type Markdown string
 
 const (
-	NoMarkdown   Markdown = ""
-	WordsOnly    Markdown = "words"    // Markdown without pictures
-	WithPictures Markdown = "pictures" // Markdown with the pictures in the text
+	NoMarkdown Markdown = ""
+	WordsOnly  Markdown = "words"  // Markdown without images
+	WithImages Markdown = "images" // Markdown with the images in the text
 )
 
 const settingsName = "settings"

@@ -11,7 +11,7 @@ import (
 )
 
 // markedPolicy is the Content-Security-Policy of a crawled page that is shown with its extracted
-// text highlighted. Before the page is sent, its attributes, scripts, pictures and links are
+// text highlighted. Before the page is sent, its attributes, scripts, images and links are
 // removed. Then the page needs only the view's own style, which colors the highlighted text.
 const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 

@@ -15,7 +15,7 @@
 // # Requests that are answered
 //
 // A page gets its scripts, and the data that scripts request with GET. Requests for style sheets
-// get an empty one. Requests for pictures, fonts, media and frames are refused. So are requests to
+// get an empty one. Requests for images, fonts, media and frames are refused. So are requests to
 // hosts that only count visitors (see trackers), and requests with methods other than GET. A page
 // cannot navigate to another URL, but [Drawing.Goes] contains the first URL to which a script tried
 // to navigate.

@@ -70,7 +70,7 @@ func (r *reader) heading(n *html.Node) {
 	r.level = level
 }
 
-// image checks a picture. It ignores pictures in <noscript>, and one-pixel pictures, which only
+// image checks an image. It ignores images in <noscript>, and one-pixel images, which only
 // count visits.
 func (r *reader) image(n *html.Node) {
 	src := node.Attr(n, "src")
@@ -279,7 +279,7 @@ func textOf(root *html.Node) string {
 }
 
 // hasPicture reports whether an element contains something other than text that may have a name: a
-// frame, an object, or a picture without an alt attribute. The missing attribute is reported as a
+// frame, an object, or an image without an alt attribute. The missing attribute is reported as a
 // separate fault.
 func hasPicture(root *html.Node) bool {
 	for n := range root.Descendants() {

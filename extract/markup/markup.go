@@ -1,5 +1,5 @@
 // Package markup checks the HTML of a page for faults that readers, browsers or search engines
-// notice: pictures without alternative text, links to fragments that do not exist, broken
+// notice: images without alternative text, links to fragments that do not exist, broken
 // structured data. It reads only the parsed document, and makes no requests.
 //
 //	facts := markup.Read(root, markup.Options{})
@@ -94,7 +94,7 @@ type Facts struct {
 	Faults Set
 
 	// Shown contains examples of faults. Each consists of the fault's number, a space, and text such
-	// as the src attribute of a picture.
+	// as the src attribute of an image.
 	Shown []string
 
 	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without duplicates; filled only with Options.Anchors

@@ -35,7 +35,7 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	dir := addStoreFlag(flags)
 	return func(ctx context.Context, con Console, args []string) error {
 		if len(args) > 0 {
-			return usagef("unexpected argument %q: name a store with --store", args[0])
+			return usagef("unexpected argument %q: specify a store with --store", args[0])
 		}
 		if isShared(*dir) {
 			return usagef("%s is on a server, but skink check checks only stores in folders: use PostgreSQL's own tools to check the server", withoutPassword(*dir))

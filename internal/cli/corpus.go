@@ -79,7 +79,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; use --text-field to name the field that contains the text"
+		return "; use --text-field to specify the field that contains the text"
 	case errors.Is(bad, corpus.ErrTooLong):
 		return "; use a larger --memory to read larger records"
 	}
@@ -109,7 +109,7 @@ func (r *reading) nothing(withoutText int64) error {
 	case withoutText > 0:
 		return fmt.Errorf("nothing to read: found %s, but no text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
-		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include; to read a symbolic link, name its target", passed)
+		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include; to read a symbolic link, specify its target", passed)
 	case r.bad > 0:
 		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:

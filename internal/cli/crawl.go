@@ -111,16 +111,16 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
-	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
+	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, images and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum total size of style sheets, scripts, pictures and fonts from each host; 0 means no limit")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum total size of style sheets, scripts, images and fonts from each host; 0 means no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the host of a seed (host), to its domain (domain), to URLs below its folder (prefix), or to any URL (any)")
 	flags.Var(&f.include, "include", "`REGEXP` follow only links whose URL matches this regular expression (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match this regular expression (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
-	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the pictures, scripts, style sheets and other files of pages exist")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the images, scripts, style sheets and other files of pages exist")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to check that links to other sites work")
 	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run page scripts in Chromium or Chrome: never (off), only for pages that need scripts (auto), or always")
 	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "do not fetch pages that are more than this many links away from a seed; 0, the default, means no limit")
@@ -182,7 +182,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	if len(args) > 0 && len(opt.Seeds.Items()) == 0 {
-		return usagef("the seeds contain no URL: name at least one, such as https://example.org/")
+		return usagef("the seeds contain no URL: specify at least one, such as https://example.org/")
 	}
 	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
-			return usagef("no seeds, and no crawl to continue in %s: name a URL, a file of URLs, or a folder", withoutPassword(*f.store))
+			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", withoutPassword(*f.store))
 		}
 		return err
 	}
@@ -307,7 +307,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
 		return opt, args, usagef("--requisites fetches files for a web archive: give --warc DIR, without --from")
 	case f.rule.pictures && !f.rule.markdown:
-		return opt, args, usagef("--pictures requires --markdown")
+		return opt, args, usagef("--images requires --markdown")
 	}
 	if err := f.rule.check(); err != nil {
 		return opt, args, err

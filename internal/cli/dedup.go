@@ -117,7 +117,7 @@ type dedupRun struct {
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 {
-		return usagef("dedup: name at least one file or folder; see skink dedup --help")
+		return usagef("dedup: specify at least one file or folder; see skink dedup --help")
 	}
 	for _, path := range args {
 		if _, err := os.Stat(path); err != nil && path != "-" {

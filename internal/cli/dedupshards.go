@@ -38,9 +38,9 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 	}
 	switch entries, err := os.ReadDir(f.dir); {
 	case err == nil && len(entries) > 0:
-		return nil, usagef("--out-dir %s is not empty: name a new folder", f.dir)
+		return nil, usagef("--out-dir %s is not empty: specify a new folder", f.dir)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return nil, usagef("--out-dir %s is not a folder: name a new folder", f.dir)
+		return nil, usagef("--out-dir %s is not a folder: specify a new folder", f.dir)
 	}
 	files, from := map[string]string{}, map[string]string{}
 	for file, err := range in.Files() {

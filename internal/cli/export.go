@@ -216,7 +216,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case opt.Format == feed.WET && f.since.given():
 		return opt, usagef("--format wet cannot mark a page as gone: omit --since and --cursor, or use --format jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
-		return opt, usagef("--format parquet is binary: name a file with --out")
+		return opt, usagef("--format parquet is binary: specify a file with --out")
 	case f.strip && !f.complete.complete:
 		return opt, usagef("--strip-repeated requires --complete")
 	case f.strip && f.complete.wholeText:
@@ -234,7 +234,7 @@ const formatWACZ = "wacz"
 func (f *exportFlags) checkWACZ() error {
 	switch {
 	case f.out.out == "-":
-		return usagef("--format wacz is binary: name a file with --out")
+		return usagef("--format wacz is binary: specify a file with --out")
 	case f.since.given():
 		return usagef("--format wacz writes a whole archive: omit --since and --cursor")
 	case f.markdown:
@@ -251,9 +251,9 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		case err != nil:
 			return err
 		case len(dirs) == 0:
-			return usagef("%s has no web archive: crawl with --warc, or name the folder of an archive with --warc", *f.store)
+			return usagef("%s has no web archive: crawl with --warc, or specify the folder of an archive with --warc", *f.store)
 		case len(dirs) > 1:
-			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and name it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
+			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and specify it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
 		}
 		dir = dirs[0]
 	}

@@ -83,9 +83,9 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
 	flags.BoolVar(&f.html, "html", false, "print one page as HTML, without scripts, and with the extracted text highlighted")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
-	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
+	flags.BoolVar(&f.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")
-	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alt texts of pictures")
+	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alt texts of images")
 	f.private = addPrivateFlag(flags)
 	return f.run
 }
@@ -101,7 +101,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	case f.html && f.markdown:
 		return usagef("extract: --html and --markdown cannot be used together")
 	case f.pictures && !f.markdown:
-		return usagef("extract: --pictures requires --markdown")
+		return usagef("extract: --images requires --markdown")
 	case f.links != "" && !f.markdown:
 		return usagef("extract: --links requires --markdown")
 	case f.alt && !f.json:
@@ -245,7 +245,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 			failed++
 			return nil
 		case err != nil:
-			return nil // archives contain many files without text, such as pictures; skip them without an error
+			return nil // archives contain many files without text, such as images; skip them without an error
 		}
 		return f.print(out, p.Item.URL, doc)
 	})

@@ -38,7 +38,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 	switch {
 	case len(args) > 0 && args[0] == "new":
 		if len(args) != 2 {
-			return usagef("name one file for the key: skink key new crawler.pem")
+			return usagef("specify one file for the key: skink key new crawler.pem")
 		}
 		key, err := newKeyFile(args[1])
 		if err != nil {
@@ -49,7 +49,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 		return err
 	case len(args) > 0 && args[0] == "show":
 		if len(args) < 2 {
-			return usagef("name the file of a key: skink key show crawler.pem")
+			return usagef("specify the file of a key: skink key show crawler.pem")
 		}
 		var keys []signature.Key
 		for _, name := range args[1:] {

@@ -108,7 +108,7 @@ func (s *writeStore) answer(command string, onError func(error)) (stop func() er
 	return answerReaders(s.folder, s.Name, command, onError)
 }
 
-var errNoFolder = usagef("--store is empty: name a folder")
+var errNoFolder = usagef("--store is empty: specify a folder")
 
 func open(dir string, opt badger.Options) (*badger.Store, error) {
 	if err := isFolder(dir); err != nil {
@@ -127,7 +127,7 @@ func isFolder(name string) error {
 	case name == "":
 		return errNoFolder
 	case frontier.HasScheme(name):
-		return usagef("--store %s is a URL: name a folder or postgres://USER@HOST/DATABASE; name URLs to crawl as arguments, not with --store", brief(name))
+		return usagef("--store %s is a URL: specify a folder or postgres://USER@HOST/DATABASE; pass URLs to crawl as arguments, not with --store", brief(name))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func outsideFolders(name string, folders []string) error {
 			dir = to
 		}
 		if below, err := filepath.Rel(dir, at); err == nil && filepath.IsLocal(below) {
-			return usagef("the store %s is inside the folder to be crawled, %s: use --store to name a folder outside it", name, dir)
+			return usagef("the store %s is inside the folder to be crawled, %s: use --store to specify a folder outside it", name, dir)
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func openError(dir string, err error, toRead bool) error {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, store.ErrInUse)
 	case errors.Is(err, store.ErrCorrupt):
-		return fmt.Errorf("%w: choose another --store, or restore a copy", err)
+		return fmt.Errorf("%w: choose another --store, or restore a backup", err)
 	case errors.Is(err, fs.ErrPermission) && toRead:
 		return fmt.Errorf("%w: you need permission to read the folder and its files", err)
 	case errors.Is(err, fs.ErrPermission):

@@ -38,9 +38,9 @@ func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Write
 	case f.out == "-":
 		return write(con.Out)
 	case f.out == "":
-		return usagef("--out is empty: name a file, or - for standard output")
+		return usagef("--out is empty: specify a file, or - for standard output")
 	case err == nil && info.IsDir():
-		return usagef("--out %s is a folder: name a file in it", f.out)
+		return usagef("--out %s is a folder: specify a file in it", f.out)
 	}
 	if err := mayWrite("--out", f.out, nil); err != nil {
 		return err

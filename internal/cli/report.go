@@ -305,7 +305,7 @@ func (c *completeFlags) over(settings store.Settings) store.Settings {
 // is nil.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
-		return usagef("unexpected argument %q: name a store with --store", args[0])
+		return usagef("unexpected argument %q: specify a store with --store", args[0])
 	}
 	if how.wholeText && !how.complete {
 		return usagef("--whole-text requires --complete")

@@ -52,7 +52,7 @@ func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 
 // ruleFlagNames are the names of all flags in ruleFlags. The store keeps their values, so the
 // command that continues a crawl need not repeat them.
-var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
+var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "images", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings(), rule: byResemblance, containment: defaultContainment}
@@ -72,13 +72,13 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 
 func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.markdown, "markdown", false, "also store the main text of each page as Markdown; use this flag when you create the store")
-	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
+	r.flags.BoolVar(&r.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 }
 
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:
-		return store.WithPictures
+		return store.WithImages
 	case r.markdown:
 		return store.WordsOnly
 	}

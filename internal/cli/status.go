@@ -61,7 +61,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	asked, err := statesNamed(f.urls)
 	switch {
 	case len(args) > 0:
-		return usagef("unexpected argument %q: name a store with --store", args[0])
+		return usagef("unexpected argument %q: specify a store with --store", args[0])
 	case err != nil:
 		return err
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
@@ -90,7 +90,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 type status struct {
 	URLs     map[string]int64       `json:"urls"`
 	Pages    int64                  `json:"pages"`
-	Other    int64                  `json:"other"`              // number of fetched files without text, such as pictures
+	Other    int64                  `json:"other"`              // number of fetched files without text, such as images
 	Problems map[string]int64       `json:"problems,omitempty"` // number of URLs that failed or were given up, by kind of problem
 	GivenUp  map[string]int64       `json:"given_up,omitempty"`
 	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, those with the most URLs first

@@ -83,13 +83,13 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	}
 	switch {
 	case verb == "copy" && len(args) != 2:
-		return usagef("name a store and a new store: skink store copy STORE NEW")
+		return usagef("specify a store and a new store: skink store copy STORE NEW")
 	case verb == "copy":
 		return copyStore(ctx, con, args[0], args[1])
 	case len(args) > 1:
 		return usagef("skink store %s takes one store: omit %s", verb, brief(args[1]))
 	case verb == "drop" && len(args) == 0:
-		return usagef("name the store to remove: skink store drop --yes STORE")
+		return usagef("specify the store to remove: skink store drop --yes STORE")
 	case verb == "drop":
 		return f.drop(ctx, con, args[0])
 	case verb == "info":
@@ -270,7 +270,7 @@ func settingsLine(set *store.Settings) string {
 		return "none yet"
 	}
 	links, documents := onOff(!set.NoLinks), onOff(set.Documents != 0)
-	markdown := map[store.Markdown]string{store.WordsOnly: " --markdown", store.WithPictures: " --markdown --pictures"}[set.Markdown]
+	markdown := map[store.Markdown]string{store.WordsOnly: " --markdown", store.WithImages: " --markdown --images"}[set.Markdown]
 	rule := ""
 	if set.Contained > 0 {
 		rule = fmt.Sprintf("--rule containment --containment %v ", set.Contained)

@@ -228,7 +228,7 @@ func (f *tuneFlags) check() error {
 		}
 	}
 	if len(f.ways()) == 0 {
-		return usagef("tune: nothing to try: name a --form, a --unit, a --shingle and a --measure")
+		return usagef("tune: nothing to try: specify a --form, a --unit, a --shingle and a --measure")
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 
 func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) > 0 {
-		return usagef("unexpected argument %q: name a store with --store", args[0])
+		return usagef("unexpected argument %q: specify a store with --store", args[0])
 	}
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()

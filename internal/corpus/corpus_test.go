@@ -195,7 +195,7 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `use --text-field to name the column that contains the texts; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is truncated", "cut.json": "element 2 of the JSON array: the file is truncated", "two.json": "there is more text after the JSON array of 1 elements",
+		"named.csv": `use --text-field to specify the column that contains the texts; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is truncated", "cut.json": "element 2 of the JSON array: the file is truncated", "two.json": "there is more text after the JSON array of 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)

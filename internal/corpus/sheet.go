@@ -128,7 +128,7 @@ func (h *sheetHead) check(fields *Fields) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the table has no column %s: use --text-field to name the column that contains the texts; %s", either(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
+	return fmt.Errorf("the table has no column %s: use --text-field to specify the column that contains the texts; %s", either(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
 }
 
 func either(names []string) string {

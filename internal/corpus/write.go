@@ -79,23 +79,23 @@ func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
-		return nil, errors.New("records of a web archive are binary and are not written to standard output: name a file")
+		return nil, errors.New("records of a web archive are binary and are not written to standard output: specify a file")
 	case r.archived != nil:
 		return newArchiveSink(w.to, w.name, r)
 	case isArchive(w.name):
-		return nil, fmt.Errorf("%s is not a record of a web archive and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a record of a web archive, so it must be written as a JSON line: specify a file that ends in .jsonl, not %s", r.Place(), w.name)
 	case r.row != nil && w.name == "-":
-		return nil, errors.New("the records are rows of Parquet, which is binary: name a file")
+		return nil, errors.New("the records are rows of Parquet, which is binary: specify a file")
 	case r.row != nil && w.annotate:
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema().Extend(noteColumns))}, nil
 	case r.row != nil:
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema())}, nil
 	case comma(w.name) != 0 && r.sheet == nil:
-		return nil, fmt.Errorf("%s is not a CSV or TSV row, so it is written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a CSV or TSV row, so it must be written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
 	case comma(w.name) != 0:
 		return newSheetSink(w.to, w.name, r.sheet, w.annotate)
 	case isTable(w.name):
-		return nil, fmt.Errorf("%s is not a Parquet row, so it is written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
+		return nil, fmt.Errorf("%s is not a Parquet row, so it must be written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
 	}
 	lines := newLineSink(w.to, w.name)
 	if r.unit == elementUnit && strings.EqualFold(filepath.Ext(BaseName(w.name)), ".json") {

@@ -23,7 +23,7 @@ func (opt *Options) markdown(doc *extract.Document, base *frontier.Base) string 
 	if opt.Markdown == store.NoMarkdown {
 		return ""
 	}
-	as := extract.MarkdownOptions{Pictures: opt.Markdown == store.WithPictures}
+	as := extract.MarkdownOptions{Pictures: opt.Markdown == store.WithImages}
 	if base != nil {
 		as.Resolve = base.Absolute
 	}

@@ -14,9 +14,9 @@ const marked = `<html lang=en><base href="/dir/"><title>T</title><article><h1>A 
 // Markdown is stored with the text. Its URLs are absolute.
 func TestMarkdownIsKept(t *testing.T) {
 	for keep, want := range map[store.Markdown]string{
-		store.NoMarkdown:   "",
-		store.WordsOnly:    "# A head\n\nWords that stand *here*, with [a link](https://example.com/dir/b.html#part) and [another](https://example.com/dir/#top).\n\nMore of them, so that there is a text.",
-		store.WithPictures: "# A head\n\nWords that stand *here*, with [a link](https://example.com/dir/b.html#part) and [another](https://example.com/dir/#top).\n\nMore of them, ![a picture](https://example.com/dir/c.png) so that there is a text.",
+		store.NoMarkdown: "",
+		store.WordsOnly:  "# A head\n\nWords that stand *here*, with [a link](https://example.com/dir/b.html#part) and [another](https://example.com/dir/#top).\n\nMore of them, so that there is a text.",
+		store.WithImages: "# A head\n\nWords that stand *here*, with [a link](https://example.com/dir/b.html#part) and [another](https://example.com/dir/#top).\n\nMore of them, ![a picture](https://example.com/dir/c.png) so that there is a text.",
 	} {
 		s := store.NewMemory()
 		opt := testOptions(t)

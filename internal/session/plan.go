@@ -57,7 +57,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 			continue
 		}
 		// The pending URLs of the folder stay pending until the folder is back.
-		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore the folder, or name its new location; its name must stay the same.", l.Dir, disk.Reason(l.err), l.Host)
+		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore the folder, or specify its new location; its name must stay the same.", l.Dir, disk.Reason(l.err), l.Host)
 		p.lost = append(p.lost, l)
 		o.Away = append(o.Away, l.Host)
 		o.Folders = slices.DeleteFunc(o.Folders, func(f folder.Site) bool { return f == l.Site })
@@ -134,7 +134,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 		return err
 	}
 	if len(p.seeds.Items()) == 0 {
-		return usagef("no seeds, and no crawl to continue in %s: name a URL, a file of URLs, or a folder", r.store.Name)
+		return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", r.store.Name)
 	}
 	if err := r.completeFeed(ctx); err != nil {
 		return err

@@ -62,7 +62,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"scheme", w.Scheme, has.Scheme},
 		{"min-words", w.MinWords, has.MinWords},
 		{"markdown", w.Markdown != store.NoMarkdown, has.Markdown != store.NoMarkdown},
-		{"pictures", w.Markdown == store.WithPictures, has.Markdown == store.WithPictures},
+		{"images", w.Markdown == store.WithImages, has.Markdown == store.WithImages},
 		{"links", onOff(!w.NoLinks), onOff(!has.NoLinks)},
 		{"documents", onOff(w.Documents != 0), onOff(has.Documents != 0)},
 		{"on-duplicate", OnDuplicate(w.SkipTexts), OnDuplicate(has.SkipTexts)},

@@ -41,7 +41,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	case only.DeadEnd == store.DeadEndNoFollow:
 		return fmt.Sprintf("all links of %s are nofollow; on your own site, use --ignore-nofollow and another --store", only.URL), nil
 	case only.DeadEnd == store.DeadEndScripts && !only.Rendered:
-		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or name more seeds", only.URL), nil
+		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or add more seeds", only.URL), nil
 	case n.Outside > 0:
 		return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
 	}

@@ -26,9 +26,9 @@ const (
 	// 1993).
 	slowAnswer = time.Second
 	// In bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a page of
-	// this size, not counting pictures.
+	// this size, not counting images.
 	largePage = 1_000_000
-	// In bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
+	// In bytes. An image of this size takes half a second on a connection of 1.6 Mbit/s.
 	largeImage = 100_000
 	// Programs shorten longer URLs for display, and email programs may break them.
 	longURL = 115

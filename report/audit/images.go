@@ -26,7 +26,7 @@ func images(a *Audit) *List {
 			l.found("large", at, nobody)
 		}
 	}
-	shown := map[int32]bool{} // failed URLs that a page shows as a picture
+	shown := map[int32]bool{} // failed URLs that a page shows as an image
 	l.link = func(_ int32, links []store.Link) {
 		for i := range links {
 			if links[i].Kind == store.LinkImage {
@@ -41,7 +41,7 @@ func images(a *Audit) *List {
 			l.found("broken", at, nobody)
 		}
 		if !checked {
-			l.lack("whether pictures exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
+			l.lack("whether images exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
 		}
 		failed, shown = nil, nil
 	}

@@ -138,7 +138,7 @@ func (s *Store) explain(err error) error {
 	case err == nil, errors.Is(err, store.ErrFull), errors.Is(err, context.Canceled):
 		return err
 	case untrusted(err):
-		return fmt.Errorf("the server's certificate is not trusted: %w: name the certificate of the issuing authority with sslrootcert=FILE", withoutAddress(err))
+		return fmt.Errorf("the server's certificate is not trusted: %w: specify the certificate of the issuing authority with sslrootcert=FILE", withoutAddress(err))
 	case code == "28P01" || code == "28000":
 		return fmt.Errorf("the server does not accept the user or the password: %w: set PGPASSWORD, or write a password file (~/.pgpass)", withoutAddress(err))
 	case code == "3D000":

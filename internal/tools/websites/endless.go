@@ -91,8 +91,8 @@ func calendar(size int) *Site {
 	return s
 }
 
-// growing returns a site with relative links that each add a folder to the path. All of these URLs
-// show a page.
+// growing returns a site with relative links that each add a folder to the path. Every one of these
+// URLs returns a page.
 func growing(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "growing paths", Why: "relative links without a slash: /a/b/a/b/..."}
