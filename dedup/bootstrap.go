@@ -121,8 +121,8 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	return units, n, shared
 }
 
-// decisions returns the number of independent decisions among the pairs for which in is true: the number of
-// their units, but at most the number of these pairs.
+// decisions returns the number of independent decisions among the pairs for which in returns true:
+// the number of their units, but at most the number of these pairs.
 func decisions(units [][2]int, in func(i int) bool) int {
 	pairs, seen := 0, map[int]bool{}
 	for i, u := range units {
