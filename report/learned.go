@@ -57,9 +57,10 @@ func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
-// Learned implements [LearnedSource].
+// Learned implements [LearnedSource]. The postponed URLs are those in the records that Hosts has
+// read.
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
-	waiting, err := PostponedIn(ctx, src.s, "")
+	waiting, err := src.later.list(ctx, src.s)
 	if err != nil {
 		return nil, err
 	}

@@ -30,26 +30,49 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 	if err != nil || tally.Later == 0 {
 		return nil, err
 	}
-	type of struct{ host, detail string }
-	at := map[of]int{}
+	var count postponedCount
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return nil, fmt.Errorf("count postponed URLs: %w", err)
 		}
-		r := &page.Record
-		if r.Kind != store.Later || host != "" && store.HostOf(r.URL) != host {
-			continue
+		if r := &page.Record; host == "" || store.HostOf(r.URL) == host {
+			count.add(r)
 		}
-		key := of{store.HostOf(r.URL), r.Detail}
-		i, known := at[key]
-		if !known {
-			a := learn.ParseAdvice(r.Detail)
-			i = len(all)
-			at[key] = i
-			all = append(all, Postponed{Host: key.host, Rule: string(a.Rule), Pattern: a.Pattern, Example: r.URL})
-		}
-		all[i].URLs++
 	}
+	return count.list(ctx, s)
+}
+
+// A postponedCount counts postponed URLs by pattern.
+type postponedCount struct {
+	at  map[hostDetail]int // index in all
+	all []Postponed
+}
+
+// A hostDetail is a host with the Detail of a record, which names a rule and a pattern.
+type hostDetail struct{ host, detail string }
+
+func (c *postponedCount) add(r *store.Record) {
+	if r.Kind != store.Later {
+		return
+	}
+	key := hostDetail{store.HostOf(r.URL), r.Detail}
+	i, known := c.at[key]
+	if !known {
+		if c.at == nil {
+			c.at = map[hostDetail]int{}
+		}
+		a := learn.ParseAdvice(r.Detail)
+		i = len(c.all)
+		c.at[key] = i
+		c.all = append(c.all, Postponed{Host: key.host, Rule: string(a.Rule), Pattern: a.Pattern, Example: r.URL})
+	}
+	c.all[i].URLs++
+}
+
+// list returns the counts with what was learned about the patterns, the pattern with the most URLs
+// first.
+func (c *postponedCount) list(ctx context.Context, s store.Reader) (all []Postponed, err error) {
+	all = c.all
 	sites := map[string]*learn.Host{}
 	for i := range all {
 		p := &all[i]

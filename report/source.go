@@ -51,7 +51,7 @@ func FromStore(s store.Reader) Source { return From(s, nil) }
 // From returns a source for a report on a store's verdicts. The function why must return the reason
 // why a page leads its cluster. If why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
-	return stored{s, why, &canonicals{}, &About{}}
+	return stored{s, why, &canonicals{}, &About{}, &postponedCount{}}
 }
 
 type stored struct {
@@ -59,7 +59,8 @@ type stored struct {
 	why   func(leader *store.Record) string // nil means that package precedence gives the reason
 	named *canonicals                       // wrong canonical URLs in the records that Hosts has read
 
-	visits *About // first and last visit in the records that Hosts has read
+	visits *About          // first and last visit in the records that Hosts has read
+	later  *postponedCount // postponed URLs in the records that Hosts has read
 }
 
 func (src stored) Totals(ctx context.Context) (Totals, error) {
@@ -78,7 +79,7 @@ func (src stored) Totals(ctx context.Context) (Totals, error) {
 
 func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	var count HostCount
-	*src.visits = About{}
+	*src.visits, *src.later = About{}, postponedCount{}
 	*src.named = canonicals{s: src.s, found: map[string]*Canonical{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
@@ -89,6 +90,7 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 		}
 		count.Add(&page.Record)
 		src.visits.See(&page.Record)
+		src.later.add(&page.Record)
 		if err := src.named.add(ctx, &page.Record); err != nil {
 			return nil, err
 		}

@@ -29,38 +29,46 @@ func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Record) == 0 {
 		return nil, nil
 	}
-	c := &Content{Kept: p.Kept, Sketch: p.Sketch}
-	if err := c.Record.unpack(p.Record); err != nil {
+	c := new(Content)
+	if err := p.unpackTo(c); err != nil {
 		return nil, err
 	}
+	return c, nil
+}
+
+func (p *Packed) unpackTo(c *Content) (err error) {
+	c.Kept, c.Sketch = p.Kept, p.Sketch
+	if err := c.Record.unpack(p.Record); err != nil {
+		return err
+	}
 	if len(p.Links) > 0 {
-		var err error
 		if c.Links, err = UnpackLinks(c.Record.URL, p.Links); err != nil {
-			return nil, fmt.Errorf("read the links of %s: %w", c.Record.URL, err)
+			return fmt.Errorf("read the links of %s: %w", c.Record.URL, err)
 		}
 	}
 	if !p.Kept {
-		return c, nil
+		return nil
 	}
 	text, markdown, headings, err := UnpackMarked(p.Text)
 	if err != nil {
-		return nil, fmt.Errorf("read the text of %s: %w", c.Record.URL, err)
+		return fmt.Errorf("read the text of %s: %w", c.Record.URL, err)
 	}
 	c.Text, c.Markdown, c.Headings = string(text), string(markdown), headings
-	return c, nil
+	return nil
 }
 
 // Unpack returns the change with its page unpacked. It returns [ErrCorrupt] for a change without a
 // record.
 func (p *PackedChange) Unpack() (*Change, error) {
-	c, err := p.Packed.Unpack()
-	if err == nil && c == nil {
-		err = fmt.Errorf("%w: a change has no record", ErrCorrupt)
+	if len(p.Record) == 0 {
+		return nil, fmt.Errorf("%w: a change has no record", ErrCorrupt)
 	}
-	if err != nil {
+	c := &Change{Cursor: p.Cursor}
+	if err := p.unpackTo(&c.Content); err != nil {
 		return nil, err
 	}
-	return &Change{Content: *c, Kind: ChangeOf(&c.Record), Cursor: p.Cursor}, nil
+	c.Kind = ChangeOf(&c.Record)
+	return c, nil
 }
 
 // UnpackRecord decodes a record from its JSON, or from the result of [Record.AppendPacked].

@@ -313,6 +313,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	if typed(how.flags, "similarity") && !how.complete {
 		return usagef("--similarity requires --complete")
 	}
+	paceCollector(memory.Default/heapShare, math.MaxInt64, completePercent)
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {
 		return err
@@ -337,7 +338,6 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
 	}
 	settings = how.over(settings)
-	paceCollector(memory.Default/heapShare, math.MaxInt64, completePercent)
 	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
 	if err != nil {
 		return err
