@@ -520,15 +520,20 @@ func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 func (s *Store) pendingHosts() ([]frontier.Host, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.hostsLocked(), nil
+	return s.hostsLocked()
 }
 
-func (s *Store) hostsLocked() []frontier.Host {
+func (s *Store) hostsLocked() ([]frontier.Host, error) {
+	if !s.queued {
+		if err := s.loadFrontier(); err != nil {
+			return nil, fmt.Errorf("read the frontier: %w", err)
+		}
+	}
 	list := make([]frontier.Host, 0, len(s.queue.hosts))
 	for _, h := range s.queue.hosts {
 		if h.pending > 0 {
 			list = append(list, h.host())
 		}
 	}
-	return list
+	return list, nil
 }

@@ -82,6 +82,7 @@ type Store struct {
 	last      uint64     // latest visit, committed or not
 	seq       uint64     // last journal entry
 	queue     queue
+	queued    bool // whether the queue is loaded
 	recent    recent
 	opened    uint64 // latest visit when the store was opened
 	lately    lately

@@ -205,9 +205,13 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	if s.broken != nil && s.broken != errReadOnly {
 		return nil, fmt.Errorf("read store %s: %w", s.name, s.broken)
 	}
+	hosts, err := s.hostsLocked()
+	if err != nil {
+		return nil, fmt.Errorf("read store %s: %w", s.name, err)
+	}
 	now := s.counters
 	now.Tally = now.Tally.Clone()
-	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, s.hostsLocked()}, nil
+	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, hosts}, nil
 }
 
 // Hosts yields the hosts that had pending URLs when the snapshot was taken.
