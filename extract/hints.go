@@ -30,8 +30,7 @@ const (
 	markAside                      // beside the text: <aside>, role=complementary
 	markSidebar                    // beside the text, by class or id, such as "sidebar"
 
-	// markPlace is the set of marks that only describe the position of an element, beside the text;
-	// see flow.go.
+	// markPlace is the set of marks that say only that an element is beside the text; see flow.go.
 	markPlace = markAside | markSidebar
 )
 

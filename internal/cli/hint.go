@@ -19,8 +19,8 @@ func didYouMean(word string, names []string, dashes, fallback string) string {
 }
 
 // nearest returns the name that word probably misspells. If there is none, it returns the shortest
-// name with a dash-separated part that begins with word, such as max-pages for pages. If there is
-// none either, it returns "".
+// name with a dash-separated part that begins with word, such as max-pages for pages. Failing
+// that, it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1

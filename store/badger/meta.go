@@ -13,11 +13,11 @@ import (
 
 // # Large named values
 //
-// A named value, such as the seeds of a crawl, may be larger than a value that badger keeps in its
-// tables. Such a value is cut into pieces of [partSize] bytes under keys of their own. The key of
-// the name then has a metaHead. The pieces of a new value are written under a different slot from
-// those of the old one, and the head is written after them. So a process that is killed in between
-// leaves the old value.
+// A named value, such as the seeds of a crawl, may be too large for badger to keep in its tables.
+// Such a value is cut into pieces of [partSize] bytes, each with its own key. The key of the name
+// then holds a metaHead. The pieces of a new value are written under a different slot from those of
+// the old one, and the head is written after them. So a process that is killed in between leaves
+// the old value intact.
 //
 // Each key is written twice, under letters that are far apart, so that one damaged block does not
 // destroy both copies; see mend.go. Values that are learned again if they are lost are written once:
