@@ -119,8 +119,8 @@ func (c *Crawl) keepRaw(page *Page) {
 	}
 }
 
-// hand passes an arrival to the handler, and ends the fetch of its URL. If a browser must render
-// the page first, hand uses start to render it in another goroutine, and returns at once.
+// hand passes an arrival to the handler, and then reports its URL as finished. If a browser must
+// render the page first, hand uses start to render it in another goroutine, and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
 	a.page.MayRender = when == RenderAuto

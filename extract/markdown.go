@@ -16,10 +16,10 @@ import (
 //
 // Markdown is written from the main text only. Each block of the main text becomes a paragraph, a
 // heading, a list item or a table row. The choice depends on the HTML elements around the block's
-// text nodes, as do links, code and emphasis. The Markdown has the words of Document.Text in the
-// same order. If the text has no main heading, one is added above it.
+// text nodes, as do links, code and emphasis. The Markdown contains the same words as
+// Document.Text, in the same order. If the text has no main heading, one is added above it.
 //
-// The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown.
+// The dialect is CommonMark 0.31 plus tables and strikethrough from GitHub Flavored Markdown.
 // Some HTML has no equivalent in this dialect. A term of a definition list becomes bold, and its
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is not repeated.

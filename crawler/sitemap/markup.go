@@ -91,7 +91,7 @@ func (m *markup) declaration() (p piece, isText bool, err error) {
 		m.inText = err != nil
 		return piece{text: m.keep.Bytes(), cut: cut}, true, err
 	}
-	return p, false, m.past(">") // declarations inside a document type are parsed as further declarations and text
+	return p, false, m.past(">") // declarations inside a DOCTYPE are parsed as further declarations and text
 }
 
 // tag reads up to the first > that is not inside quotes.

@@ -23,7 +23,7 @@ import (
 // A process holds a lock on the file that it writes or adopts. So the file of a live process is
 // never adopted, even if the process is suspended, and no file is adopted twice. But after a
 // process has died, the database server may still be working on its last commit. So the caller must
-// not adopt a file before its process has shown no activity for a while.
+// not adopt a file until its process has shown no activity for a while.
 //
 // Adopting writes to the store only if responses are missing, so even an export can adopt files. A
 // process that is started again and finds its file closed begins a new file.

@@ -64,7 +64,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
 	flags.StringVar(&f.html, "html", "", "`FILE` show both texts in an HTML page, with the shared passages highlighted, and write the page to this file")
 	f.private = addPrivateFlag(flags)
-	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare by this published method, and print only its score: "+profileNames())
+	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare using this published method, and print only its score: "+profileNames())
 	return f.run
 }
 

@@ -26,8 +26,8 @@ func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }
 
-// rowsOpen is the number of rows of a finding that an HTML page shows before the reader unfolds the
-// others.
+// rowsOpen is the number of rows of a finding that an HTML page shows before the reader expands the
+// rest.
 const rowsOpen = 5
 
 const fromShown = 3
