@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -479,12 +478,8 @@ func (m *Memory) dump() (parts []*Part, err error) {
 	}
 	for _, place := range m.places {
 		v := m.visits[place]
-		record, err := json.Marshal(&v.record)
-		if err != nil {
-			return nil, err
-		}
 		parts = append(parts, &Part{Page: &Placed{
-			Packed: Packed{Record: record, Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
+			Packed: Packed{Record: v.record.AppendPacked(nil), Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
 			Place:  place, Hash: v.hash, Keys: v.keys, State: states[v.record.URL],
 		}})
 		delete(states, v.record.URL)

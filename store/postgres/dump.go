@@ -293,7 +293,11 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 		if err != nil {
 			return err
 		}
-		w.place(i, e, newID(), string(p.Record), false)
+		record, err := json.Marshal(&e.Record)
+		if err != nil {
+			return err
+		}
+		w.place(i, e, newID(), string(record), false)
 		w.tally.Add(&e.Record)
 		places = append(places, int64(p.Place))
 		if e.State == frontier.Unknown {
