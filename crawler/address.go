@@ -4,10 +4,10 @@ import "net/netip"
 
 // # Many hosts at one address
 //
-// A machine may serve a thousand host names, and the delay of each name does not protect the
-// machine. So Options.PerIP limits the requests in flight to one address as soon as two hosts are
-// known to share it. If a host is due while its address is busy, it waits, and uses no connection
-// in the meantime.
+// A machine may serve a thousand host names, and a separate delay for each name does not protect
+// the machine. So Options.PerIP limits the requests in flight to one address as soon as two hosts
+// are known to share it. If a host is due while its address is busy, it waits, and uses no
+// connection in the meantime.
 //
 // A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
 // them. Loopback addresses have no limit, because they belong to this machine or to a test.

@@ -28,17 +28,17 @@ import (
 // requests after each back-off. The crawl gives up on each URL that then fails, so its problem is
 // recorded. But the crawl does not wait for a hopeless host. It ends when only hopeless hosts are
 // left, and their pending URLs stay pending for the next run. So a seed on a dead host is reported
-// after three seconds, a restart of a server during a long crawl costs nothing, and a crawl that
-// loses its own network ends without losing its frontier.
+// after three seconds, a long crawl loses no URLs when a server restarts, and a crawl that loses
+// its own network ends without losing its frontier.
 //
 // # Hosts that get no more requests
 //
 // A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
 // busy (429, 503, or a robots.txt with a status of 500 or above) maxBusy times in a row and has
 // given no other response in this crawl. Requests that are in flight at the same time count as one,
-// and the back-offs between the requests add up to 31 seconds. So the crawl waits for a server that
-// restarts, and spends half a minute on a server that rejects crawlers. The host's URLs stay
-// pending for the next crawl.
+// and the back-offs between the requests add up to 31 seconds. So the crawl waits long enough for a
+// server to restart, and spends only half a minute on a server that rejects crawlers. The host's
+// URLs stay pending for the next crawl.
 //
 // # The order after a failure
 //
@@ -161,8 +161,8 @@ func unreachable(page *Page) bool {
 }
 
 // retryAfter returns the wait that a Retry-After header asks for, at most longestRetry, or 0 if
-// there is no valid header. The header contains a number of seconds or a date. For a number beyond
-// 64 bits, ParseInt returns the largest int64 and an error.
+// there is no valid header. The header contains a number of seconds or a date. For a number that
+// does not fit in 64 bits, ParseInt returns the largest int64 and an error.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseInt(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

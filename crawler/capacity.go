@@ -21,7 +21,7 @@ import (
 // its connection is released before the page waits for a worker. A worker never waits for another
 // turn, so there is no deadlock. A folder on disk gets its next request only when its previous page
 // has been stored. No turn begins while the number of pages waiting for a worker or being processed
-// is twice the number of workers. So fetching does not run ahead of processing.
+// is twice the number of workers. So fetching does not run far ahead of processing.
 //
 // # Slow hosts
 //
@@ -37,8 +37,8 @@ import (
 // requested.
 //
 // Known weaknesses: A quick host that begins to hang occupies connections meant for quick hosts
-// until its timeout. If unknown hosts that hang take up all connections for slow hosts, the other
-// unknown hosts must wait for their first request.
+// until its requests time out. If hosts that have never answered take up all connections for slow
+// hosts, other new hosts must wait for their first request.
 //
 // # When a crawl is stopped
 //

@@ -36,16 +36,16 @@ import (
 //
 // # The share of each of several workers
 //
-// The first worker could claim all hosts, and workers that start later would have nothing to do. So
-// the frontier tells each worker its share, which is the number of hosts that it would have if all
-// were divided equally. A worker claims no more hosts than its share. It may still end up with
-// more, because another worker started, or others ran out of hosts. It then returns the surplus.
-// Hosts without turns under way (fetches that have not ended) are returned first. The others start
-// no more turns, and are returned when their last turn has ended. A surplus of an eighth is
-// tolerated, because each host that moves costs a request for robots.txt and a connection, and
-// because shares change whenever the last URL of a host is done. If there is only one worker, it
-// has no share, and claims as many hosts as it can. It notices another worker within pollOthers. In
-// its first call, a worker asks only for its share, and for no hosts.
+// Without shares, the first worker could claim all hosts, and leave nothing for workers that start
+// later. So the frontier tells each worker its share, which is the number of hosts that it would
+// have if all were divided equally. A worker claims no more hosts than its share. It may still end
+// up with more, because another worker started, or others ran out of hosts. It then returns the
+// surplus. Hosts without turns under way (fetches that have not ended) are returned first. The
+// others start no more turns, and are returned when their last turn has ended. A surplus of an
+// eighth is tolerated, because each host that moves costs a request for robots.txt and a
+// connection, and because shares change whenever the last URL of a host is done. If there is only
+// one worker, it has no share, and claims as many hosts as it can. It notices another worker within
+// pollOthers. In its first call, a worker asks only for its share, not for hosts.
 //
 // A claim is renewed every claimTime/3. If the claim expires before a renewal succeeds, another
 // worker may claim the host. The schedule then drops the host's URLs in memory, and pages under way
@@ -65,7 +65,7 @@ const (
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
 	shareSlack  = 8                     // a worker may exceed its share by 1/shareSlack of the share
-	maxHeld     = 1 << 13               // maximum number of hosts claimed at the same time; at one page per second each, more than a machine can process
+	maxHeld     = 1 << 13               // maximum number of hosts claimed at the same time; if each sends one page per second, more pages than a machine can process
 	maxClaimed  = 1 << 10               // maximum number of hosts claimed in one call
 	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while URLs can be fetched
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
@@ -193,8 +193,8 @@ func (s *schedule) claim(n int) action {
 	}
 }
 
-// granted adds the hosts that the frontier has granted. If there are now more hosts than this
-// worker's share, it marks the surplus as leaving. These hosts are returned as soon as they have no
+// granted adds the hosts that the frontier has granted. If this worker now has more hosts than its
+// share, granted marks the surplus as leaving. These hosts are returned as soon as they have no
 // turns under way.
 func (s *schedule) granted(grant frontier.Grant) {
 	s.mu.Lock()

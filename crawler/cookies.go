@@ -25,7 +25,7 @@ import (
 // [Crawl.Cookies] returns them for the next run. The jar follows RFC 6265. It knows the public
 // suffixes, so a site cannot set a cookie for all of "co.uk".
 //
-// Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
+// Some sites redirect requests that lack a certain cookie. The redirect leads to the page itself,
 // or to a consent page that sets the cookie and redirects back. So if a host's cookies are kept,
 // the redirects of a page are followed within the host. If they lead back to the page, it is
 // requested again with the cookies. Otherwise, the page is recorded as a redirect like any other.

@@ -25,8 +25,8 @@ type Handler interface {
 // fetched or processed. So all earlier pages of the host have been handled by then.
 const lookAgainPriority = 96
 
-// ErrLookAgain is returned by a [Handler] that cannot judge a page before it has seen other pages
-// of the host. The URL is put at the end of its host's queue and fetched again.
+// ErrLookAgain is returned by a [Handler] that cannot judge a page until it has seen other pages of
+// the host. The URL is put at the end of its host's queue and fetched again.
 var ErrLookAgain = errors.New("the page cannot be judged until other pages of its host have been judged: fetch it again later")
 
 // A Leaver is a [Handler] that can end the crawl of a host.

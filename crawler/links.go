@@ -14,7 +14,8 @@ import (
 // document has links, which the caller passes to [Leads.Follow] as they are written. Each URL is
 // resolved to its canonical form. If it belongs to the crawl, it becomes an item of the frontier.
 // Otherwise it is listed in Beyond, because it is outside the scope, or too many links away from a
-// seed. So code that reads pages needs no scope, and the scope needs no pages.
+// seed. So code that parses pages need not know the scope, and the scope need not know how to parse
+// pages.
 
 // Leads holds the URLs that one page leads to. They are stored together with the page, by a store's
 // Commit method or a [frontier.Memory]'s End method. Leads is not safe for concurrent use.

@@ -17,7 +17,8 @@ var logoutWords = []string{
 }
 
 // logsOut reports whether the crawl is logged in to the host of a canonical URL, and a request for
-// the URL may end the session or delete something. It returns false if the user allows this.
+// the URL may end the session or delete something. It returns false if the user allows such
+// requests.
 func (o *Options) logsOut(to string) bool {
 	if len(o.Hosts) == 0 {
 		return false

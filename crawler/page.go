@@ -81,7 +81,7 @@ func (p *Page) End() frontier.State {
 }
 
 // Validators returns the ETag and Last-Modified headers of the response, for a conditional request
-// at the next visit. A value that cannot be sent as a header, or is longer than maxValidator bytes,
+// on the next visit. A value that cannot be sent as a header, or is longer than maxValidator bytes,
 // is returned as "".
 func (p *Page) Validators() (etag, modified string) {
 	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))

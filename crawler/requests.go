@@ -11,9 +11,9 @@ import (
 // watch returns a context for the requests of a turn (the fetch of one URL). The context tells the
 // schedule when a request was sent and when its response began.
 //
-// A DNS lookup, connecting and the TLS handshake can take longer than the host's delay. If
-// the delay were measured from the beginning of the turn, the next request would follow at once on
-// the same connection.
+// The DNS lookup, the connection setup and the TLS handshake can take longer than the host's delay.
+// If the delay were measured from the beginning of the turn, the next request would follow at once
+// on the same connection.
 func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {

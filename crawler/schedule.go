@@ -216,7 +216,7 @@ func (s *schedule) step() (*turn, action, error) {
 	}
 	var takes []taking
 	for h := s.firstReady(room); h != nil && len(takes) < takenAtOnce; h = s.firstReady(room) {
-		switch now := time.Now(); { // read the clock again, so that offer agrees on which hosts are due
+		switch now := time.Now(); { // read the clock again, because offer, which also reads it, must agree that the host is not due
 		case h.at.full(s.opt.PerIP), h.due().After(now):
 			s.offer(h)
 		case h.mustTake() && !s.claims.mustReturn(h, now):
@@ -251,8 +251,8 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack removes and returns the claimed hosts that must be returned to the frontier. It checks
-// only the hosts for which doubt was called.
+// goingBack removes from the schedule the hosts that must be returned to the frontier, and returns
+// their claims. It checks only the hosts for which doubt was called.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
 		if s.claims.mustReturn(h, now) {

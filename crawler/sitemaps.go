@@ -25,8 +25,8 @@ import (
 // read, and the sitemap is marked as done last. If the crawl is killed before that, the sitemap is
 // read again, and the frontier ignores the URLs that it already has.
 //
-// A sitemap may list URLs of any host that belong to the crawl. Other URLs are counted and ignored.
-// An index file lists sitemaps, which may be index files again, up to maxSitemapDepth.
+// A sitemap may list URLs of any host. URLs outside the crawl are counted and ignored. An index
+// file lists sitemaps, which may be index files again, up to maxSitemapDepth.
 const (
 	maxSitemapDepth = 3    // maximum depth of nested index files
 	maxSitemaps     = 1000 // maximum number of sitemaps read from one host in one run; enough for 50 million pages

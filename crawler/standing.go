@@ -112,8 +112,8 @@ func (s *standing) rest() time.Duration {
 // rested returns the time at which the host may get its next request.
 func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
 
-// ask sets the time of the host's last request. The start of a response to an earlier request no
-// longer changes this time.
+// ask sets the time of the host's last request. After that, the start of a response to an earlier
+// request does not change this time.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 
 // sent records that the request with this number was sent, and estimates when it will arrive at the
@@ -123,7 +123,7 @@ func (s *standing) sent(number int) {
 }
 
 // heard records that the response to the request with this number has begun, so the request must
-// have arrived. It returns true if it arrived earlier than sent estimated.
+// have arrived. It returns true if the request arrived earlier than sent estimated.
 func (s *standing) heard(number int) (sooner bool) {
 	now := time.Now()
 	if s.awaited != number || s.asked.Before(now) {

@@ -197,7 +197,7 @@ func (t *turn) send() {
 	}
 }
 
-// answer ends the request of a successful fetch. If the URL was not requested, the delay to the
+// answer ends the request of a successful fetch. If the URL was not requested, the delay before the
 // host's next request is the same as if the fetch had not begun.
 func (s *schedule) answer(a *arrival) {
 	if a.asked {

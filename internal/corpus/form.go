@@ -120,9 +120,9 @@ func forReaders(name string, start []byte) bool {
 		ext != "" && slices.Contains(readersNames, ext[1:]) || extract.MediaType(start, "text/plain") == "text/html"
 }
 
-// diskType returns the media type of a file on disk: HTML if the name says so, otherwise the type
-// that the first bytes indicate. Other names are not trusted, because source code is text under all
-// kinds of names.
+// diskType returns the media type of a file on disk: HTML or Markdown if the name says so,
+// otherwise the type that the first bytes indicate. Other names are not trusted, because source
+// code is text under all kinds of names.
 func diskType(name string, start []byte) string {
 	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
 		if m := extract.MediaType(start, t); !isText(m) {

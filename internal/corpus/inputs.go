@@ -160,7 +160,7 @@ func (in *Inputs) chosen(path string) bool {
 }
 
 // walk calls found for root if root is a file, or for each file below root if it is a folder. It
-// also passes the resolved absolute path, to recognize a file that is reached twice.
+// also passes the resolved absolute path, so that found can recognize a file that is reached twice.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -179,7 +179,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			passed(kindOfFile(d.Type())) // the targets of links are found under their own names
+			passed(kindOfFile(d.Type())) // links are skipped, because a target in the folder is found under its own name
 			return nil
 		}
 		below, err := filepath.Rel(root, name)

@@ -29,7 +29,7 @@ const (
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is what a crawl writes about a URL to a metadata record, as JSON: the verdict on the
+// A Remark is what a crawl writes about a URL, as JSON in a metadata record: the verdict on the
 // page, or the reason why there is no response.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`

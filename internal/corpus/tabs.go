@@ -16,8 +16,8 @@ import (
 // before a tab or at the end of a line, and all quotation marks in the cell are doubled. Otherwise
 // the quotation marks belong to the text.
 //
-// Known weakness: if an unquoted cell begins with a quotation mark and a later cell ends with one,
-// and none is between them, the cells are joined.
+// Known weakness: if an unquoted cell begins with a quotation mark, a later cell ends with one, and
+// there are no others between these two, the cells are joined.
 
 type tabReader struct {
 	from *bufio.Reader

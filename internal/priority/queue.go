@@ -29,7 +29,7 @@ type Spot[T any] struct {
 
 // New returns an empty queue. The before function reports whether thing a comes before thing b, and
 // spot returns a thing's Spot. After changing a property that before compares, the caller must call
-// Put for the thing, unless the thing had already left the queue.
+// Put for the thing, unless the thing has already left the queue.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Queue[T] {
 	return &Queue[T]{before: before, spot: spot}
 }

@@ -28,8 +28,8 @@ import (
 // If a socket is impossible, because its path is too long for the system or the file system does
 // not support sockets, the process listens on loopback instead, and READERS names the port. Only
 // the owner of the store can read READERS, so only the owner can connect. A process that was killed
-// leaves both files. The next server has the store's lock and replaces them. A reader that finds
-// them before that gets no response.
+// leaves both files behind. The next server has the store's lock and replaces them. A reader that
+// finds them before that gets no response.
 //
 // A connection is a session, and all answers within a session come from one snapshot. The snapshot
 // is taken when the session begins, and released when the connection ends.
@@ -83,7 +83,7 @@ func (a address) write(dir string) error {
 		return err
 	}
 	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // WriteFile would keep the permissions of an old file, so Serve has removed any
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // WriteFile would keep the permissions of an old file, so Serve has already removed it
 		return err
 	}
 	return os.Rename(half, filepath.Join(dir, addressName))

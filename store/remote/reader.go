@@ -268,7 +268,7 @@ func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 }
 
 // Meta returns a named value, or nil if there is none. Gob does not distinguish an empty value from
-// nil, so the answer contains a flag for that.
+// nil, so a flag in the answer shows whether the value exists.
 func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
 	a, err := r.ask(ctx, request{Verb: askMeta, Name: name})
 	if err != nil || !a.IsSet {

@@ -18,24 +18,24 @@
 //   - In memory, postings go into a table (table.go). When the table has tablePostings postings, a
 //     new table replaces it, and a goroutine writes it as a segment (segment.go): a file of sorted
 //     postings, with a filter for its keys.
-//   - When there are mergeAt segments of one level, the goroutine merges them into one of the next
-//     (merge.go). So a posting is written once a level, and a lookup reads at most mergeAt-1
-//     segments a level.
+//   - When there are mergeAt segments of one level, the goroutine merges them into one segment of
+//     the next level (merge.go). So a posting is written once per level, and a lookup reads at most
+//     mergeAt-1 segments per level.
 //   - The badger key i contains the manifest: the names of the existing segments, and the number of
 //     the last journal entry whose postings are in them. It is changed in one transaction after a
 //     new file has been synced. Files that the manifest does not name are removed when a store is
 //     opened.
 //
-// A power cut can restore a manifest whose files have been removed since. That is handled like a
-// damaged file; see below.
+// After a power cut, the manifest may be an older one, whose files have since been removed. That is
+// handled like a damaged file; see below.
 //
 // When a store is opened, the journal entries that are in no segment are read. They fill at most
-// two tables: some 45,000 pages of 14 keys, in 6 MB. This is true even after a clean close, which
-// writes no segment. The heads of all segments, some 25 bytes a page, are read once to verify their
-// checksums. If a segment is missing or has a damaged head or end, all segments are rebuilt from
-// the journal: five million pages in 12 s. A damaged block inside a segment is found when it is
-// read. The lookup then returns an error, the file is removed, and the next opening rebuilds the
-// index.
+// two tables: some 45,000 pages with 14 keys each, in 6 MB. This is true even after a clean close,
+// which writes no segment. The heads of all segments, some 25 bytes per page, are read once to
+// verify their checksums. If a segment is missing or has a damaged head or end, all segments are
+// rebuilt from the journal: five million pages in 12 s. A damaged block inside a segment is found
+// when it is read. The lookup then returns an error, the file is removed, and the next opening
+// rebuilds the index.
 //
 // All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
 // can be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash
@@ -47,11 +47,11 @@
 // # Comparison with plain keys
 //
 // A simpler design keeps postings as plain keys of badger: for each key a list of visits, and a
-// Bloom filter of all keys in memory, so that the lookups of a unique page read nothing. It would
-// save some 650 lines. Both were measured alternately, on two processors that were also doing other
-// work: crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100
-// words (63% of them unique), and TestIndex with a million pages. Processor time is user and system
-// time.
+// Bloom filter of all keys in memory, so that the lookups of a unique page read nothing from disk.
+// It would save some 650 lines. Both were measured alternately, on two processors that were also
+// doing other work: crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million
+// texts of 100 words (63% of them unique), and TestIndex with a million pages. Processor time is
+// user and system time.
 //
 //	                                  this package   plain keys
 //	crawl, processor time a page      1.30 ms        1.40 ms
@@ -115,7 +115,7 @@ type Index struct {
 	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
-	gone   map[uint64]bool // visits replaced by later ones, which Find skips; guarded by goneMu
+	gone   map[uint64]bool // guarded by goneMu: visits that Find skips, because later visits replaced them
 
 	wake    chan struct{} // tells the goroutine to look for a full table or for segments to merge
 	closing chan struct{}
@@ -135,9 +135,9 @@ const (
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of
 	// the next level. With a larger number, postings are rewritten less often, but a lookup reads
-	// more segments. At five million pages, 8 gives three levels and ten segments on average, so
-	// each posting is written three times. 4 gives four levels and six segments, and was slower:
-	// the fifth million pages took 42 µs a page instead of 38.
+	// more segments. At five million pages, a value of 8 gives three levels and ten segments on
+	// average, so each posting is written three times. A value of 4 gives four levels and six
+	// segments, and was slower: the fifth million pages took 42 µs per page instead of 38.
 	mergeAt = 8
 )
 
@@ -293,7 +293,8 @@ func (x *Index) PostedSince(key, mark uint64) bool {
 	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
 }
 
-// Forget makes Find skip the visits with the numbers in places, which later visits replaced.
+// Forget makes Find skip the visits whose numbers are in places, because later visits replaced
+// them.
 func (x *Index) Forget(places []uint64) {
 	x.goneMu.Lock()
 	defer x.goneMu.Unlock()
@@ -355,8 +356,8 @@ func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	return dst
 }
 
-// maybe reports whether the index may have key, a hash from [Mixed]. If the result is false, the
-// index certainly does not have it. The caller holds mu.
+// maybe reports whether the index may contain key, a hash from [Mixed]. If the result is false, the
+// index certainly does not contain it. The caller holds mu.
 func (x *Index) maybe(key uint64) bool {
 	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
 		return true
@@ -418,7 +419,7 @@ func (x *Index) living(list []uint64) []uint64 {
 }
 
 // firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set
-// if segment i may have the key. key is a hash from [Mixed], and g is mix(key). The loop has no
+// if segment i may contain the key. key is a hash from [Mixed], and g is mix(key). The loop has no
 // branch, so the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {

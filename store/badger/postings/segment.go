@@ -38,10 +38,10 @@ import (
 //	          for fences (4), blocks of the filter (4), the check of the filter
 //	          (4), the check of the fences and of the foot up to here (4), "skPS"
 //
-// The filter and the fences form the head of the file, which is mapped. So they use none of the
-// process's own memory, and the system can drop them when memory is short. Looking up an absent key
-// costs one cache line, and a present key costs one read of some 1.2 KB, whatever the segment's
-// size. A posting takes 11 to 12 bytes of disk.
+// The filter and the fences form the head of the file, which is mapped into memory. So they use
+// none of the process's own memory, and the system can drop them when memory is short. Looking up
+// an absent key costs one cache line, and a present key costs one read of some 1.2 KB, whatever the
+// segment's size. A posting takes 11 to 12 bytes of disk.
 //
 // A writer needs little memory too, however large the segment: it writes the filter, the fences and
 // the blocks at the same time, each from its beginning to its end, because keys arrive in order.
