@@ -23,9 +23,9 @@ import (
 //
 // Only code that reads a page can find out whether a browser must render it. So the handler returns
 // [ErrRender] before it has written anything. A browser then renders the page from the response
-// that was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is
-// fetched twice. Nothing is written to the frontier either: if the crawl is killed in the meantime,
-// the URL is still pending.
+// that was fetched, and the handler gets the page again, with [Page.Drawing]. Nothing is fetched
+// twice. Nothing is written to the frontier either: if the crawl is killed in the meantime, the URL
+// is still pending.
 //
 // While a page is rendered, it occupies no worker, and does not count as a request to its host. But
 // a host gets no more requests while as many of its pages are being rendered as the browser has
@@ -33,8 +33,8 @@ import (
 //
 // The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
 // delay of each host, the limit on simultaneous requests, the address checks, the size limits and
-// the archive apply to them. These requests take precedence over other requests to their host. With
-// a delay of a second, a page that needs ten files takes ten seconds. Responses are cached for a
+// the archive apply to them. These requests come before all other requests to their host. With a
+// delay of a second, a page that needs ten files takes ten seconds. Responses are cached for a
 // while, so the scripts of an application are fetched only once, not for each page.
 //
 // Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered

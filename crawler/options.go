@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Worker      string        // name under which hosts are claimed; "" means a unique name
 	Parallel    int           // maximum number of pages processed at the same time
-	Connections int           // maximum number of URLs fetched or processed at the same time, most of them waiting for a response; 0 means 1024
+	Connections int           // maximum number of URLs fetched or processed at the same time, including those waiting for a response; 0 means 1024
 	PerHost     int           // maximum number of simultaneous requests to one host, after its first response
 	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
@@ -65,7 +65,7 @@ type Options struct {
 	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0 means no limit
 	HostBudget Budget           // limits for each host
 	OnPage     func(*Page)      // called after every fetch, even if the URL will be tried again; may be nil
-	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host, which count against HostBudget
+	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host; they count against HostBudget
 
 	// OnAnswer is called with each response that is not passed to the handler as a page, such as
 	// robots.txt responses and responses for URLs that will be tried again. If OnAnswer is set, the

@@ -15,8 +15,8 @@ type proxyPicker struct {
 	env func(*url.URL) (*url.URL, error)
 
 	mu   sync.Mutex
-	next int            // guarded by mu: index of the next new host's proxy, modulo the number of proxies
-	at   map[string]int // guarded by mu: index of each known host's proxy, modulo the number of proxies
+	next int            // guarded by mu: index of the proxy for the next new host, modulo the number of proxies
+	at   map[string]int // guarded by mu: index of the proxy for each known host, modulo the number of proxies
 }
 
 // newProxyPicker returns the picker for a crawl, or nil if the crawl uses no proxies.

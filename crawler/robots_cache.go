@@ -19,8 +19,8 @@ const (
 	robotsLifetime  = 24 * time.Hour      // how long the response from a site is valid
 	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
 	robotsLongest   = 30 * 24 * time.Hour // how long the last robots.txt of a site is used while the site does not answer
-	robotsMostHosts = 1 << 17             // maximum number of cached sites, which take some 500 bytes each; if a crawl has more, their files are fetched more often
-	robotsMostRules = 1_000_000           // maximum number of rules in all cached files together, which take some 100 MB
+	robotsMostHosts = 1 << 17             // maximum number of cached sites, at some 500 bytes each; if a crawl has more sites, it fetches robots.txt more often
+	robotsMostRules = 1_000_000           // maximum number of rules in all cached files together; they take some 100 MB
 )
 
 // A robotsFetch is a function that fetches a robots.txt. It follows up to five redirects, and has
@@ -74,7 +74,7 @@ func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 // robots.txt at the same time, only one of them fetches the file.
 //
 // The fetch runs in that call, with its context. If this context ends, one of the waiting calls
-// fetches the file instead. So no call fails because another one was canceled, and no goroutine
+// fetches the file instead. So no call fails because another call was canceled, and no goroutine
 // leaks.
 type robotsCache struct {
 	fetch    robotsFetch

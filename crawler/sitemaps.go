@@ -20,10 +20,10 @@ import (
 //
 // If a seed is the home page of a host, the crawl looks for the host's sitemaps after it has
 // fetched the seed. It uses the sitemaps in robots.txt, and /sitemap.xml. It first reads only a few
-// kilobytes of /sitemap.xml, so nothing is recorded if it is not a sitemap. Sitemaps are items
-// of the frontier, so a restarted crawl resumes them. The URLs of a sitemap are queued while it is
-// read, and the sitemap is marked as done last. If the crawl is killed before that, the sitemap is
-// read again, and the frontier ignores the URLs that it already has.
+// kilobytes of /sitemap.xml, so nothing is recorded if that file is not a sitemap. Sitemaps are
+// items of the frontier, so a restarted crawl resumes them. The URLs of a sitemap are queued while
+// it is read, and the sitemap is marked as done last. If the crawl is killed before that, the
+// sitemap is read again, and the frontier ignores the URLs that it already has.
 //
 // A sitemap may list URLs of any host. URLs outside the crawl are counted and ignored. An index
 // file lists sitemaps, which may be index files again, up to maxSitemapDepth.

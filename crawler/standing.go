@@ -90,7 +90,7 @@ func (s *standing) inherit(r frontier.Rest) {
 	}
 }
 
-// pass returns the state that the next worker needs to be polite.
+// pass returns the state that the next worker needs to be as polite as this one.
 func (s *standing) pass() frontier.Rest {
 	return frontier.Rest{
 		Next: s.rested(), Idle: s.hopeless, Blocked: s.blocked, Delay: s.crawlDelay, Took: s.took, Spent: s.spent,

@@ -124,7 +124,7 @@ func openPackaged(path, name string) (io.ReadCloser, error) {
 	return both{f, z}, nil
 }
 
-// Closing it also closes the package.
+// A both is an open archive in a WACZ package. Closing it also closes the package.
 type both struct {
 	io.ReadCloser
 	zip io.Closer
@@ -179,7 +179,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 			continue
 		}
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
-		if rec.Length == 0 { // the record shares its gzip member with others, and cannot be read on its own
+		if rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
 			at = store.Archived{}
 		}
 		if err := take(page, at); err != nil {

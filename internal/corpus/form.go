@@ -22,7 +22,7 @@ import (
 // are full of other text: style sheets, drawings, programs, build files. Text for people is
 // detected by the usual file extensions, or by a name such as README. HTML and PDF are detected by
 // their first bytes, whatever the extension ("index.php?id=3"), and JSON Lines by the first line. A
-// file that matches a pattern in Include is read if it is any kind of text.
+// file that matches a pattern in Include is read if it contains text of any kind.
 
 // A form says how a file is divided into records: by lines, by the rows of a table, or not at all.
 type form struct {
@@ -96,7 +96,7 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// Users recognize the kind of a file by its extension.
+// endingOr returns the extension of a file name without the dot, or other if there is none.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -106,8 +106,8 @@ func endingOr(name, other string) string {
 
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// Such a name may come before the first dot (README, README.first) or be the extension
-// (zlib.LICENSE).
+// Each of these may be the part of a file name before the first dot (README, README.first), or its
+// extension (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
 // forReaders reports whether a file is written for people to read, judging by its name and its

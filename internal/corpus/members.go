@@ -16,8 +16,8 @@ import (
 // A JSON line has many members, and only two are read: the text and its name. encoding/json would
 // decode a line twice, once to find the members and once to read the strings. The scanner in this
 // file checks a line and finds the bytes of its members in one pass. It accepts the lines that
-// encoding/json accepts, and reads the same values from them; a fuzz test compares the two. For an
-// invalid line, encoding/json gives the error.
+// encoding/json accepts, and reads the same values from them; a fuzz test compares the two. If a
+// line is invalid, the error comes from encoding/json.
 
 type member struct {
 	name  []byte

@@ -25,9 +25,9 @@ func isZstd(start []byte) bool {
 	return bytes.HasPrefix(start, zstdMagic) || len(start) >= 4 && start[0]&0xF0 == 0x50 && bytes.Equal(start[1:4], skippable)
 }
 
-// maxWindow is the maximum window size of a zstd file, in bytes. It bounds the memory for reading.
-// The zstd command writes windows of up to 8 MB by default and up to 128 MB with --long=27. It
-// refuses to read larger ones by default.
+// maxWindow is the maximum window size of a zstd file, in bytes. It bounds the memory needed for
+// reading. The zstd command writes windows of up to 8 MB by default and up to 128 MB with
+// --long=27. It refuses to read larger ones by default.
 const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10

@@ -197,7 +197,7 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 }
 
 // cutOff wraps err with the name of the part of the file that could not be read. If the file ends
-// there, the error says so.
+// inside that part, the error says so.
 func cutOff(part string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut

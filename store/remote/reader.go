@@ -47,7 +47,7 @@ type Reader struct {
 
 var _ store.Reader = (*Reader)(nil)
 
-// meetTimeout is the maximum time for starting a session. Normally it takes far less.
+// meetTimeout is the maximum time for starting a session. Normally, a session starts much faster.
 const meetTimeout = 5 * time.Second
 
 // Open starts a session with the process that has the store in dir open. The error is ErrNobody or

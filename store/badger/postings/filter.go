@@ -10,8 +10,8 @@ import (
 // Nearly all of a crawl's lookups miss: a unique page looks up its text hash and some fourteen
 // postings and finds none of them. Each miss costs badger a search in every level. The filter
 // detects a miss by reading one cache line. It is a blocked Bloom filter (Putze, Sanders, Singler,
-// 2007): a key sets seven bits inside one block of 512, with ten bits per key. When the filter is
-// full, about one absent key in seventy is reported as present, which costs a lookup.
+// 2007): a key sets seven bits inside one block of 512, with ten bits per key. About one absent key
+// in seventy is reported as present, which costs a lookup.
 //
 // When a filter is full, it adds a part, a Bloom filter twice as large as the last. A key is looked
 // up in all parts. Ten million keys take four parts, 19 MB in all.

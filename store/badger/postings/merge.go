@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Start starts an index from a manifest whose segments [Index.Open] has opened, or that names none.
-// It removes files that the manifest does not name, and starts a goroutine that writes and merges
-// segments. If the index is read-only, Start does neither. Close waits for the goroutine.
+// Start starts an index from a manifest that names no segments, or whose segments [Index.Open] has
+// opened. It removes files that the manifest does not name, and starts a goroutine that writes and
+// merges segments. If the index is read-only, Start does neither. Close waits for the goroutine.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {

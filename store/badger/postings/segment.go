@@ -30,10 +30,10 @@ import (
 //	fences    for each block its first key and where it starts, 8 bytes each;
 //	          after them there may be unused room for more
 //	blocks    of up to blockPostings each: for every posting the varint of its
-//	          key's distance from the one before (for the first: from the block's
-//	          first key, so 0), then the varint of its number, or of the distance
-//	          to the number before if the key is the same; then the check of all
-//	          that, 4 bytes
+//	          key's distance from the previous key (0 for the first posting), then
+//	          the varint of its number or, if the key is the same, of its number's
+//	          distance from the previous number; then the check of all that, 4
+//	          bytes
 //	foot      40 bytes: postings (8), where the blocks end (8), blocks (4), room
 //	          for fences (4), blocks of the filter (4), the check of the filter
 //	          (4), the check of the fences and of the foot up to here (4), "skPS"

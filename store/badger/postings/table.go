@@ -85,8 +85,8 @@ func (t *postingTable) add(p posting) {
 	}
 }
 
-// last returns the highest visit number under key, a hash from [Mixed], or 0 if there is none. It
-// was added last, because visit numbers ascend.
+// last returns the highest visit number under key, a hash from [Mixed], or 0 if there is none. This
+// is the number added last, because visit numbers ascend.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
 // find appends to dst the numbers of the first want visits that were added under key, a hash from
