@@ -19,7 +19,7 @@ import (
 // headings. Readers' comments are dropped regardless of length.
 //
 // A press release ends with a paragraph or two about the company, under a heading such as "About
-// Example Inc.". An article may have chapters with such headings. So this section is dropped only
+// Example Inc.". An article may have chapters with such headings. So such a section is dropped only
 // if few blocks follow the heading.
 //
 // Weakness: the headings are a fixed list in about 13 languages. Other languages are not covered.

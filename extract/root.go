@@ -183,7 +183,7 @@ func (s *survey) foremost(hint rootHint) int32 {
 
 // descend walks from element i into the child that holds nearly all the weight, as long as there is
 // one, and returns the last element. It does not enter one of several similar elements, such as a
-// long post of a thread. It stops if code is beside the child, because code belongs to the text.
+// long post of a thread. It stops if code is next to the child, because code belongs to the text.
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
