@@ -158,7 +158,7 @@ const (
 	appendixShare   = 3 // a dropped section weighs at most this many times as much as the text above it
 
 	fewBlocks = 6 // maximum number of blocks in a section about a company
-	fewShare  = 4 // the text above a section about a company must weigh more than this many times its weight
+	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much as the section
 )
 
 // dropAppendices drops the sections in blocks[first:last] that have a heading from appendices or
@@ -204,7 +204,7 @@ func (s *survey) dropAppendices(first, last int32) {
 	}
 }
 
-// abouts lists the beginnings of headings under which a company describes itself, in lower case.
+// abouts lists, in lower case, the beginnings of headings under which a company describes itself.
 var abouts = []string{"about ", "über ", "à propos d", "acerca de ", "sobre ", "informazioni su ", "over "}
 
 func isAbout(text []byte) bool {

@@ -15,7 +15,7 @@ import (
 
 type emphasis struct{ strong, em, del bool }
 
-// A span is a piece of text in which link, code and emphasis do not change.
+// A span is a piece of text that has the same link, code and emphasis throughout.
 type span struct {
 	text   []byte
 	spaced bool

@@ -354,7 +354,7 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether element i has a running paragraph as a child, not counting other.
+// hasParagraph reports whether any child of element i, except other, is a running paragraph.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {

@@ -11,8 +11,8 @@ import (
 	"skink/extract/node"
 )
 
-// These limit the content of a Document. The text of links and headings is limited in bytes. Longer
-// link text is that of a card or a paragraph, whose first words are enough to identify it.
+// These limit the content of a Document. The text of links and headings is limited in bytes. A
+// longer link text is a whole card or paragraph, which its first words are enough to identify.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300

@@ -62,7 +62,7 @@ var special = parsePrefixes(
 )
 
 // embedding lists the IPv6 blocks whose addresses lead to an embedded IPv4 address, each with the
-// index of that address's first byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the
+// index of the first embedded byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the
 // system treats them as IPv4.
 var embedding = []struct {
 	block netip.Prefix
@@ -221,8 +221,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers replaces the error for an address that is not permitted, if another address of the
-// host is permitted.
+// errNoneAnswers replaces a PrivateError if at least one address of the host is permitted.
 var errNoneAnswers = errors.New("none of the host's addresses responds")
 
 // allows reports whether a host is in Options.AllowHosts. Addresses of such hosts are not checked.

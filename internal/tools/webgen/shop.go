@@ -17,8 +17,8 @@ import (
 //   - shop.localhost: products, each in a category. The list of a category has a URL for every
 //     combination of two facets and a sort order. Every one of these URLs returns the same text,
 //     except for a few combinations with a text of their own. Each product also has URLs with a
-//     session id in the query or in the path: lists add ids to links, and a product's links repeat
-//     its id. Each product has a print view, and a few of these have more text than the product. A
+//     session id in the query or in the path: lists add these ids to links, and products pass them
+//     on. Each product has a print view, and a few of these have more text than the product. A
 //     calendar covers a century and has a few events.
 //   - mirror.localhost: the same products, under the same paths.
 //   - soft.localhost: fifty pages, and hundreds of links to missing pages, all of which get status

@@ -291,8 +291,8 @@ func (s *Server) Own(dir string) error { return give(dir) }
 // connection.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
-// StartStandby starts a second server that follows s. A synchronous standby has every commit before
-// the client gets the response.
+// StartStandby starts a second server that follows s. A synchronous standby receives every commit
+// before the client gets the response.
 func (s *Server) StartStandby(tb testing.TB, synchronous bool) *Server {
 	tb.Helper()
 	standby, err := prepare(tb, s.settings)
