@@ -12,7 +12,8 @@ import (
 )
 
 // These limit the content of a Document. The text of links and headings is limited in bytes. A
-// longer link text is a whole card or paragraph, which its first words are enough to identify.
+// longer link usually wraps a whole card or paragraph, and its first words are enough to identify
+// it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300
