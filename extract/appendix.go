@@ -19,7 +19,7 @@ import (
 // headings. Readers' comments are dropped regardless of length.
 //
 // A press release ends with a paragraph or two about the company, under a heading such as "About
-// Example Inc.". An article may have chapters with such headings. So this section is dropped only
+// Example Inc.". An article may have chapters with such headings. So such a section is dropped only
 // if few blocks follow the heading.
 //
 // Weakness: the headings are a fixed list in about 13 languages. Other languages are not covered.
@@ -158,7 +158,7 @@ const (
 	appendixShare   = 3 // a dropped section weighs at most this many times as much as the text above it
 
 	fewBlocks = 6 // maximum number of blocks in a section about a company
-	fewShare  = 4 // the text above a section about a company must weigh more than this many times its weight
+	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much as the section
 )
 
 // dropAppendices drops the sections in blocks[first:last] that have a heading from appendices or
@@ -204,7 +204,7 @@ func (s *survey) dropAppendices(first, last int32) {
 	}
 }
 
-// abouts lists the beginnings of headings under which a company describes itself, in lower case.
+// abouts lists, in lower case, the beginnings of headings under which a company describes itself.
 var abouts = []string{"about ", "über ", "à propos d", "acerca de ", "sobre ", "informazioni su ", "over "}
 
 func isAbout(text []byte) bool {

@@ -20,8 +20,8 @@ const (
 	cardShare  = 3              // a row weighs at most this many times as much as the text above it
 )
 
-// dropCards drops the rows of cards below an article, from the last to the first, so that rows
-// already dropped do not count as text below the others.
+// dropCards drops the rows of cards below an article. It starts with the last row, so that a
+// dropped row does not count as text below the rows above it.
 func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return

@@ -22,16 +22,16 @@ import (
 // departs from the standard in three cases, because the user of a crawler cannot choose another
 // encoding for a page:
 //
-//   - A body with at least eight valid UTF-8 sequences and no invalid byte is UTF-8, whatever it
-//     declares.
+//   - A body with at least eight valid multi-byte sequences of UTF-8 and no invalid byte is UTF-8,
+//     whatever it declares.
 //   - A declaration of UTF-8 is ignored if the body has more invalid bytes than valid UTF-8
 //     sequences. A few broken characters, or a character cut off at the end, do not matter.
 //   - If nothing is declared, letter frequencies are tried before windows-1252, the standard's
 //     default. Tags are not counted, because their names are English on every page. A guess is
 //     ignored if the decoded text has many characters that do not normally occur in text.
 //
-// Weakness: if a short page in a single-byte encoding does not declare it, its few letters do not
-// distinguish Cyrillic from Greek.
+// Weakness: if a short page in a single-byte encoding does not declare it, it may have too few
+// letters to tell Cyrillic from Greek.
 
 const (
 	// prescanned is the number of bytes searched for <meta charset>. The standard says 1,024, which is
@@ -133,7 +133,7 @@ func headerCharset(contentType string) string {
 }
 
 // utf16Name reports whether the body is UTF-16, and in which byte order. It looks for a byte order
-// mark, then for a "<" beside a NUL byte at the start. Otherwise the header must declare UTF-16,
+// mark, then for a "<" next to a NUL byte at the start. Otherwise the header must declare UTF-16,
 // and the body must have NUL bytes or be invalid UTF-8.
 func utf16Name(body []byte, contentType string) (string, bool) {
 	switch {
@@ -266,8 +266,8 @@ func (e evidence) likely() bool { return e.broken*10 <= e.whole }
 
 func (e evidence) refutes() bool { return e.broken > e.whole }
 
-// guess returns the most probable encoding by letter frequencies whose decoded text passes
-// readsAsText. If there is none, guess returns windows-1252.
+// guess returns the encoding that is most probable by letter frequencies, among those in which the
+// text passes readsAsText. If there is none, guess returns windows-1252.
 func guess(body []byte, markup bool) string {
 	sample := body
 	if markup {

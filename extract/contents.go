@@ -14,8 +14,8 @@ import (
 
 const fewHeadings = 3 // minimum number of items in a table of contents
 
-// dropContents drops tables of contents, each with any one-line heading above it, and columns of
-// line numbers.
+// dropContents drops tables of contents, each with the one-line heading above it, if any, and
+// columns of line numbers.
 func (s *survey) dropContents() {
 	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); i++ {

@@ -11,9 +11,9 @@ const (
 	tagSpace   = 24 // maximum number of bytes before the links in a line, as in "Filed under: "
 	tagWords   = 5  // maximum average number of words in a tag
 
-	fewDates = 6 // maximum number of lines with dates that are dropped; if a page has more, the dates belong to the text
+	fewDates = 6 // maximum number of dated lines that are dropped; if a page has more, they belong to the text
 
-	fewLinks = 6 // maximum number of links in a list that is dropped
+	fewLinks = 6 // maximum number of links in a dropped list
 	fewLists = 3 // maximum number of link lists that are dropped on a page; if there are more, they are the text
 	listPart = 5 // the text must be at least this many times as long as the dropped lists
 )

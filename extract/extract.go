@@ -86,7 +86,7 @@ type Document struct {
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
 // Words returns the number of words in the text. In scripts without spaces, such as Chinese, each
-// character counts as one.
+// character counts as one word.
 func (d *Document) Words() int { return countWords(d.Text) }
 
 // Hrefs yields the addresses that the page links to, as written, and whether each has rel=nofollow.

@@ -143,8 +143,8 @@ func (s *survey) dropAbove(title string, first, last int32) {
 }
 
 // dropTitle drops the headline of an article, because it is in Title. On other sites, copies of the
-// article have a different headline, or none in their main text. Without the headline, the copies
-// have the same text.
+// article may have a different headline, or none in their main text. Without the headline, the
+// copies have the same text.
 func (s *survey) dropTitle(title string, first, last int32) {
 	if !s.isArticle() {
 		return

@@ -11,8 +11,8 @@ import "golang.org/x/net/html/atom"
 // cards and on forms, which come from templates. In threads all marks stay, because such a box
 // repeats another post.
 //
-// Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
-// the box's own paragraphs can clear them; see clearSections.
+// Marks that name the kind of a box, such as "related" or "newsletter", stay wherever the box is.
+// Only the box's own paragraphs can clear them; see clearSections.
 
 func (s *survey) keepFlow() {
 	if s.thread {
@@ -40,7 +40,7 @@ func (s *survey) keepFlow() {
 	}
 }
 
-// isPlaced reports whether the marks of element i only describe its position beside the text, and
+// isPlaced reports whether the marks of element i say only that it is beside the text, and whether
 // its content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]

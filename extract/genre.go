@@ -44,8 +44,8 @@ var (
 	// manuals, because a function's signature looks like a label, and an overview repeats sentences.
 	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
-	// blogSoftware lists blog systems. An element that such a system calls "comments" has readers'
-	// comments below a post or a page.
+	// blogSoftware lists blog systems. An element that such a system calls "comments" contains
+	// readers' comments on a post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
 	// These are schema.org types as written in JSON-LD or microdata.

@@ -24,7 +24,7 @@ const (
 	markReviews                    // buyers' reviews and questions below a product
 	markByline                     // line with the author and date of a text
 	markSignature                  // class "signature": a signature below a forum post, or a function's signature in a manual
-	markCall                       // a call to action: a form, a banner
+	markCall                       // a call to action, such as a form or a banner
 	markRelated                    // links to related, popular or sponsored articles
 	markSpeech                     // cancels markUser: "user-content" is the text of a post; removed before the marks are stored
 	markAside                      // beside the text: <aside>, role=complementary

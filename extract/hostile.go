@@ -41,7 +41,7 @@ import (
 
 // MaxTree is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
 // itself, a very long page, needs half of that. The limit for a short page is lower: 8 MB plus 64
-// bytes for each byte of the page, which suffices for "<p>a".
+// bytes for each byte of the page, which suffices even if "<p>a" is repeated.
 const (
 	MaxTree   = 128 << 20
 	freeTree  = 8 << 20

@@ -31,7 +31,7 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	return false
 }
 
-// Document.Links has at most one link for each linkKey.
+// A linkKey identifies a link: Document.Links has at most one for each key.
 type linkKey struct{ href, rel string }
 
 // addHref adds an address to Document.Links if it is new, and returns its index.

@@ -83,8 +83,8 @@ func (d *Document) Release() {
 // MarkdownOptions select the content of the Markdown. The zero value selects the text with its
 // links and without images.
 type MarkdownOptions struct {
-	// Images includes the images of the main text, each address once. Images with alt="" are
-	// left out, because they are decoration.
+	// Pictures includes the images of the main text, each address once. Images with alt="" are left
+	// out, because they are decoration.
 	Pictures bool
 	// Resolve returns the address to write for that of a link or an image, for example an absolute
 	// URL. If Resolve is nil, addresses are written as they are in the page.

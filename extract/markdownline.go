@@ -15,7 +15,7 @@ import (
 
 type emphasis struct{ strong, em, del bool }
 
-// A span is a piece of text in which link, code and emphasis do not change.
+// A span is a piece of text that has the same link, code and emphasis throughout.
 type span struct {
 	text   []byte
 	spaced bool
@@ -90,8 +90,7 @@ func join(spans []span, sp span) []span {
 }
 
 // settle removes or extends emphasis that Markdown cannot represent, because it begins or ends
-// beside punctuation or other emphasis without a space in between. Markdown would show its
-// asterisks as text.
+// directly next to punctuation or other emphasis. Markdown would show its asterisks as text.
 func settle(spans []span) {
 	for i := 1; i < len(spans); i++ {
 		a, b := &spans[i-1], &spans[i]
@@ -179,7 +178,7 @@ func (m *markdown) writeSpans(spans []span) string {
 	return out.String()
 }
 
-// codeSpan encloses code in one backtick more than its longest run of backticks.
+// codeSpan encloses code in backticks, one more than in the longest run inside the code.
 func codeSpan(code string) string {
 	marks := strings.Repeat("`", longestRun(code, '`')+1)
 	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") {

@@ -17,8 +17,8 @@ import (
 //   - [NeedsRoot]: the element into which a framework writes the page has fewer than drawnWords
 //     words and no link, or <body> has no content at all.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
-//   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no
-//     link or fewer than drawnWords words of main text. Javadoc's notice does not count.
+//   - [NeedsNoscript]: a <noscript> child of <body> asks for JavaScript, and the page has no link
+//     or fewer than drawnWords words of main text. Javadoc's notice does not count.
 //
 // If the server has rendered a page, the framework's element contains words. Such a page does not
 // need scripts, even if it is short. Pages with more text are not examined.
@@ -36,7 +36,7 @@ const (
 
 const (
 	fewWords   = 25 // a page with at least this many words of main text is not examined
-	drawnWords = 5  // an element with fewer words has not been filled: "Loading, please wait"
+	drawnWords = 5  // an element with fewer words, such as "Loading, please wait", has not been filled
 	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
 

@@ -134,9 +134,9 @@ func (s *survey) prune() {
 	}
 }
 
-// isMore reports whether part exceeds a share of the whole by weight. For marks from class names,
-// the bytes outside links are measured as well, because a page that is a table or a list has little
-// running text.
+// isMore reports whether the weight of part exceeds a share of the weight of whole. For marks from
+// class names, the bytes outside links are measured as well, because a page that is a table or a
+// list has little running text.
 func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }

@@ -183,7 +183,7 @@ func (s *survey) foremost(hint rootHint) int32 {
 
 // descend walks from element i into the child that holds nearly all the weight, as long as there is
 // one, and returns the last element. It does not enter one of several similar elements, such as a
-// long post of a thread. It stops if code is beside the child, because code belongs to the text.
+// long post of a thread. It stops if code is next to the child, because code belongs to the text.
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
@@ -354,7 +354,7 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether element i has a running paragraph as a child, not counting other.
+// hasParagraph reports whether any child of element i, except other, is a running paragraph.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {

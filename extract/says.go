@@ -11,8 +11,9 @@ import (
 	"skink/extract/node"
 )
 
-// These limit the content of a Document. The text of links and headings is limited in bytes. Longer
-// link text is that of a card or a paragraph, whose first words are enough to identify it.
+// These limit the content of a Document. The text of links and headings is limited in bytes. A
+// longer link usually wraps a whole card or paragraph, and its first words are enough to identify
+// it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300

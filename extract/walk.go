@@ -20,7 +20,7 @@ type survey struct {
 	elems    []elem
 	sums     []sum           // sums[i] is the total of blocks[:i]
 	h1       string          // text of the first non-empty <h1>
-	headline int32           // block of the <h1> above the root that becomes main text; -1 if none
+	headline int32           // block of an <h1> above the root that is added to the main text; -1 if none
 	h1Block  int32           // block of the first non-empty <h1>; -1 if there is none
 	links    map[linkKey]int // indexes in doc.Links
 	doc      *Document

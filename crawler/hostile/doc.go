@@ -1,3 +1,3 @@
-// Package hostile contains only tests. They crawl servers that try to harm a crawler, and use the
-// whole pipeline, from the socket to the store. The table of these servers is testdata/hostile.md.
+// Package hostile contains only tests. They run the whole pipeline, from the socket to the store,
+// against servers that try to harm a crawler. The file testdata/hostile.md lists these servers.
 package hostile

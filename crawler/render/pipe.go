@@ -71,7 +71,7 @@ func newPipe(in io.Reader, out *os.File) *pipe {
 	return p
 }
 
-// read passes each message to its handler, or to the call waiting for it, until the pipe ends.
+// read passes each message to its handler, or to the call waiting for it, until the pipe is closed.
 func (p *pipe) read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {

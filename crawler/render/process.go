@@ -145,8 +145,8 @@ func (p *process) end() {
 	})
 }
 
-// why returns errGone, with the line of the browser's standard error that explains the failure, if
-// there is one.
+// why returns errGone. If a line of the browser's standard error explains the failure, the error
+// includes that line.
 func (p *process) why() error {
 	if line := p.said.line(); line != "" {
 		return fmt.Errorf("%w: %s", errGone, line)

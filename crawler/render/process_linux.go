@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone makes a browser start in its own process group, and end with this process.
+// alone makes a browser start in its own process group, and end when this process ends.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -19,8 +19,7 @@ func alone(cmd *exec.Cmd) {
 // kill kills the whole process group of a browser.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// bound limits the memory of a browser process, and of each of its children, which inherit the
-// limit.
+// bound limits the memory of a browser process. Each of its children inherits the limit.
 func bound(pid int, memory int64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)}, nil)
 }

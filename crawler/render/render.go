@@ -89,7 +89,7 @@ type Answer struct {
 	Body   []byte // the body without its content coding
 }
 
-// A Fetch answers the requests of a page. Several goroutines call it.
+// A Fetch answers the requests of a page. It must be safe for concurrent use.
 type Fetch func(ctx context.Context, r Request) (Answer, error)
 
 // A Drawing is a page after a browser has rendered it and run its scripts.
@@ -141,8 +141,7 @@ func (b *Browser) Close() {
 // tries is the maximum number of attempts to render a page if the browser crashes.
 const tries = 3
 
-// Draw renders a page. It fails if the page cannot be rendered, or with the cause of ctx if ctx
-// ends.
+// Draw renders a page. If ctx ends first, the error is the cause of ctx.
 func (b *Browser) Draw(ctx context.Context, page Page, fetch Fetch) (*Drawing, error) {
 	select {
 	case b.tabs <- struct{}{}:

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxRequests = 100      // maximum number of requests from one page that get a response
-	maxBytes    = 64 << 20 // after this many bytes have been sent to one page, its requests are refused
+	maxBytes    = 64 << 20 // after one page has received this many bytes, its further requests are refused
 	fetchAtOnce = 8        // maximum number of requests from one page that the caller handles at the same time
 )
 

@@ -140,11 +140,11 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 const (
 	tick     = 20 * time.Millisecond
 	quietFor = 250 // milliseconds, measured by a timer in the page
-	restless = 4   // after this many such periods, a page counts as quiet if it changes but requests nothing
+	restless = 4   // after this many such periods, a page that changes but requests nothing counts as quiet
 )
 
-// quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns
-// the number of changes to the page in that time.
+// quietScript waits for quietFor milliseconds, and then until the page is idle. It returns the
+// number of changes to the page in that time.
 var quietScript = `new Promise(done => {
 	let n = 0;
 	const seen = new MutationObserver(all => { n += all.length });

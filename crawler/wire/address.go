@@ -20,8 +20,8 @@ import (
 //
 // Any page can link or redirect to http://127.0.0.1:6379/ or to a router on the local network, and
 // any name can be made to resolve to such an address. So checking the URL is not enough. The dialer
-// checks the address when it makes a connection, after the name has been resolved and with no step
-// in between. It does so for every connection, whatever its purpose.
+// checks the address after the name has been resolved, immediately before it connects. It does so
+// for every connection, whatever its purpose.
 //
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
 // also blocks ranges that are reachable in principle but have no websites (6to4 relays, all of
@@ -32,37 +32,37 @@ import (
 var special = parsePrefixes(
 	"0.0.0.0/8",       // this network, RFC 1122 3.2.1.3
 	"10.0.0.0/8",      // private, RFC 1918
-	"100.64.0.0/10",   // shared by carriers, RFC 6598
+	"100.64.0.0/10",   // carrier-grade NAT, RFC 6598
 	"127.0.0.0/8",     // loopback, RFC 1122 3.2.1.3
-	"169.254.0.0/16",  // link-local, and the metadata of most clouds, RFC 3927
+	"169.254.0.0/16",  // link-local, including the metadata service of most clouds, RFC 3927
 	"172.16.0.0/12",   // private, RFC 1918
 	"192.0.0.0/24",    // IETF protocols, RFC 6890
 	"192.0.2.0/24",    // documentation, RFC 5737
-	"192.88.99.0/24",  // 6to4 relays, withdrawn, RFC 7526
+	"192.88.99.0/24",  // 6to4 relays, deprecated, RFC 7526
 	"192.168.0.0/16",  // private, RFC 1918
 	"198.18.0.0/15",   // benchmarks, RFC 2544
 	"198.51.100.0/24", // documentation, RFC 5737
 	"203.0.113.0/24",  // documentation, RFC 5737
 	"224.0.0.0/4",     // multicast, RFC 5771
-	"240.0.0.0/4",     // reserved, RFC 1112, with broadcast, RFC 919
+	"240.0.0.0/4",     // reserved, RFC 1112; includes broadcast, RFC 919
 
 	"::/96",           // unspecified, loopback, IPv4-compatible, RFC 4291 2.5
 	"::ffff:0:0:0/96", // IPv4-translated, inside one network, RFC 2765 2.1
-	"64:ff9b:1::/48",  // local translation, RFC 8215
+	"64:ff9b:1::/48",  // local IPv4/IPv6 translation, RFC 8215
 	"100::/64",        // discard, RFC 6666
-	"100:0:0:1::/64",  // dummy, RFC 9780
-	"2001::/23",       // IETF protocols, RFC 2928, with Teredo, RFC 4380
+	"100:0:0:1::/64",  // dummy prefix, RFC 9780
+	"2001::/23",       // IETF protocols, RFC 2928; includes Teredo, RFC 4380
 	"2001:db8::/32",   // documentation, RFC 3849
 	"3fff::/20",       // documentation, RFC 9637
 	"5f00::/16",       // segment routing, RFC 9602
 	"fc00::/7",        // unique local, RFC 4193
 	"fe80::/10",       // link-local, RFC 4291 2.5.6
-	"fec0::/10",       // site-local, withdrawn, RFC 3879
+	"fec0::/10",       // site-local, deprecated, RFC 3879
 	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
 // embedding lists the IPv6 blocks whose addresses lead to an embedded IPv4 address, each with the
-// index of that address's first byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the
+// index of the first embedded byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the
 // system treats them as IPv4.
 var embedding = []struct {
 	block netip.Prefix
@@ -221,11 +221,10 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers replaces the error for an address that is not permitted, if another address of the
-// host is permitted.
+// errNoneAnswers replaces a PrivateError if at least one address of the host is permitted.
 var errNoneAnswers = errors.New("none of the host's addresses responds")
 
-// allows reports whether a host is listed in Options.AllowHosts, so its address is not checked.
+// allows reports whether a host is in Options.AllowHosts. Addresses of such hosts are not checked.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]

@@ -38,8 +38,8 @@ const (
 )
 
 // encodedBound returns the largest allowed size of an encoded body, in bytes, if the decoded body
-// may have size bytes. It is a little more than size, because deflate adds 5 bytes to each 64 KB
-// that it cannot compress, and servers that flush each line add more.
+// may have up to size bytes. It is a little more than size, because deflate adds 5 bytes to each 64
+// KB that it cannot compress, and servers that flush each line add more.
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
 // ErrTooLarge means that a body is larger than its limit, in its decoded or its encoded form.
@@ -222,8 +222,8 @@ func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 	return m, func() { gzipReaders.Put(m.z) }
 }
 
-// members reads the members of a gzip file one after the other, and stops at bytes that are not a
-// member.
+// members reads the members of a gzip file one after the other, and stops at the first bytes that
+// do not begin a member.
 type members struct {
 	in   *bufio.Reader
 	z    *gzip.Reader

@@ -18,9 +18,9 @@ import (
 //
 // Package net/http turns the list of fields into a map, changes the case of names, and removes
 // fields that it acts upon. An archive needs the bytes that were sent. So net/http uses a [tap] as
-// its connection, above TLS, which records the heads. HTTP/2 has no such heads on the wire, only
-// fields with lower-case names. These are written as an HTTP/1.1 head, sorted by name, as in other
-// archives.
+// its connection. The tap is above TLS, and records the heads. HTTP/2 has no such heads on the
+// wire, only fields with lower-case names. These are written as an HTTP/1.1 head, sorted by name,
+// as in other archives.
 //
 // The body is kept with its content coding. net/http has already removed the transfer coding.
 

@@ -20,7 +20,7 @@ import (
 // the body that has waited longest may exceed the limit of the room, up to its own limit. When it
 // has been read, or has reached its time limit, the next body may do so. This prevents a deadlock.
 //
-// Slow or unknown hosts have their own room, so their stalled bodies do not block quick hosts.
+// Slow and unknown hosts share a separate room, so their stalled bodies do not block quick hosts.
 //
 // Known weaknesses: Only the final size of a body is counted. While a body is read, its buffer can
 // take up to twice that size in addition. The memory for parsing a page is not counted here; the

@@ -55,7 +55,7 @@ type Exchange struct {
 
 // Options configures a transport.
 type Options struct {
-	Timeout    time.Duration  // maximum time for each of three steps: the lookup of a name, connecting, and the TLS handshake; at most 10 s
+	Timeout    time.Duration  // maximum time for each of three steps: DNS lookup, connecting, and TLS handshake; at most 10 s
 	Idle       int            // maximum number of idle connections kept open to each host; at least one
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
@@ -68,7 +68,7 @@ type Options struct {
 	Roots    *x509.CertPool // nil means the certificate authorities that the system trusts
 }
 
-// Folders represents a server on this machine that serves some hosts.
+// Folders represents the server on this machine for hosts that are folders on disk.
 type Folders interface {
 	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
 	Address() string            // the address that the server listens on
@@ -102,7 +102,7 @@ func New(opt Options) *Transport {
 			MaxIdleConnsPerHost:    max(opt.Idle, 1),
 			IdleConnTimeout:        idleTimeout,
 			HTTP2: &http.HTTP2Config{
-				SendPingTimeout:           idleTimeout / 2, // detects a dead connection before every page of its host fails
+				SendPingTimeout:           idleTimeout / 2, // detects a dead connection before it makes all pages of its host fail
 				MaxReceiveBufferPerStream: streamBuffer,
 			},
 		},

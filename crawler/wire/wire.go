@@ -125,7 +125,7 @@ func (w *wire) deliver(n int) {
 }
 
 // end records that an exchange has ended, and removes the rest of its allowance. The allowance of
-// one exchange always remains, for bytes that are still on their way.
+// one exchange always remains, for bytes still in transit.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,7 +195,7 @@ func (a *attempt) end() {
 	}
 }
 
-// why returns the root cause of an error. net/http may only report a consequence, such as a
+// why returns the root cause of an error. net/http may report only a consequence, such as a
 // canceled context, if the request was about to be repeated or the connection received too much.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()

@@ -20,8 +20,8 @@
 //  9. The page with the smallest URL, so that no two pages are equal.
 //
 // All criteria but the second are properties of a single page, and define a total order. The second
-// criterion depends only on the canonical URL of the page that would be the leader: other copies
-// cannot make a third page the leader. It is ignored if the named page names yet another page,
+// criterion depends only on the canonical URL of the page that would be the leader; those of other
+// copies are ignored. The criterion does not apply if the named page names yet another page,
 // because such chains may be circular. So the leader depends only on the set of pages and, except
 // for the fifth criterion, not on their order of arrival.
 package precedence

@@ -10,8 +10,8 @@
 //	skink crawl --scope any --allow-private 127.0.0.0/8 --delay 0 URL
 //
 // --truth FILE writes the expected result of each address, one address per line. The same seed,
-// sizes and port make the same web on any machine. The server runs until it is interrupted or its
-// standard input ends.
+// sizes and port produce the same web on any machine. The server runs until it is interrupted or
+// its standard input ends.
 //
 // With --shop N it serves a shop of N products instead (see shop.go), and prints the number of
 // different texts. The server reports at its own address how many of the texts have been fetched so

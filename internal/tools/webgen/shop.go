@@ -15,16 +15,16 @@ import (
 // has all texts; each further page is a copy.
 //
 //   - shop.localhost: products, each in a category. The list of a category has a URL for every
-//     combination of two facets and a sort order. All of these URLs have the same text, except for
-//     a few combinations with a text of their own. Each product also has URLs with a session id in
-//     the query or in the path: lists add ids, and products repeat them in their links. Each
-//     product has a print view, and a few of these have more text than the product. A calendar
-//     covers a century and has a few events.
+//     combination of two facets and a sort order. Every one of these URLs returns the same text,
+//     except for a few combinations with a text of their own. Each product also has URLs with a
+//     session id in the query or in the path: lists add these ids to links, and products pass them
+//     on. Each product has a print view, and a few of these have more text than the product. A
+//     calendar covers a century and has a few events.
 //   - mirror.localhost: the same products, under the same paths.
 //   - soft.localhost: fifty pages, and hundreds of links to missing pages, all of which get status
 //     200 and the same text.
-//   - plain.localhost: only pages with different texts. It shows what learning costs on a site
-//     without duplicates.
+//   - plain.localhost: only pages with different texts. It shows the cost of learning URL patterns
+//     on a site without duplicates.
 //
 // The shop's robots.txt names a sitemap index, whose sitemaps list all products and some pages that
 // nothing links to.
@@ -106,7 +106,7 @@ func (s *shop) shopPage(host, path, query string) shopPage {
 	return shopPage{}
 }
 
-// number returns -1 if s is not a number.
+// number parses a decimal number, and returns -1 if s is not one.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -127,8 +127,8 @@ func (s *shop) session(n int) string {
 	return fmt.Sprintf("%016x", rng.Uint64()|1<<63)
 }
 
-// category returns the product list of category c. A query changes only its links, except for a few
-// queries with their own text.
+// category returns the product list of category c. A query changes only the list's links, except
+// for a few queries with their own text.
 func (s *shop) category(host string, c int, query string) shopPage {
 	if c < 0 || c >= shopCategories {
 		return shopPage{}
@@ -224,7 +224,7 @@ func (s *shop) hasEvent(year, month int) bool {
 	return year >= 2025 && year <= 2026 && s.luck(fmt.Sprint("event ", year, month), 2) == 0
 }
 
-// softPage returns a page of soft.localhost. For an unknown path, its text is "sorry".
+// softPage returns a page of soft.localhost. For an unknown path, its group is "sorry".
 func (s *shop) softPage(path string) shopPage {
 	p := shopPage{group: "sorry"}
 	switch n, isPage := strings.CutPrefix(path, "/page/"); {

@@ -127,8 +127,8 @@ func programs() string {
 	return filepath.Dir(slices.Max(all))
 }
 
-// command returns a command that runs one of the server's programs. PostgreSQL refuses to run as
-// root, so the command may run as another user.
+// command returns a command that runs one of the server's programs. If the tests run as root, the
+// program runs as another user, because PostgreSQL refuses root.
 func (s *Server) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.programs, program), args...)
 	cmd.Dir = filepath.Dir(s.Dir)
@@ -284,15 +284,15 @@ func (s *Server) Text(ctx context.Context, sql string) (text string, err error) 
 	return text, errors.Join(err, conn.Close(ctx))
 }
 
-// Own makes the server's user the owner of a folder.
+// Own changes the owner of a folder to the account that the server runs as.
 func (s *Server) Own(dir string) error { return give(dir) }
 
 // Pid returns the id of the server's main process. The server has a child process for each
 // connection.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
-// StartStandby starts a second server that follows s. A synchronous standby has every commit before
-// the client gets the response.
+// StartStandby starts a second server that follows s. A synchronous standby receives every commit
+// before the client gets the response.
 func (s *Server) StartStandby(tb testing.TB, synchronous bool) *Server {
 	tb.Helper()
 	standby, err := prepare(tb, s.settings)

@@ -47,7 +47,7 @@ func (s *Server) processes() map[int][]string {
 
 // killAll kills all of the server's processes at once, like a power cut. If only the main process
 // died, a child waiting for a standby would stop waiting, and other processes could read its commit
-// before they exit.
+// before exiting.
 func (s *Server) killAll() {
 	s.cmd.Process.Signal(syscall.SIGSTOP) // a stopped process cannot start another child
 	children := s.processes()

@@ -31,7 +31,7 @@ var credential = sync.OnceValues(func() (*syscall.Credential, error) {
 	return nil, errors.New("there is no user postgres or nobody")
 })
 
-// give makes the user that credential returns, if any, the owner of a folder.
+// give changes the owner of a folder to the account that the servers run as.
 func give(dir string) error {
 	c, err := credential()
 	if err != nil || c == nil {
