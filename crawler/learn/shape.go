@@ -68,7 +68,7 @@ func Shape(url string) string {
 	return addressOf(url).pattern()
 }
 
-// patterns yields the patterns of a URL, the finest first. Each slice is valid until the next one
+// patterns yields the patterns of a URL, finest first. Each slice is valid only until the next one
 // is yielded.
 func (h *Host) patterns(a *address) iter.Seq[[]byte] {
 	return func(yieldBytes func(pattern []byte) bool) {

@@ -66,7 +66,7 @@ type Row struct {
 // moved words of the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// minRun is the minimum length in words of a run that is looked up in the whole other text.
+// minRun is the minimum length, in words, of a run that is searched for in the entire other text.
 const minRun = 5
 
 // These constants limit the work: maxRuns is the maximum number of runs considered for the chain,

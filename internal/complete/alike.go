@@ -147,8 +147,8 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	return above, a.sample(down, n)
 }
 
-// sampled is the maximum number of pairs above the similarity, and of pairs below it, that Near
-// examines, to bound the cost of a call.
+// sampled bounds the cost of Near: it examines at most this many pairs above the similarity, and at
+// most this many below it.
 const sampled = 10_000
 
 func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {

@@ -18,8 +18,8 @@ import (
 //
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
 // status 200. Such responses do not mean that its pages have changed. So a visit to a known page
-// counts as failed, as if the server had not answered, if an error page seems to have replaced the
-// page. In this file, such a page is said to have turned. A page has turned if one of these is
+// counts as failed, as if the server had not answered, when an error page seems to have replaced
+// the page. In this file, such a page is said to have turned. A page has turned if one of these is
 // true:
 //
 //   - It has the text that its host shows for URLs that do not exist (soft 404), and had another

@@ -27,7 +27,7 @@ import (
 type visit struct {
 	*reading
 	kind   visitKind
-	draft  store.Record   // record to store; has a verdict only if that of the stored record is kept
+	draft  store.Record   // record to store; has a verdict only if it keeps that of the stored record
 	before *store.Record  // stored record; nil at the first visit
 	state  frontier.State // final state of the URL in the frontier; Unknown if it is not in the frontier
 	soft   softMatch
