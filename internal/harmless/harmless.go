@@ -1,7 +1,7 @@
 // Package harmless makes untrusted text safe to show to people and to pass to programs. Titles,
 // page text, file names, certificate names, headers, and errors that quote a server are untrusted.
 // A terminal obeys control characters, bidirectional marks make a line read differently from its
-// bytes, and a line break forges a line.
+// bytes, and a line break can forge a line of output.
 //
 // There is a guard for each output format: [Text] before a terminal or a text file, [JSON], [CSV]
 // and [HTML] behind an encoder or a template. With a guard, the code that prints need not handle

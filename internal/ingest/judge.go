@@ -129,8 +129,8 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 
 const maxAtOnce = 64
 
-// leads reports whether r is the record of a duplicate of the visited page, in its current version
-// or an earlier one.
+// leads reports whether r is the record of a duplicate of the visited page or of an earlier version
+// of it.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
 // decide returns the verdict that follows from the result of a lookup. It repeats the lookup if
