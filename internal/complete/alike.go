@@ -135,8 +135,8 @@ type LikePair struct {
 
 // Near returns at most n pairs whose resemblance is at or just above the given similarity, and at
 // most n whose resemblance is just below it. The pairs closest to the similarity come first. Near
-// chooses among the pairs that FindAlike found: in each, one page leads a cluster with the other at
-// some similarity. No page is in two pairs of one list.
+// chooses among the pairs that FindAlike found: in each, one page leads a cluster that contains the
+// other at some similarity. No page is in two pairs of one list.
 func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
@@ -168,8 +168,8 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page with the pages that resemble it, but not enough to be near-duplicates of
-// it.
+// A LikeGroup is a page together with the pages that resemble it too little to be its
+// near-duplicates.
 type LikeGroup struct {
 	Leader  dedup.Hash
 	Members []LikeMember

@@ -48,7 +48,7 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain replaces control characters with spaces, for text that an HTML page lays out. [HTML]
+// Plain replaces control characters with spaces. It is for text on an HTML page, where [HTML]
 // handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {

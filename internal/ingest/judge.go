@@ -72,7 +72,7 @@ func (v *visit) thin() *judgement {
 
 type judging struct {
 	held *right                              // locks of clusters that the page holds; nil means that the page may change any leader
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a lookup in the store misses; may be nil
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a lookup in the store would miss; may be nil
 }
 
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
