@@ -182,7 +182,7 @@ func (j *judgement) again() *judgement {
 	return &next
 }
 
-// after returns the current time, but at least a nanosecond after t.
+// after returns the current time, or a nanosecond after t if that is later.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now

@@ -70,8 +70,8 @@ const (
 	// error pages before requests to the host stop. On a small site, a few pages may be edited
 	// together.
 	minTurned = 5
-	// maxHeld bounds the number of pages of a host waiting for a second fetch. A host that rewrites
-	// more pages, each with a different text, is not having an outage.
+	// maxHeld bounds the number of a host's pages that wait for a second fetch. A host that
+	// rewrites more pages, each with a different text, is not having an outage.
 	maxHeld = 1 << 14
 )
 

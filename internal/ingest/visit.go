@@ -213,7 +213,7 @@ func (v *visit) touch(kind store.VisitKind) {
 
 // failAgain handles a failed visit to a URL that had failed before. The record gets the latest
 // problem, unless the URL was once a page. In that case the record keeps its problem, with one
-// exception: if the URL now has the same text as other pages of its host, the record gets this
+// exception: if the URL now has the same text as other pages of its host, the record gets the new
 // problem and the hash of the text. Then the next visit can check whether the URL still has this
 // text; see hour.go.
 func (v *visit) failAgain() {

@@ -65,7 +65,7 @@ func to(form string, first, end int) (links []link) {
 	return links
 }
 
-// names returns form, formatted with each number from first to end-1.
+// names returns the results of formatting form with each number from first to end-1.
 func names(form string, first, end int) (texts []string) {
 	for n := first; n < end; n++ {
 		texts = append(texts, fmt.Sprintf(form, n))
