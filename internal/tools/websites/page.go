@@ -56,7 +56,8 @@ func list(links []link) string {
 	return b.String()
 }
 
-// to returns links whose URLs are form, formatted with each number from first to end-1.
+// to returns a link for each number from first to end-1. The URL of a link is form, formatted with
+// its number.
 func to(form string, first, end int) (links []link) {
 	for n := first; n < end; n++ {
 		href := fmt.Sprintf(form, n)
