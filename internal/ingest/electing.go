@@ -143,7 +143,7 @@ func (r *right) covers(clusters ...dedup.Hash) bool {
 }
 
 // take acquires the locks of more clusters. It first releases the locks that are held, and then
-// acquires all of them together. While it waits, other pages may change any leader.
+// acquires the old and the new ones together. While it waits, other pages may change any leader.
 func (r *right) take(clusters ...dedup.Hash) {
 	if r.covers(clusters...) {
 		return

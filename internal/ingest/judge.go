@@ -336,7 +336,7 @@ func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leade
 	var l *leader
 	runsOf := func(c dedup.Candidate) (dedup.Set, error) {
 		leaders, err := d.leaders.get(ctx, met[c.Num-1:c.Num])
-		if err != nil || leaders[0] == nil { // a leader may be missing, see withSets
+		if err != nil || leaders[0] == nil { // a leader may be missing; see withSets
 			return nil, err
 		}
 		l = leaders[0]

@@ -72,7 +72,7 @@ func (c *leaderCache) led(j *judgement) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders in met, in the same order. It reads all leaders that are not cached, with
+// get returns the leaders in met, in the same order. It reads all leaders that are not cached in
 // one call to the store. An element is nil if the leader no longer has a record or a text, or now
 // has a different text.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
