@@ -175,9 +175,8 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// minShared is the minimum share of the shorter side of a gap that must be in both texts.
-// Otherwise no words of the gap are marked as equal, because any two sentences share words such as
-// "the".
+// If the texts share less than minShared of the shorter side of a gap, no words of the gap are
+// marked as equal, because any two sentences share words such as "the".
 const minShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the

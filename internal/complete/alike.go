@@ -181,11 +181,11 @@ type LikeMember struct {
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// Below groups the pages that are leaders at the given similarity by their resemblance to each
-// other. A group is a cluster at the lowest similarity that splits into several clusters at the
-// given one. The largest group comes first. In each group, the member with the highest resemblance
-// to the leader comes first. If several pages have the same text, Below returns only the first of
-// them in order of precedence. A page that resembles no other leader is in no group.
+// Below groups the leaders at the given similarity by their resemblance to each other. A group is a
+// cluster at the lowest similarity that splits into several clusters at the given one. The largest
+// group comes first. In each group, the member with the highest resemblance to the leader comes
+// first. If several pages have the same text, Below returns only the first of them in order of
+// precedence. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

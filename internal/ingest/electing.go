@@ -63,8 +63,7 @@ func (e *electing) unlock(clusters []dedup.Hash) {
 	e.grant()
 }
 
-// grant gives free locks to the candidates that are first in the order of compare. The caller holds
-// mu.
+// grant gives free locks to the waiting candidates, in the order of compare. The caller holds mu.
 func (e *electing) grant() {
 	if len(e.waiting) == 0 || e.all {
 		return

@@ -66,9 +66,8 @@ const (
 	// lastVisits is how many of the most recent visits to a host count. Older visits are ignored,
 	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
-	// minTurned is the minimum number of pages in these visits that must have been replaced by
-	// error pages before requests to the host stop. On a small site, a few pages may be edited
-	// together.
+	// Requests to the host stop only if error pages have replaced at least minTurned of the pages
+	// in these visits. On a small site, a few pages may be edited together.
 	minTurned = 5
 	// maxHeld bounds the number of a host's pages that wait for a second fetch. A host that
 	// rewrites more pages, each with a different text, is not having an outage.

@@ -142,7 +142,7 @@ func (l *lessons) learn(ctx context.Context, j *judgement) error {
 }
 
 // follows records in the book that a stored page now has another leader. Otherwise, copies that
-// arrive while a leader is being replaced would count for different leaders.
+// arrive while a leader is being replaced would be counted as copies of different leaders.
 func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	if l.book == nil || r.Kind != store.Page || !r.Follows() {
 		return nil

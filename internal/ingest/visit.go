@@ -168,7 +168,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case got.seen.Hash != b.Hash || got.seen.NoIndex != b.NoIndex:
 		return v, v.alter(was, opt)
 	case b.NoText:
-		return v, v.succeed(store.Same, was, opt) // without its text, the page must be judged again
+		return v, v.succeed(store.Same, was, opt) // the text was not kept, so the page must be judged again
 	default:
 		return v, v.carry(was)
 	}
