@@ -16,10 +16,10 @@
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
 // samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives new
-// text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on
-// without end need less evidence (trap.go). The idea of mining likely rules and validating them by
-// fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their
-// rules rewrite URLs; this package only postpones them.
+// text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on without
+// end need less evidence (trap.go). The idea of mining likely rules and validating them by fetching
+// URLs is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules
+// rewrite URLs; this package only postpones them.
 //
 // Call [Host.Look] before a URL is fetched, and [Host.Judged] afterwards:
 //

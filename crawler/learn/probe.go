@@ -183,7 +183,7 @@ func nonsense(example, origin, param string) string {
 	isOf := func(set string) bool { return stem != "" && strings.Trim(stem, set) == "" }
 	switch {
 	case isOf(digits):
-		name = make([]byte, max(9, min(len(stem), 18))) // numbers of nine digits fit into 32 bits
+		name = make([]byte, max(9, min(len(stem), 18))) // a nine-digit number fits in 32 bits
 		for i := range name {
 			name[i] = digits[sum[i]%10]
 		}

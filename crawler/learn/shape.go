@@ -45,7 +45,7 @@ func addressOf(url string) *address {
 	return &address{url: url, path: path, query: query(text), asks: asks}
 }
 
-// general returns the shape of the path, and a question mark with the names of the parameters. The
+// general returns the shape of the path, and the names of the parameters after a question mark. The
 // names are empty if the URL has no question mark.
 func (a *address) general() (shape, names string) {
 	if a.shape == "" {
@@ -68,7 +68,7 @@ func Shape(url string) string {
 	return addressOf(url).pattern()
 }
 
-// patterns yields the patterns of a URL, the finest first. Each slice is valid until the next one
+// patterns yields the patterns of a URL, finest first. Each slice is valid only until the next one
 // is yielded.
 func (h *Host) patterns(a *address) iter.Seq[[]byte] {
 	return func(yieldBytes func(pattern []byte) bool) {

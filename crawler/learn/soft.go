@@ -228,7 +228,8 @@ func addURL(urls []string, url string) []string {
 	return urls
 }
 
-// titled returns the pages whose title hashes satisfy wanted. One page of each title comes first.
+// titled returns the pages whose title hashes satisfy wanted. The first pages of all titles come
+// before any second page.
 func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	for i := range maxURLs {
 		for _, t := range s.Titles {

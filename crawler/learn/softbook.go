@@ -27,9 +27,9 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	return "", nil
 }
 
-// Probed records the response to a probe, with Status 0 if there was none. If the response is a
-// page with text, Probed returns the data about it, and the judged pages that may have the same
-// text.
+// Probed records the response to a probe. Status 0 means that there was no response. If the
+// response is a page with text, Probed returns the data about it, and the judged pages that may
+// have the same text.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil

@@ -18,8 +18,8 @@ const (
 	minChunk    = 16
 	chunkATexts = 4
 	maxDoubled  = 10 // maximum number of times that the chunk size is doubled
-	lastShare   = 5  // one last sample for this many of the host's pages with new text
-	viewShare   = 2  // one view or trap for this many of the host's pages with new text
+	lastShare   = 5  // one last sample for every lastShare of the host's pages with new text
+	viewShare   = 2  // one view or trap for every viewShare of the host's pages with new text
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.

@@ -12,8 +12,9 @@ import (
 // links that add the same folders again and again. The form alone never postpones a URL. But such
 // URLs lose their budget earlier: trapRow copies in a row are enough, and near duplicates count as
 // copies. If the date is far in the past or future, pages too short to be compared count as copies
-// too. If at least trapFree traps and views (views.go) of a host were fetched, and no fewer than
-// its other new pages, all its traps are postponed except for samples, even if their pages are new.
+// too. If at least trapFree traps and views (views.go) of a host were fetched, and at least as many
+// as its other new pages, all its traps are postponed except for samples, even if their pages are
+// new.
 const (
 	trapRow    = 4
 	trapFree   = 100

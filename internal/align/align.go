@@ -18,7 +18,7 @@
 // least a quarter of the words of the shorter one.
 //
 // Known weaknesses: a block whose words were shuffled counts as removed and added. If thousands of
-// short runs repeat, a better chain may exist than the one found among the longest.
+// short runs repeat, the chain is chosen from the longest only, and a better one may exist.
 package align
 
 import (
@@ -66,12 +66,12 @@ type Row struct {
 // moved words of the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// minRun is the minimum length in words of a run that is looked up in the whole other text.
+// minRun is the minimum length, in words, of a run that is searched for in the entire other text.
 const minRun = 5
 
 // These constants limit the work: maxRuns is the maximum number of runs considered for the chain,
 // maxGap is the maximum number of pairs of words compared between two runs of the chain, and
-// maxPairs is the maximum in total.
+// maxPairs is the maximum number of such pairs in total.
 const (
 	maxRuns  = 2000
 	maxGap   = 1 << 20
@@ -141,8 +141,8 @@ func match(a, b Side) *matching {
 	return m
 }
 
-// chain selects runs that are in the same order in both texts and do not overlap, with the most
-// words in total.
+// chain selects runs that are in the same order in both texts and do not overlap. Their total
+// number of words is as large as possible.
 func chain(runs []dedup.Passage) []dedup.Passage {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(p, q dedup.Passage) int { return p.A - q.A })
@@ -175,9 +175,8 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// minShared is the minimum share of the shorter side of a gap that must be in both texts.
-// Otherwise no words of the gap are marked as equal, because any two sentences share words such as
-// "the".
+// If the texts share less than minShared of the shorter side of a gap, no words of the gap are
+// marked as equal, because any two sentences share words such as "the".
 const minShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the

@@ -135,8 +135,8 @@ type LikePair struct {
 
 // Near returns at most n pairs whose resemblance is at or just above the given similarity, and at
 // most n whose resemblance is just below it. The pairs closest to the similarity come first. Near
-// chooses among the pairs that FindAlike found: in each, one page leads a cluster with the other at
-// some similarity. No page is in two pairs of one list.
+// chooses among the pairs that FindAlike found: in each, one page leads a cluster that contains the
+// other at some similarity. No page is in two pairs of one list.
 func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
@@ -147,8 +147,8 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	return above, a.sample(down, n)
 }
 
-// sampled is the maximum number of pairs above the similarity, and of pairs below it, that Near
-// examines, to bound the cost of a call.
+// sampled bounds the cost of Near: it examines at most this many pairs above the similarity, and at
+// most this many below it.
 const sampled = 10_000
 
 func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
@@ -168,8 +168,8 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page with the pages that resemble it, but not enough to be near-duplicates of
-// it.
+// A LikeGroup is a page together with the pages that resemble it too little to be its
+// near-duplicates.
 type LikeGroup struct {
 	Leader  dedup.Hash
 	Members []LikeMember
@@ -181,11 +181,11 @@ type LikeMember struct {
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// Below groups the pages that are leaders at the given similarity by their resemblance to each
-// other. A group is a cluster at the lowest similarity that splits into several clusters at the
-// given one. The largest group comes first. In each group, the member with the highest resemblance
-// to the leader comes first. If several pages have the same text, Below returns only the first of
-// them in order of precedence. A page that resembles no other leader is in no group.
+// Below groups the leaders at the given similarity by their resemblance to each other. A group is a
+// cluster at the lowest similarity that splits into several clusters at the given one. The largest
+// group comes first. In each group, the member with the highest resemblance to the leader comes
+// first. If several pages have the same text, Below returns only the first of them in order of
+// precedence. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

@@ -109,7 +109,7 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 // bytes, so the limit is 16 MiB.
 const maxHeld = 2 << 20
 
-// blocksOf returns the text of each of a page's blocks, by its hash.
+// blocksOf maps the hash of each block of a page to the block's text.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -202,9 +202,9 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 }
 
 // joinMixed builds the join for pairs in which one text was shortened and the other has too few
-// words left without its repeated blocks. Such a pair is compared in full, so this join indexes the
-// whole texts of both kinds. There are few texts of the second kind, and only their shingles are
-// counted and indexed.
+// words left without its repeated blocks. Such a pair is compared in full, so this join contains
+// the whole texts of both kinds. It counts and indexes only shingles of the second kind of text, of
+// which there are few.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	both, bare := c.short(), c.short() // which texts to skip

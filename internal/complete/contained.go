@@ -107,8 +107,8 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string
 	})
 }
 
-// contained calls take for each text after the leader that the leader contains, except texts that
-// are already in a cluster.
+// contained calls take for each later text that the leader contains, except texts that are already
+// in a cluster.
 func (x *excerpts) contained(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
 	source, err := x.set(ctx, x.w.texts[leader].all())
 	if err != nil {

@@ -33,12 +33,12 @@ import (
 // template.
 
 const (
-	ownWords    = dedup.DefaultShingle  // minimum number of words that one page has and the other lacks, for the two to count as different
+	ownWords    = dedup.DefaultShingle  // a page counts as different from another that lacks at least this many of its words
 	maxOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
 )
 
-// A kind is the key of a set of pages that may be copies of each other: pages of the same host with
-// the same title, in the same cluster.
+// A kind is the key of a set of pages that may be copies of each other: pages of one cluster that
+// have the same host and title.
 type kind struct {
 	titled
 	leader int

@@ -17,10 +17,10 @@ import (
 // # Cached comparisons
 //
 // The result of a comparison is cached beside the store; see [store.Keeper]. It is valid until a
-// page of the store changes. It contains the clusters at each of [EachTwentieth], and at the
-// similarity of the crawl. So one comparison serves the report with --complete, the list of almost
-// duplicates, and the similarities that the viewer offers. It takes a third longer than a
-// comparison at the crawl's similarity alone.
+// page of the store changes. It contains the clusters at each similarity from [EachTwentieth], and
+// at that of the crawl. So one comparison serves the report with --complete, the list of pages that
+// are almost duplicates, and the similarities that the viewer offers. It takes a third longer than
+// a comparison at the crawl's similarity alone.
 //
 // A state identifies the input of a comparison. It is a hash of the rule and of everything that a
 // comparison reads from each page except its text. Instead of the text, it includes the position of

@@ -16,7 +16,7 @@ import (
 const cacheBytes = 32 << 20
 
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds
-// candidates, and each candidate pair is compared exactly. Only one goroutine may use a matcher.
+// candidate pairs, and each pair is compared exactly. Only one goroutine may use a matcher.
 type matcher struct {
 	w     *Whole
 	join  *dedup.Join // join of the texts without repeated blocks

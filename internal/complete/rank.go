@@ -29,7 +29,7 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	return ranked{
 		Standing: precedence.Of(r, order), place: place, id: r.ID, words: r.Words,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
-		lang: unique.Make(r.Lang).Value(), // there are few different strings, so the pages share them
+		lang: unique.Make(r.Lang).Value(), // there are few languages, so the pages share the strings
 	}
 }
 

@@ -81,8 +81,8 @@ type Options struct {
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
-	// Sparing limits the comparison to one goroutine, so it slows down a crawl in the same process
-	// less.
+	// Sparing limits the comparison to one goroutine, to leave CPU time for a crawl in the same
+	// process.
 	Sparing bool
 	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
 	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,

@@ -15,11 +15,11 @@ import (
 
 // # Cached values beside a store
 //
-// A value that can be recomputed from a store's pages (see [store.Keeper]) is kept in a file in the
-// store's folder, NAME.kept. Any process that reads the store may write it, without a lock. The
-// process writes it as NAME.RANDOM.kept.new, and then renames it. If two processes write a value at
-// the same time, the second process removes the unfinished file of the first. It cannot distinguish
-// that file from one that a killed process left behind.
+// A value that can be recomputed from a store's pages (see [store.Keeper]) is kept in the file
+// NAME.kept in the store's folder. Any process that reads the store may write it, without a lock.
+// The process writes it as NAME.RANDOM.kept.new, and then renames it. If two processes write a
+// value at the same time, the second process removes the unfinished file of the first. It cannot
+// distinguish that file from one that a killed process left behind.
 
 // KeptExt is the extension of files with cached values, which are not part of the store.
 const KeptExt = ".kept"

@@ -48,7 +48,7 @@ func said(err error) string {
 // Refused reports whether an error is a refusal by the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// Full reports whether err contains, in its chain or its text, an error for a full disk or an
+// Full reports whether the chain or the text of err contains an error for a full disk or an
 // exhausted quota.
 func Full(err error) bool {
 	errno := refusal(err)

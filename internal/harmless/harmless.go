@@ -1,7 +1,7 @@
 // Package harmless makes untrusted text safe to show to people and to pass to programs. Titles,
 // page text, file names, certificate names, headers, and errors that quote a server are untrusted.
 // A terminal obeys control characters, bidirectional marks make a line read differently from its
-// bytes, and a line break forges a line.
+// bytes, and a line break can forge a line of output.
 //
 // There is a guard for each output format: [Text] before a terminal or a text file, [JSON], [CSV]
 // and [HTML] behind an encoder or a template. With a guard, the code that prints need not handle
@@ -48,7 +48,7 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain replaces control characters with spaces, for text that an HTML page lays out. [HTML]
+// Plain replaces control characters with spaces. It is for text on an HTML page, where [HTML]
 // handles characters that change the text direction.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {

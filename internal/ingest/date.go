@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pages contain dates in many formats, mostly those of ISO 8601, but an index needs a single one.
+// Pages contain dates in many formats, mostly in those of ISO 8601. An index needs a single format.
 
 // layouts are the formats of times in pages, those with a zone first.
 var layouts = []string{

@@ -24,8 +24,8 @@ import (
 // done, so a crawl that is killed in between resumes there.
 //
 // The page that would lead without canonical URLs passes the lead to the page of the cluster that
-// its canonical URL names. So all members of a cluster are listed before its leader changes. That
-// is rare: a page that neither precedes the leader nor is named by it changes nothing.
+// its canonical URL names. So all members of a cluster are listed before its leader changes. This
+// is rarely needed: a page that neither precedes the leader nor is named by it changes nothing.
 //
 // In one process, only one page at a time can change the leader of a cluster; see electing.go. A
 // page is first judged without any locks. This shows which clusters it needs. If it needs any, it
@@ -182,7 +182,7 @@ func (j *judgement) again() *judgement {
 	return &next
 }
 
-// after returns the current time, but at least a nanosecond after t.
+// after returns the current time, or a nanosecond after t if that is later.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now

@@ -63,8 +63,7 @@ func (e *electing) unlock(clusters []dedup.Hash) {
 	e.grant()
 }
 
-// grant gives free locks to the candidates that are first in the order of compare. The caller holds
-// mu.
+// grant gives free locks to the waiting candidates, in the order of compare. The caller holds mu.
 func (e *electing) grant() {
 	if len(e.waiting) == 0 || e.all {
 		return
@@ -143,7 +142,7 @@ func (r *right) covers(clusters ...dedup.Hash) bool {
 }
 
 // take acquires the locks of more clusters. It first releases the locks that are held, and then
-// acquires all of them together. While it waits, other pages may change any leader.
+// acquires the old and the new ones together. While it waits, other pages may change any leader.
 func (r *right) take(clusters ...dedup.Hash) {
 	if r.covers(clusters...) {
 		return

@@ -32,8 +32,8 @@ type FileOptions struct {
 	// Passed is called for each archive record without text, with the kind of the record. It may be
 	// nil.
 	Passed func(kind string)
-	// Judged is called for every other record, in order, with the corresponding record in the
-	// store, even if the store already had it. Its error ends the run. It may be nil.
+	// Judged is called for each of the remaining records, in order, with its record in the store,
+	// even if the store already had it. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 

@@ -18,8 +18,8 @@ import (
 //
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
 // status 200. Such responses do not mean that its pages have changed. So a visit to a known page
-// counts as failed, as if the server had not answered, if an error page seems to have replaced the
-// page. In this file, such a page is said to have turned. A page has turned if one of these is
+// counts as failed, as if the server had not answered, when an error page seems to have replaced
+// the page. In this file, such a page is said to have turned. A page has turned if one of these is
 // true:
 //
 //   - It has the text that its host shows for URLs that do not exist (soft 404), and had another
@@ -66,12 +66,11 @@ const (
 	// lastVisits is how many of the most recent visits to a host count. Older visits are ignored,
 	// so that an outage that begins late in a run is noticed too.
 	lastVisits = 10
-	// minTurned is the minimum number of pages in these visits that must have been replaced by
-	// error pages before requests to the host stop. On a small site, a few pages may be edited
-	// together.
+	// Requests to the host stop only if error pages have replaced at least minTurned of the pages
+	// in these visits. On a small site, a few pages may be edited together.
 	minTurned = 5
-	// maxHeld bounds the number of pages of a host waiting for a second fetch. A host that rewrites
-	// more pages, each with a different text, is not having an outage.
+	// maxHeld bounds the number of a host's pages that wait for a second fetch. A host that
+	// rewrites more pages, each with a different text, is not having an outage.
 	maxHeld = 1 << 14
 )
 

@@ -72,7 +72,7 @@ func (v *visit) thin() *judgement {
 
 type judging struct {
 	held *right                              // locks of clusters that the page holds; nil means that the page may change any leader
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a lookup in the store misses; may be nil
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a lookup in the store would miss; may be nil
 }
 
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
@@ -129,8 +129,8 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 
 const maxAtOnce = 64
 
-// leads reports whether r is the record of a duplicate of the visited page, in its current version
-// or an earlier one.
+// leads reports whether r is the record of a duplicate of the visited page or of an earlier version
+// of it.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
 // decide returns the verdict that follows from the result of a lookup. It repeats the lookup if
@@ -336,7 +336,7 @@ func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leade
 	var l *leader
 	runsOf := func(c dedup.Candidate) (dedup.Set, error) {
 		leaders, err := d.leaders.get(ctx, met[c.Num-1:c.Num])
-		if err != nil || leaders[0] == nil { // a leader may be missing, see withSets
+		if err != nil || leaders[0] == nil { // a leader may be missing; see withSets
 			return nil, err
 		}
 		l = leaders[0]

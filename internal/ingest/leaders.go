@@ -72,9 +72,9 @@ func (c *leaderCache) led(j *judgement) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders in met, in the same order. It reads all leaders that are not cached, with
-// one call to the store. An element is nil if the leader no longer has a record or a text, or now
-// has a different text.
+// get returns the leaders in met, in the same order. One call to the store reads all leaders that
+// are not cached. An element is nil if the leader no longer has a record or a text, or now has a
+// different text.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int

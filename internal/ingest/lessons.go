@@ -22,8 +22,8 @@ import (
 // URL counts only once. So no evidence is lost when the process is killed.
 //
 // A store shared by several workers has no such cursor, because the records of all workers' hosts
-// are interleaved. If a worker is killed, its last evidence about each host is lost, at most that
-// of one writeEvery interval.
+// are interleaved. If a worker is killed, its evidence from the last writeEvery interval may be
+// lost.
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
@@ -142,7 +142,7 @@ func (l *lessons) learn(ctx context.Context, j *judgement) error {
 }
 
 // follows records in the book that a stored page now has another leader. Otherwise, copies that
-// arrive while a leader is being replaced would count for different leaders.
+// arrive while a leader is being replaced would be counted as copies of different leaders.
 func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	if l.book == nil || r.Kind != store.Page || !r.Follows() {
 		return nil

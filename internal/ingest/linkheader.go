@@ -17,8 +17,8 @@ import (
 //	Link: <https://a.example/shoes>; rel="canonical", </de/shoes>; rel=alternate; hreflang=de
 //
 // Search engines support rel=canonical and hreflang in the header too, and some sites have them
-// only there. If both have a canonical URL, the one in the document counts. A malformed field is
-// parsed up to the first error.
+// only there. If the header and the document both have a canonical URL, the one in the document
+// counts. A malformed field is parsed up to the first error.
 
 // obeyLinks adds the canonical URL and the alternates from the response header to a document. A
 // canonical URL in the document takes precedence. Links in a header are relative to the page's URL,

@@ -20,7 +20,8 @@ import (
 // listed URL. The set is in the store too, so a killed crawl can resume. A listed page stays listed
 // even if a later sitemap omits it.
 //
-// The store keeps the hashes in numbered parts that never change, and the number of parts.
+// The store keeps the hashes in numbered parts that never change. It also keeps the number of
+// parts.
 
 // maxListed is the maximum number of URLs in a [listing], which limits its memory to about 400 MB.
 // Further URLs count as listed only if their pages are in the store when the sitemap is read.

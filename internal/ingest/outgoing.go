@@ -126,7 +126,8 @@ func withFragment(list, fragment string) string {
 	return list + "\n" + fragment
 }
 
-// listed returns the URLs in the sitemap at sitemapURL as links in the store's format, each once.
+// listed returns the URLs in the sitemap at sitemapURL as links in the store's format, without
+// duplicates.
 func listed(sitemapURL string, urls []string) []byte {
 	links := make([]store.Link, 0, len(urls))
 	seen := make(map[string]bool, len(urls))

@@ -34,7 +34,7 @@ type reading struct {
 	text     []byte        // compressed main text with its headings and, if kept, its Markdown; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text
 	hash     dedup.Hash    // text hash by which later copies find the page in the store
-	keys     []uint64      // see [dedup.Rule.Keys]; without the keys for the index of pages with noindex
+	keys     []uint64      // see [dedup.Rule.Keys]; excludes those for the index of pages with noindex
 	tokens   int           // number of words of the canonical text
 	shingles shingles      // of the canonical text
 	said     learn.Text    // text hashes for the book of evidence

@@ -127,8 +127,8 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 // A span is a range of lines in each of two texts, between two lines that are equal in both.
 type span struct{ a, aEnd, b, bEnd int }
 
-// differing returns the spans in which two lists of lines differ, by their longest common
-// subsequence.
+// differing computes the longest common subsequence of two lists of lines, and returns the spans
+// outside it.
 func differing(a, b []string) (spans []span) {
 	longest := make([][]int32, len(a)+1) // longest[i][j] is the length of the longest common subsequence of a[i:] and b[j:]
 	for i := range longest {

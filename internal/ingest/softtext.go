@@ -33,7 +33,7 @@ import (
 // Known weaknesses: A page without words of its own cannot be distinguished from the answer. An
 // example is an empty list on a site that shows the same page for lists that do not exist. An
 // answer with a time or a random text is not recognized on a site that has one title for all pages,
-// or if all known URLs of the pattern do not exist.
+// or if no known URL of the pattern exists.
 const (
 	maxOwn     = 8  // maximum number of words that may differ
 	oneIn      = 8  // at most one in oneIn of the answer's words may differ
@@ -71,7 +71,7 @@ func wordsOf(url, title, text string) *pageWords {
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
-	near   int          // number of words by which the most similar of these pages differs from this one
+	near   int          // number of words by which the most similar of these pages differs from the answer
 	taken  map[run]bool // runs of words in the known pages with other titles
 }
 

@@ -110,7 +110,7 @@ func (sw *sweep) queue(ctx context.Context) error {
 // A chunk selects up to size items: those whose URLs have the lowest hashes.
 type chunk struct {
 	size int
-	all  []frontier.Item // at most twice as many as size
+	all  []frontier.Item // at most 2*size items
 }
 
 func (c *chunk) add(item frontier.Item) {

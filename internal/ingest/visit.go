@@ -27,7 +27,7 @@ import (
 type visit struct {
 	*reading
 	kind   visitKind
-	draft  store.Record   // record to store; has a verdict only if that of the stored record is kept
+	draft  store.Record   // record to store; has a verdict only if it keeps that of the stored record
 	before *store.Record  // stored record; nil at the first visit
 	state  frontier.State // final state of the URL in the frontier; Unknown if it is not in the frontier
 	soft   softMatch
@@ -168,7 +168,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case got.seen.Hash != b.Hash || got.seen.NoIndex != b.NoIndex:
 		return v, v.alter(was, opt)
 	case b.NoText:
-		return v, v.succeed(store.Same, was, opt) // without its text, the page must be judged again
+		return v, v.succeed(store.Same, was, opt) // the text was not kept, so the page must be judged again
 	default:
 		return v, v.carry(was)
 	}
@@ -213,7 +213,7 @@ func (v *visit) touch(kind store.VisitKind) {
 
 // failAgain handles a failed visit to a URL that had failed before. The record gets the latest
 // problem, unless the URL was once a page. In that case the record keeps its problem, with one
-// exception: if the URL now has the same text as other pages of its host, the record gets this
+// exception: if the URL now has the same text as other pages of its host, the record gets the new
 // problem and the hash of the text. Then the next visit can check whether the URL still has this
 // text; see hour.go.
 func (v *visit) failAgain() {

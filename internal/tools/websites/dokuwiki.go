@@ -9,7 +9,7 @@ import (
 // dokuWiki returns a site like DokuWiki: each topic has views of its source and its revisions (do=,
 // rev=). Each topic also shows the site map (idx=), the media manager and the recent changes under
 // its own name. URLs, text and robots meta elements were compared with those of DokuWiki
-// 2022-07-31, which asks robots not to follow the links on views.
+// 2022-07-31. Like DokuWiki, the site asks robots not to follow the links on views.
 func dokuWiki(size int) *Site {
 	const revisions, spaces = 4, 5
 	topics := size / 2

@@ -42,8 +42,8 @@ func sessions(size int) *Site {
 	return s
 }
 
-// calendar returns a site with a few events, and with endless links to earlier and later months, in
-// two views.
+// calendar returns a site with a few events. Its two views have endless links to earlier and later
+// months.
 func calendar(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "calendar", Why: "months without end, by path and by parameter"}

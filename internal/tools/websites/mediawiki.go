@@ -8,10 +8,10 @@ import (
 )
 
 // mediaWiki returns a site like MediaWiki 1.39 as seen by readers who are not logged in. Each
-// article has a form with its source, a history, old revisions, differences, an information page,
-// and special pages about it. The URLs follow Manual:Short URL and Manual:Parameters to index.php
-// on mediawiki.org, and were compared with those of MediaWiki 1.39, which asks robots not to follow
-// the links on views.
+// article has a form with its source, a history, old revisions, diffs, an information page, and
+// special pages about it. The URLs follow Manual:Short URL and Manual:Parameters to index.php on
+// mediawiki.org, and were compared with those of MediaWiki 1.39. Like MediaWiki, the site asks
+// robots not to follow the links on views.
 func mediaWiki(size int) *Site {
 	const revisions = 4
 	articles, categories := size/2, 5

@@ -56,7 +56,8 @@ func list(links []link) string {
 	return b.String()
 }
 
-// to returns links whose URLs are form, formatted with each number from first to end-1.
+// to returns a link for each number from first to end-1. The URL of a link is form, formatted with
+// its number.
 func to(form string, first, end int) (links []link) {
 	for n := first; n < end; n++ {
 		href := fmt.Sprintf(form, n)
@@ -65,7 +66,7 @@ func to(form string, first, end int) (links []link) {
 	return links
 }
 
-// names returns form, formatted with each number from first to end-1.
+// names returns the results of formatting form with each number from first to end-1.
 func names(form string, first, end int) (texts []string) {
 	for n := first; n < end; n++ {
 		texts = append(texts, fmt.Sprintf(form, n))

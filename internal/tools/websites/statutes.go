@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statutes returns a site with laws and their sections: short texts, ids with letters, and
-// successive sections with the same text because they were repealed.
+// statutes returns a site with laws and their sections. The texts are short, the ids contain
+// letters, and successive sections that were repealed have the same text.
 func statutes(size int) *Site {
 	s := &Site{Name: "statutes", Why: "/law/12/par/3a: short texts, runs of repealed paragraphs"}
 	open := map[string]Answer{}

@@ -42,8 +42,8 @@ func draw(name string, n int) int { return luck(name).IntN(n) }
 // between returns a pseudo-random number from least to most that depends only on name.
 func between(least, most int, name string) int { return least + draw("length of "+name, most-least+1) }
 
-// story returns English text that depends only on name. It has the given number of words, in
-// paragraphs.
+// story returns paragraphs of English text with the given number of words in total. The text
+// depends only on name and words.
 func story(name string, words int) string { return storyIn("en", name, words) }
 
 // storyIn is like story, but in the given language, which must be in functionWords.
@@ -93,7 +93,7 @@ func title(name string) string {
 
 func word(name string) string { return vocabulary[draw("word "+name, len(vocabulary))] }
 
-// number returns -1 if s is not a number in the form of strconv.Itoa.
+// number returns the value of s, or -1 if s is not a number as written by strconv.Itoa.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || strconv.Itoa(n) != s {
