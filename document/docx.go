@@ -84,8 +84,8 @@ func (s *wordStyles) end(string)  {}
 func (s *wordStyles) text([]byte) {}
 func (s *wordStyles) err() error  { return nil }
 
-// level returns the heading level of paragraphs with a style, from 1, or 0 if they are not
-// headings.
+// level returns the heading level of paragraphs with the given style (1 for the highest), or 0 if
+// they are not headings.
 func (s *wordStyles) level(id string) int {
 	for range 8 { // damaged styles may inherit from each other in a cycle
 		if level := s.levels[id]; level > 0 {

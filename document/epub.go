@@ -22,7 +22,7 @@ const (
 	maxSpine    = 10_000   // maximum number of chapters that are read
 )
 
-// epubMain is the part that refers to the description of the book.
+// epubMain is the part that names the book's package document.
 const epubMain = "META-INF/container.xml"
 
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
@@ -81,8 +81,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer parses the part epubMain. root is the name of the part with the description of
-// the book.
+// An epubContainer parses the part epubMain. root is the name of the package document.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -141,7 +140,7 @@ func (b *epubBook) err() error {
 }
 
 // chapters returns the file names of the chapters in reading order, each once. dir is the folder of
-// the description.
+// the package document.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {

@@ -180,7 +180,7 @@ type head struct {
 	Totals
 	About   *About    // nil if there is no description
 	Hosts   []Host    // the host with the most duplicates first
-	LeftOut []LeftOut // blocks that the comparison ignored, the host with the most shortened pages first; nil if whole texts were compared
+	LeftOut []LeftOut // blocks that the comparison ignored, the host with the largest number of shortened pages first; nil if whole texts were compared
 	Learned []Learned // the host with the most postponed URLs first
 
 	Canonicals []Canonical

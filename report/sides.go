@@ -22,7 +22,7 @@ type Sides struct {
 type Part struct {
 	Rows   []align.Row
 	Number int  // number of the difference, from 1; 0 if the rows are equal
-	Folded bool // hidden until the reader unfolds the rows
+	Folded bool // hidden until the reader expands the rows
 }
 
 // Blocks returns the number of blocks of the first text in the part.

@@ -274,8 +274,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // the same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. It returns args minus the
-// value of --retry as seeds.
+// settle checks the flags and returns the complete options of a run. The result seeds is args
+// without the value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()

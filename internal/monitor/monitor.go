@@ -35,7 +35,7 @@ type Numbers struct {
 	Hosts    int              // hosts with URLs to fetch
 	Bytes    int64            // total size in bytes of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
-	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero means not yet known
+	LastPage time.Time        // when this process fetched its last page, or when it started if it has fetched none; zero means not yet known
 
 	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
