@@ -96,8 +96,8 @@ func (s *wordStyles) level(id string) int {
 	return 0
 }
 
-// outlineLevel returns the heading level, from 1, for an outline level in a DOCX file: "0" is level
-// 1, and "9" is running text. It returns 0 for running text and for malformed values.
+// outlineLevel returns the heading level for an outline level in a DOCX file: 1 for "0", and so on
+// up to 9 for "8". It returns 0 for "9", which means running text, and for malformed values.
 func outlineLevel(val string) int {
 	if n, err := strconv.Atoi(val); err == nil && 0 <= n && n < 9 {
 		return n + 1

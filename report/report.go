@@ -120,7 +120,7 @@ type Member struct {
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of the member and the leader, 0 to 1
 	Containment float64 `json:"containment,omitempty"` // see [store.Record.Containment]
-	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but their resemblance is below --similarity
+	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member for the verdict near, but their resemblance is below --similarity
 	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader to be its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 

@@ -25,7 +25,7 @@ type Part struct {
 	Folded bool // hidden until the reader expands the rows
 }
 
-// Blocks returns the number of blocks of the first text in the part.
+// Blocks returns how many blocks of the first text the part contains.
 func (p Part) Blocks() (n int) {
 	for _, r := range p.Rows {
 		n += len(r.A)

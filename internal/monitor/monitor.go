@@ -60,7 +60,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	runtime.MemProfileRate = 512 << 10 // the default, for the heap profile
+	runtime.MemProfileRate = 512 << 10 // the runtime's default, which the heap profile needs
 	s := &Server{listener: listener, done: make(chan error, 1)}
 	s.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_request_duration_seconds",
