@@ -13,9 +13,9 @@ import (
 
 // # EPUB
 //
-// The format is EPUB 3.3, and EPUB 2 where it differs. The chapters are HTML pages, which are
-// extracted in the order of the spine. The table of contents is left out, and so are chapters
-// outside the reading order (linear="no").
+// The formats are EPUB 3.3 and EPUB 2. The chapters are HTML pages, which are extracted in the
+// order of the spine. The table of contents is left out, and so are chapters outside the reading
+// order (linear="no").
 
 const (
 	chapterTree = 16 << 20 // maximum size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used

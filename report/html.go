@@ -58,7 +58,7 @@ type summary struct {
 	Rule        dedup.Rule
 	HostCount   int // number of hosts; pages from files have no host
 	FoldedHosts []Host
-	Led         []Host // hosts most of whose pages have a leader on one other host
+	Led         []Host // hosts whose LedBy is not empty
 
 	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }

@@ -48,7 +48,7 @@ type Totals struct {
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
-	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
+	Capped    int64 `json:"capped"`                 // pages with too many candidates to be compared with all of them
 	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which was not run
 	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps that were read

@@ -22,8 +22,9 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 }
 
 // Limits on the growth of the heap between two collections, as a percentage of the live data. With
-// less growth, garbage collection would take much of the processor time. The live data of a
-// complete comparison is mostly large tables without pointers, which cost the collector nothing.
+// less growth than the minimums, garbage collection would take much of the processor time. The live
+// data of a complete comparison is mostly large tables without pointers, which cost the collector
+// nothing.
 const (
 	maxPercent      = 200
 	crawlPercent    = 25 // minimum growth during a crawl
