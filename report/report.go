@@ -28,9 +28,9 @@ import (
 type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
-	Hosts   []Host    `json:"hosts"`              // counts by host, the host with the most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, the host with the largest number of shortened pages first; nil if whole texts were compared
-	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
+	Hosts   []Host    `json:"hosts"`              // counts by host, in descending order of duplicates
+	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
+	Learned []Learned `json:"learned,omitempty"`  // findings by host, in descending order of postponed URLs
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
 	Clusters   []Group     `json:"clusters"`                   // largest cluster first
@@ -179,9 +179,9 @@ type printer interface {
 type head struct {
 	Totals
 	About   *About    // nil if there is no description
-	Hosts   []Host    // the host with the most duplicates first
-	LeftOut []LeftOut // blocks that the comparison ignored, the host with the largest number of shortened pages first; nil if whole texts were compared
-	Learned []Learned // the host with the most postponed URLs first
+	Hosts   []Host    // in descending order of duplicates
+	LeftOut []LeftOut // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
+	Learned []Learned // in descending order of postponed URLs
 
 	Canonicals []Canonical
 }

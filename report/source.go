@@ -16,7 +16,8 @@ type Source interface {
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
 	// Clusters yields all clusters that have at least one member besides the leader, largest first.
-	// Only the first shown clusters need leaders and members; for the others, the size is enough.
+	// The argument shown is the number of clusters whose leader and members are needed; the others
+	// need only Size.
 	Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, error]
 }
 

@@ -205,7 +205,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	return err
 }
 
-// crawl crawls into the open store s, which other processes can read in the meantime.
+// crawl crawls into the open store s, which other processes can read while it runs.
 func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
 	if text := lossText(s.loss()); text != "" {
 		out.Say("%s", text)
