@@ -84,8 +84,8 @@ func (s *wordStyles) end(string)  {}
 func (s *wordStyles) text([]byte) {}
 func (s *wordStyles) err() error  { return nil }
 
-// level returns the heading level of paragraphs with a style, from 1, or 0 if they are not
-// headings.
+// level returns the heading level of paragraphs with the given style (1 for the highest), or 0 if
+// they are not headings.
 func (s *wordStyles) level(id string) int {
 	for range 8 { // damaged styles may inherit from each other in a cycle
 		if level := s.levels[id]; level > 0 {
@@ -96,8 +96,8 @@ func (s *wordStyles) level(id string) int {
 	return 0
 }
 
-// outlineLevel returns the heading level, from 1, for an outline level in a DOCX file: "0" is level
-// 1, and "9" is running text. It returns 0 for running text and for malformed values.
+// outlineLevel returns the heading level for an outline level in a DOCX file: 1 for "0", and so on
+// up to 9 for "8". It returns 0 for "9", which means running text, and for malformed values.
 func outlineLevel(val string) int {
 	if n, err := strconv.Atoi(val); err == nil && 0 <= n && n < 9 {
 		return n + 1

@@ -13,16 +13,16 @@ import (
 
 // # EPUB
 //
-// The format is EPUB 3.3, and EPUB 2 where it differs. The chapters are HTML pages, which are
-// extracted in the order of the spine. The table of contents is left out, and so are chapters
-// outside the reading order (linear="no").
+// The formats are EPUB 3.3 and EPUB 2. The chapters are HTML pages, which are extracted in the
+// order of the spine. The table of contents is left out, and so are chapters outside the reading
+// order (linear="no").
 
 const (
 	chapterTree = 16 << 20 // maximum size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
 	maxSpine    = 10_000   // maximum number of chapters that are read
 )
 
-// epubMain is the part that refers to the description of the book.
+// epubMain is the part that names the book's package document.
 const epubMain = "META-INF/container.xml"
 
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
@@ -81,8 +81,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer parses the part epubMain. root is the name of the part with the description of
-// the book.
+// An epubContainer parses the part epubMain. root is the name of the package document.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -141,7 +140,7 @@ func (b *epubBook) err() error {
 }
 
 // chapters returns the file names of the chapters in reading order, each once. dir is the folder of
-// the description.
+// the package document.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {

@@ -220,7 +220,7 @@ func splitBroken(line string) (rest, word string) {
 }
 
 // joined joins the two parts of a word broken at the end of a line. first still ends with the
-// hyphen. The hyphen stays if second does not begin with a small letter, or if the rest of the
+// hyphen. The hyphen stays if second does not begin with a lowercase letter, or if the rest of the
 // document has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
@@ -256,7 +256,7 @@ func beginsBlock(line string) bool {
 }
 
 // pdfDate converts a date from a PDF file, such as D:20260131120000+01'00', to RFC 3339, or to a
-// day if it has no time. It returns "" for any other text.
+// plain date such as 2026-01-31 if it has no time. It returns "" for any other text.
 func pdfDate(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
 	digits := s

@@ -59,7 +59,7 @@ func (c *HostCount) host(name string) *Host {
 	return h
 }
 
-// Hosts returns the counts of each host, the hosts with the most duplicates first.
+// Hosts returns the counts of each host, in descending order of duplicates.
 func (c *HostCount) Hosts() []Host {
 	for l, n := range c.led {
 		if h := c.byName[l.host]; 2*n > h.Pages {

@@ -30,11 +30,11 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // number of hosts shown before the reader unfolds the rest; they fit on one screen
+	hostsShown   = 12  // number of hosts shown before the reader expands the rest; they fit on one screen
 	membersShown = 500 // maximum number of members shown for a cluster; some clusters have 100,000
-	clustersOpen = 3   // number of clusters shown unfolded, as examples
+	clustersOpen = 3   // number of clusters that are expanded initially, as examples
 	blockShown   = 300 // maximum number of runes shown of each block that the comparison ignored
-	openRows     = 8   // a cluster with more members is not unfolded initially
+	openRows     = 8   // a cluster with more members is not expanded initially
 	patternsHTML = 100 // maximum number of URL patterns shown for a host
 )
 
@@ -58,7 +58,7 @@ type summary struct {
 	Rule        dedup.Rule
 	HostCount   int // number of hosts; pages from files have no host
 	FoldedHosts []Host
-	Led         []Host // hosts most of whose pages have a leader on one other host
+	Led         []Host // hosts whose LedBy is not empty
 
 	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }

@@ -47,8 +47,8 @@ func (o *ObjectWriter) Element(v any) {
 
 // Group writes an element that is an object. If member is not "", the object's first member has
 // that name and the value head. Otherwise head must be a struct, whose fields become the first
-// members. The last member, named list, contains the elements. Unless there are none, Group writes
-// end before the closing bracket.
+// members. The last member has the name list, and its value is an array of the elements. If there
+// are any, Group writes end before the closing bracket of the array.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)

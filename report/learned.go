@@ -18,7 +18,7 @@ import (
 type Learned struct {
 	Host      string        `json:"host"`
 	Saved     int64         `json:"saved"`               // URLs that were not fetched because their pattern returns duplicates
-	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of these URLs, the pattern with the most URLs first
+	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of these URLs, in descending order of URLs
 	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of nonexistent URLs for which the host returns status 200
 }
 

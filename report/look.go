@@ -36,8 +36,8 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"sentence":  func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 
-// Templates returns a copy of the templates that all HTML pages share, for a caller to add its own.
-// The shared templates, and the data that each takes, are:
+// Templates returns a copy of the templates that all HTML pages share, so that a caller can add its
+// own. The shared templates, and the data that each takes, are:
 //
 //	top         the head of a page; takes its title
 //	page        a link to a crawled page; takes a [PageLink]

@@ -22,9 +22,9 @@ type Postponed struct {
 	Copies  int64  `json:"copies"`  // fetched URLs of the pattern that returned a known text
 }
 
-// PostponedIn counts the postponed URLs of a store by pattern, the pattern with the most URLs
-// first. If host is not "", it counts only URLs of that host. It reads all records of the store,
-// unless no URLs are postponed.
+// PostponedIn counts the postponed URLs of a store by pattern, in descending order of URLs. If host
+// is not "", it counts only URLs of that host. It reads all records of the store, unless no URLs
+// are postponed.
 func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -69,8 +69,7 @@ func (c *postponedCount) add(r *store.Record) {
 	c.all[i].URLs++
 }
 
-// list returns the counts with what was learned about the patterns, the pattern with the most URLs
-// first.
+// list returns the counts in descending order of URLs, with what was learned about each pattern.
 func (c *postponedCount) list(ctx context.Context, s store.Reader) (all []Postponed, err error) {
 	all = c.all
 	sites := map[string]*learn.Host{}

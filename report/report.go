@@ -28,9 +28,9 @@ import (
 type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
-	Hosts   []Host    `json:"hosts"`              // counts by host, the host with the most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, the host with the largest number of shortened pages first; nil if whole texts were compared
-	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
+	Hosts   []Host    `json:"hosts"`              // counts by host, in descending order of duplicates
+	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
+	Learned []Learned `json:"learned,omitempty"`  // findings by host, in descending order of postponed URLs
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
 	Clusters   []Group     `json:"clusters"`                   // largest cluster first
@@ -48,7 +48,7 @@ type Totals struct {
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
-	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
+	Capped    int64 `json:"capped"`                 // pages with too many candidates to be compared with all of them
 	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which was not run
 	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps that were read
@@ -120,7 +120,7 @@ type Member struct {
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of the member and the leader, 0 to 1
 	Containment float64 `json:"containment,omitempty"` // see [store.Record.Containment]
-	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but their resemblance is below --similarity
+	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member for the verdict near, but their resemblance is below --similarity
 	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader to be its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
@@ -179,9 +179,9 @@ type printer interface {
 type head struct {
 	Totals
 	About   *About    // nil if there is no description
-	Hosts   []Host    // the host with the most duplicates first
-	LeftOut []LeftOut // blocks that the comparison ignored, the host with the most shortened pages first; nil if whole texts were compared
-	Learned []Learned // the host with the most postponed URLs first
+	Hosts   []Host    // in descending order of duplicates
+	LeftOut []LeftOut // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
+	Learned []Learned // in descending order of postponed URLs
 
 	Canonicals []Canonical
 }

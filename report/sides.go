@@ -22,10 +22,10 @@ type Sides struct {
 type Part struct {
 	Rows   []align.Row
 	Number int  // number of the difference, from 1; 0 if the rows are equal
-	Folded bool // hidden until the reader unfolds the rows
+	Folded bool // hidden until the reader expands the rows
 }
 
-// Blocks returns the number of blocks of the first text in the part.
+// Blocks returns how many blocks of the first text the part contains.
 func (p Part) Blocks() (n int) {
 	for _, r := range p.Rows {
 		n += len(r.A)

@@ -16,7 +16,8 @@ type Source interface {
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
 	// Clusters yields all clusters that have at least one member besides the leader, largest first.
-	// Of the clusters after the first shown, it needs only the size.
+	// The argument shown is the number of clusters whose leader and members are needed; the others
+	// need only Size.
 	Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, error]
 }
 
@@ -31,8 +32,8 @@ type LeftOutSource interface {
 // A LearnedSource is a Source that knows the postponed URLs and soft 404s of its crawl.
 type LearnedSource interface {
 	Source
-	// Learned returns an element for each host with findings, the host with the most postponed URLs
-	// first.
+	// Learned returns an element for each host with findings, in descending order of postponed
+	// URLs.
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 

@@ -159,7 +159,7 @@ func writeLines(w io.Writer, title string, lines []line) {
 }
 
 // quoted returns a quotation from a page on one line, in quotation marks. It has at most the given
-// number of terminal columns, plus the quotation marks.
+// number of terminal columns, not counting the quotation marks.
 func quoted(s string, columns int) string {
 	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }

@@ -9,7 +9,7 @@
 //			break
 //		}
 //		if lost, ok := errors.AsType[*warc.Damage](err); ok {
-//			log.Print(lost) // names the offset; the reader continues after it
+//			log.Print(lost) // names the offset; the reader continues after the damage
 //			continue
 //		}
 //		if err != nil {

@@ -163,7 +163,7 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	case level == 0:
 		level = defaultLevel
 	}
-	out := bytes.NewBuffer(slices.Grow(dst, size/3+len(parts[0]))) // enough for most pages, which shrink to a third, and their heads, which shrink little
+	out := bytes.NewBuffer(slices.Grow(dst, size/3+len(parts[0]))) // enough for most records: a page shrinks to a third, and its head hardly at all
 	z, _ := packers[level].Get().(*gzip.Writer)
 	if z == nil {
 		z, _ = gzip.NewWriterLevel(nil, level) // the only possible error is an invalid level

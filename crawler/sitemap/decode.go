@@ -76,8 +76,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 const maxDeclaration = 256
 
 // encodingOf returns the encoding of a file that begins with head. It uses the byte order mark,
-// zeros between the first characters, or the XML declaration. It returns nil if the encoding is
-// UTF-8 or not known. If the encoding is not known, bytes that are not UTF-8 stay in the URLs.
+// zero bytes between the first characters, or the XML declaration. It returns nil if the encoding
+// is UTF-8 or not known. If the encoding is not known, bytes that are not UTF-8 stay in the URLs.
 func encodingOf(head []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("<\x00")):

@@ -12,7 +12,7 @@ import (
 //
 // Sites often serve invalid XML: ampersands in URLs are not escaped, elements are not closed, bytes
 // are not UTF-8, or the declared encoding is wrong. An XML parser stops at the first error. It also
-// keeps whole comments and names in memory, and all open elements. So this code splits the markup
+// keeps whole comments, whole names and all open elements in memory. So this code splits the markup
 // into pieces: tags, and the text between two tags. A piece that is longer than [MaxText] bytes is
 // cut, and its rest is skipped. Comments, processing instructions and document types are skipped
 // too. Entities that a file declares are never expanded, so they cannot multiply the size of the

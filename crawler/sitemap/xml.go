@@ -13,12 +13,12 @@ import (
 // A grammar describes one kind of XML list: which elements contain its entries, URLs and dates.
 type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
-	url     string   // name of the element inside an entry that contains the entry's URL
+	url     string   // name of the element, inside an entry, that contains the entry's URL
 	href    bool     // the URL is in the href attribute of that element
-	lastMod []string // names of elements inside an entry that contain a date, in order of preference
+	lastMod []string // names of an entry's elements that contain a date, in order of preference
 	index   bool     // the entries are other lists, not pages
 	many    bool     // an entry with several URLs counts as several entries
-	other   string   // name of the element inside an entry whose URL is used if the entry has no other; "" if there is none
+	other   string   // name of an element whose text is used as the entry's URL if the entry has no other; "" if there is none
 }
 
 // grammars holds the supported kinds of lists, by the name of the first element of a file.

@@ -3,8 +3,8 @@ package pdf
 import "github.com/tetratelabs/wazero/experimental"
 
 // A memory is the memory of a sandbox's instances, which run one after the other. It grows to its
-// limit in one step. A growing instance leaves its old memory to the garbage collector, so growing
-// to a limit of 128 MB in many small steps took 500 MB.
+// limit in one step. Each step leaves the old memory to the garbage collector, so growing to 128 MB
+// in many small steps took 500 MB.
 type memory struct {
 	limit int64
 	buf   []byte // allocated memory, zeroed past the bytes in use

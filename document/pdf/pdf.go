@@ -148,7 +148,7 @@ func (e *Engine) Close() error {
 }
 
 // Read reads a file. It fails if the text is longer than limit bytes. It first waits for a free
-// sandbox; the wait does not count towards Options.Timeout. The error is that of ctx, or wraps one
+// sandbox; the wait does not count toward Options.Timeout. The error is that of ctx, or wraps one
 // of the reasons above.
 func (e *Engine) Read(ctx context.Context, body []byte, limit int) (*File, error) {
 	var s *sandbox

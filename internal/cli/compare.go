@@ -144,7 +144,7 @@ type pair struct {
 	docs     [2]*extract.Document
 	settings store.Settings // settings of the comparison, from the flags or from the store with the pages
 
-	records [2]*store.Record // the pages' records if the pages are from a store, otherwise nil; a record has only the hash and the word count of the text that extraction left out
+	records [2]*store.Record // the pages' records if the pages are from a store, otherwise nil; of the text that extraction left out, a record has only the hash and word count
 }
 
 func (f *compareFlags) readPages(ctx context.Context, con Console, args []string) (p pair, err error) {
@@ -291,7 +291,7 @@ func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 
 // left sets LeftDiffers and leftSays. For pages of a store, only the hashes and word counts of the
 // left-out texts are known. If the hashes differ, left sets LeftDiffers to the larger count, which
-// is an upper bound.
+// is an upper bound on the number of words that differ.
 func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {

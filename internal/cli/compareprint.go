@@ -97,7 +97,7 @@ func (c *sideBySide) shingles() string {
 	return text
 }
 
-// Limits of printPassages: the number of passages, and the characters of each.
+// Limits of printPassages: the number of passages, and the length of each in characters.
 const (
 	shownPassages = 5
 	shownText     = 60

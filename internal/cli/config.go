@@ -23,7 +23,7 @@ import (
 // # Configuration
 //
 // A configuration file sets flags that the command line does not set, and contains settings for
-// individual hosts. The option --config names the file. Without it, the file is skink.toml in the
+// individual hosts. The flag --config names the file. Without it, the file is skink.toml in the
 // folder of the store, where skink crawl keeps a copy of the file it was started with.
 
 const configFile = "skink.toml"

@@ -205,7 +205,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	return err
 }
 
-// crawl crawls into the open store s, which other processes can read in the meantime.
+// crawl crawls into the open store s, which other processes can read while it runs.
 func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
 	if text := lossText(s.loss()); text != "" {
 		out.Say("%s", text)
@@ -274,8 +274,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // the same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. It returns args minus the
-// value of --retry as seeds.
+// settle checks the flags and returns the complete options of a run. The result seeds is args
+// without the value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()

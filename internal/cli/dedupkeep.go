@@ -90,9 +90,9 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	return set, nil
 }
 
-// agree returns the rule and settings for judging the inputs into the store s, and writes the
-// settings to s. known holds the settings of the --against store. If it is nil, the settings come
-// from the flags and from s; see [session.Agree].
+// agree returns the rule and settings for judging the inputs, and writes the settings to the store
+// s. known holds the settings of the --against store. If it is nil, the settings come from the
+// flags and from s; see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())

@@ -30,8 +30,9 @@ type shards struct {
 	writer *corpus.Writer
 }
 
-// checkShards returns the paths of the outputs below the folder of --out-dir, by input name. It
-// returns an error if that folder cannot be created, or if an input cannot be a shard.
+// checkShards returns, by input name, the path of each output below the folder of --out-dir. It
+// returns an error if that folder cannot be created, if an input is standard input, or if two
+// inputs would have the same output.
 func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
 	if err := mayWrite("--out-dir", f.dir, nil); err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // form of links in Markdown; "" means the text of each link, and its address as written in the page
+	links   extract.Links // form of links in Markdown; "" means that links stay as written in the page
 	private *privateHosts
 }
 

@@ -225,7 +225,7 @@ func termLines(terms []store.Term) string {
 	return strings.Join(lines, "\n")
 }
 
-// image matches a Markdown image in a page of the manual. Images are removed before printing,
+// picture matches a Markdown image in a page of the manual. Images are removed before printing,
 // because terminals cannot show them.
 var picture = regexp.MustCompile(`(?m)^!\[.*\]\(.*\)\n\n?`)
 

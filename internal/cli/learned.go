@@ -66,8 +66,9 @@ func hostNamed(given string) string {
 	return given
 }
 
-// forget deletes from the store in dir the patterns that crawls have learned about a host. URLs
-// that they postponed stay postponed until a later crawl decides about them again.
+// forget deletes from the store in dir the patterns that crawls have learned for a host. URLs that
+// were postponed because of these patterns stay postponed until a later crawl decides again whether
+// to fetch them.
 func forget(ctx context.Context, dir, host string) error {
 	s, err := openStore(ctx, dir, false, 16)
 	if err != nil {

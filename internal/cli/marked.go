@@ -20,7 +20,7 @@ import (
 )
 
 // markedBy returns a function that writes the HTML page of a record with its main text marked. The
-// page states the number of words as the rule counts them, like the record.
+// page states the number of words as counted by the rule, as the record does.
 func markedBy(rule dedup.Rule) func(context.Context, store.Reader, *store.Record, io.Writer) error {
 	return func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 		doc, err := inArchive(ctx, s, r)

@@ -22,16 +22,17 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 }
 
 // Limits on the growth of the heap between two collections, as a percentage of the live data. With
-// less growth, garbage collection would take much of the processor time. The live data of a
-// complete comparison is mostly large tables without pointers, which cost the collector nothing.
+// less growth than the minimums, garbage collection would take much of the processor time. The live
+// data of a complete comparison is mostly large tables without pointers, which cost the collector
+// nothing.
 const (
 	maxPercent      = 200
 	crawlPercent    = 25 // minimum growth during a crawl
 	completePercent = 20 // minimum growth during a complete comparison
 )
 
-// heapShare is the share of the budget of --memory that the heap of a crawl usually takes. The rest
-// is for large pages, and for the files that are mapped into memory.
+// The heap of a crawl usually takes 1/heapShare of the memory that --memory allows. The rest is for
+// large pages, and for memory-mapped files.
 const heapShare = 5
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
@@ -63,13 +64,13 @@ func paceCollector(goal, limit int64, minPercent int) {
 	adjust()
 }
 
-// besideHeap is the memory of the Go runtime beside the heap, in bytes: stacks, tables of the
-// collector, and free memory that cannot be returned.
+// besideHeap is the memory of the Go runtime outside the heap, in bytes: stacks, tables of the
+// collector, and free memory that cannot be returned to the system.
 const besideHeap = 48 << 20
 
 // growth returns the percentage by which a heap with live bytes of live data may grow, so that it
-// has about goal bytes at the next collection. The result is a multiple of 10 from minPercent
-// to maxPercent, or one of these.
+// has about goal bytes at the next collection. The result is minPercent, maxPercent, or a multiple
+// of 10 between them.
 func growth(live, goal int64, minPercent int) int {
 	live = max(live, 1)
 	return int(min(max((goal-live)*10/live*10, int64(minPercent)), maxPercent))

@@ -216,8 +216,8 @@ type readStore struct {
 }
 
 // waitForAnswer is how long openToRead keeps trying to open a store that another process has locked
-// but does not serve, because that process is just starting or ending. It is not meant for a
-// process that takes longer to open a large store.
+// but does not serve, because that process is just starting or ending. It is too short for a
+// process that is opening a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading. If another process is writing to the store, the reader gets

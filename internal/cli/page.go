@@ -19,8 +19,8 @@ import (
 	"skink/warc"
 )
 
-// readPage extracts the page named on the command line: a file, a URL, which is fetched, or "-" for
-// standard input.
+// readPage extracts the page named on the command line: a file, a URL to fetch, or "-" for standard
+// input.
 func readPage(ctx context.Context, con Console, documents *document.Reader, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string

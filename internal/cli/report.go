@@ -147,8 +147,8 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 }
 
 // audit audits the store s. If since is not nil, it compares the result with that of the crawl
-// selected by since. It lists almost-duplicates only if the store is small enough, or if about or
-// conditions asks for them.
+// selected by since. It lists almost-duplicates if f.about or conditions asks for them. For a full
+// audit, it also lists them if the store has at most nearlyUnasked pages.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
@@ -197,8 +197,8 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return nearlyOf(alike, rule), nil
 }
 
-// nearlyOf returns the pages of a comparison that are almost duplicates under rule. The comparison
-// must include the rule's similarity.
+// nearlyOf returns the pages of a comparison that are almost duplicates under rule. The rule's
+// similarity must be one of those for which alike was computed.
 func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	n := &audit.Nearly{From: alike.Least()}
 	if rule.Similarity <= n.From {

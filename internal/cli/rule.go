@@ -141,7 +141,7 @@ func (r *ruleFlags) wanted() session.Wanted {
 	return w
 }
 
-// over returns the given settings of a store, overridden by each flag that was set.
+// over returns the settings of a store, overridden by each flag that was set.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){

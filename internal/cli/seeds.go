@@ -31,7 +31,7 @@ import (
 // parseSeeds returns the seeds in args: URLs, files of URLs, standard input, and folders of HTML
 // files.
 func parseSeeds(args []string, in io.Reader) (all session.Seeds, err error) {
-	var named session.Seeds // may contain a seed several times
+	var named session.Seeds // may contain the same seed several times
 	for _, arg := range args {
 		if err := parseSeed(&named, arg, in); err != nil {
 			return all, err

@@ -61,9 +61,9 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	return nil
 }
 
-// A newCopy is the store that a copy creates. While the copy is incomplete, the folder of the new
-// store has a temporary name. A schema has its final name from the start, and contains the value
-// that [store.CheckCopied] reads.
+// A newCopy is the store that a copy creates. While the copy is incomplete, a folder has a
+// temporary name. A schema has its final name from the start, but contains a mark that
+// [store.CheckCopied] looks for.
 type newCopy struct {
 	store  store.Store
 	name   string       // name of the folder or schema

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// askSignals are the signals for printing the hosts of a running crawl. This system has no suitable
+// askSignals are the signals that make a running crawl print its hosts. This system has no suitable
 // signal, so the list contains one that never arrives. An empty list would make signal.Notify catch
 // all signals.
 var askSignals = []os.Signal{noSignal{}}

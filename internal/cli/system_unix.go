@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// askSignals are the signals for printing the hosts of a running crawl.
+// askSignals are the signals that make a running crawl print its hosts.
 var askSignals = []os.Signal{syscall.SIGUSR1}
 
 // ignoreBackground ignores SIGTTIN, which stops a background process that reads from its terminal.

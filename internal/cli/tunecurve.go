@@ -17,8 +17,8 @@ type point struct {
 	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by scheme
 }
 
-// runCurve prints, for each resemblance of two pages, the probability that each scheme finds them
-// as candidates for duplicates.
+// runCurve prints, for each resemblance, the probability that each scheme finds two pages with that
+// resemblance.
 func (f *tuneFlags) runCurve(w io.Writer) error {
 	similarity := dedup.DefaultSimilarity
 	if f.flags.Changed("similarity") {

@@ -85,7 +85,7 @@ func columns(q dedup.Quality) string {
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
 }
 
-// hundredths formats a threshold with two decimals, or with more if the user gave more.
+// hundredths formats a threshold with two decimals, or with all its decimals if it has more.
 func hundredths(v float64) string {
 	if s := strconv.FormatFloat(v, 'f', -1, 64); len(s) > len("0.00") {
 		return s

@@ -35,7 +35,7 @@ type Numbers struct {
 	Hosts    int              // hosts with URLs to fetch
 	Bytes    int64            // total size in bytes of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
-	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero means not yet known
+	LastPage time.Time        // when this process fetched its last page, or when it started if it has fetched none; zero means not yet known
 
 	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
@@ -60,7 +60,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	runtime.MemProfileRate = 512 << 10 // the default, for the heap profile
+	runtime.MemProfileRate = 512 << 10 // the runtime's default, which the heap profile needs
 	s := &Server{listener: listener, done: make(chan error, 1)}
 	s.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_request_duration_seconds",

@@ -29,8 +29,8 @@ func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
 // Lookup combines the results of both stores. A copy in the known store counts as the earliest.
 // Only the store for new pages changes, so Mark and Full in a result come from that store. Unread
-// reports whether leaders in the known store were not read. There are up to [dedup.MaxMet] leaders
-// from each store, those of the known store first.
+// reports whether some leaders in the known store were not read. The leaders from the known store
+// come first. Each store contributes at most [dedup.MaxMet].
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
@@ -62,8 +62,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// Pages returns pages of either store by ID. IDs from the known store must have the form that
-// Lookup returns.
+// Pages returns pages from both stores by ID. IDs of pages in the known store must have the form
+// that Lookup returns.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	all, err := s.Store.Pages(ctx, ids, want)
 	if err != nil {
