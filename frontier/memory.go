@@ -317,8 +317,8 @@ type Ending struct {
 	Beyond []string // URLs outside the crawl that the page leads to
 }
 
-// End stores the result of fetching a URL, queues the URLs that its page links to, and records
-// those that the crawl excludes. All of this happens in one step. If the URL has already been
+// End stores the result of fetching a URL, queues the URLs that its page links to, and records the
+// linked URLs that the crawl excludes. All of this happens in one step. If the URL has already been
 // finished, its state does not change. If the claim is no longer valid, End changes nothing and
 // returns [ErrLost].
 func (f *Memory) End(ctx context.Context, e Ending) error {

@@ -187,7 +187,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 }
 
 // first returns err, or later if err is nil. Both arguments are evaluated before the call, so a
-// call to close in the second one runs even if err is set.
+// close call passed as later runs even if err is set.
 func first(err, later error) error {
 	if err != nil {
 		return err

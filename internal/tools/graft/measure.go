@@ -52,7 +52,7 @@ func resemblances(grafts []graft) (all []float64) {
 }
 
 // strangers returns the resemblances between texts extracted from the same template with different
-// articles, including its own. They should be low, because the articles differ.
+// articles, including the template's own. They should be low, because the articles differ.
 func strangers(grafts []graft) (all []float64) {
 	in := map[*page][]dedup.Set{}
 	var templates []*page
