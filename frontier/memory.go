@@ -312,7 +312,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 type Ending struct {
 	Claim  Claim // claim on the URL's host; the zero value means that the claim is not checked
 	URL    string
-	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, and gets no state
+	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, so no state is stored
 	Links  []Item   // URLs in the crawl that the page leads to
 	Beyond []string // URLs outside the crawl that the page leads to
 }

@@ -221,7 +221,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 		err = first(err, context.Canceled)
 	}
 	if err == nil || isStop(err) {
-		err = first(errors.Join(closeErr, followErr), err) // an error after the stop matters more: pages in flight may not have been stored
+		err = first(errors.Join(closeErr, followErr), err) // an error after the stop takes precedence: pages in flight may not have been stored
 	}
 	if err != nil && !isStop(err) {
 		return end, err
