@@ -17,7 +17,7 @@ import (
 // those spellings that the standards call equivalent:
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
-//     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
+//     Its serialization has a lower-case host in ASCII, no default port, no dot segments, slashes
 //     for backslashes, and no tabs, line breaks or surrounding spaces. punycode.go describes its
 //     rules for hosts in ASCII.
 //   - The fragment and the user info are removed. A fragment never reaches the server. User info
@@ -30,7 +30,7 @@ import (
 // parameters, an empty query ("/a?" is not "/a": both standards keep the question mark), empty path
 // segments ("/a//b"), a trailing dot of the host, the case of the path, "www.", and the scheme.
 //
-// RFC 3986 does not cover a lone per cent sign. The URL Standard keeps "%%32e" as it is; decoding
+// RFC 3986 does not cover a lone percent sign. The URL Standard keeps "%%32e" as it is; decoding
 // its %32 would give "%2e", which means a dot the next time it is read. So an escape that would
 // complete another one is kept, and canonicalizing a canonical form does not change it.
 //
@@ -57,7 +57,7 @@ const (
 )
 
 var (
-	// ErrScheme is returned for a URL without a scheme, and for a scheme other than http and https.
+	// ErrScheme is returned for a URL without a scheme, or with a scheme other than http or https.
 	// Links with other schemes, such as mailto: and javascript:, are common on pages.
 	ErrScheme = errors.New("not an http or https URL")
 
@@ -123,7 +123,7 @@ func canonicalParsed(rawURL string) (string, error) {
 
 // serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
 // error if parsing the host again would give a different host. IDNA maps some hosts, such as "≠",
-// to names that it then rejects, and such a form cannot be a key.
+// to names that it then rejects, and such a form cannot identify a page.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -143,9 +143,9 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	return s, nil
 }
 
-// decodeUnreserved writes the hex digits of each %XX in capitals, and decodes each %XX that encodes
-// a letter, a digit, or one of "-._~". It does not decode one that would then complete another
-// escape: "%%32e" stays, because decoding %32 would give "%2e".
+// decodeUnreserved writes the hex digits of each %XX in upper case, and decodes each %XX that
+// encodes a letter, a digit, or one of "-._~". It does not decode one that would then complete
+// another escape: "%%32e" stays, because decoding %32 would give "%2e".
 func decodeUnreserved(s string) string {
 	first := strings.IndexByte(s, '%')
 	if first < 0 {

@@ -55,8 +55,8 @@ func (c *Claims) Check(claim Claim) error {
 	return nil
 }
 
-// Renew extends the claims until the given time. It does not extend claims that are no longer
-// valid, and returns them.
+// Renew extends the claims until the given time. It returns the claims that are no longer valid,
+// without extending them.
 func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	for _, claim := range claims {
 		if c.Check(claim) != nil {

@@ -24,12 +24,13 @@ func IsRoot(canonicalURL string) bool {
 }
 
 // Domain returns the registrable domain of a host as [HostOf] returns it, such as "example.co.uk"
-// for "www.example.co.uk:8080". The option --scope domain stays within it. The port and a trailing
-// dot are left out.
+// for "www.example.co.uk:8080". With --scope domain, a crawl stays within it. The port and a
+// trailing dot are left out.
 //
 // The public suffix list decides, including its private part: two sites under github.io are two
-// domains. A host without a registrable domain is its own domain. These are IP addresses, single
-// labels such as "localhost", and public suffixes. The list is the version in golang.org/x/net.
+// domains. A host without a registrable domain is its own domain. Such hosts are IP addresses,
+// single labels such as "localhost", and public suffixes. The list is the version in
+// golang.org/x/net.
 func Domain(host string) string {
 	name := host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {

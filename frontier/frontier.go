@@ -174,7 +174,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
 	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
-	Next    time.Time // time at which the next unclaimed host can be claimed; now if one already can be; zero if no unclaimed host has URLs
+	Next    time.Time // time at which the next unclaimed host can be claimed; the current time if one can be claimed already; zero if no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
 	// the caller.
@@ -214,7 +214,7 @@ func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }
 
-// Frontier is the contract that every frontier fulfils. Its methods may be called from several
+// Frontier is the contract that every frontier fulfills. Its methods may be called from several
 // goroutines at once. Package store/storetest tests the contract. The record of a page, the final
 // state of its URL and the URLs it leads to are written together. A store does this in Commit, and
 // a [Memory] in End.
@@ -239,7 +239,7 @@ type Frontier interface {
 	// reports the state of the frontier, and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
-	// Renew extends claims to ttl from now, and returns those that were lost.
+	// Renew makes claims last until ttl from now, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
 	// Take takes up to n pending URLs of a claimed host that are due and not taken, in the host's

@@ -312,13 +312,13 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 type Ending struct {
 	Claim  Claim // claim on the URL's host; the zero value means that the claim is not checked
 	URL    string
-	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, and gets no state
+	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, so no state is stored
 	Links  []Item   // URLs in the crawl that the page leads to
 	Beyond []string // URLs outside the crawl that the page leads to
 }
 
-// End stores the result of fetching a URL, queues the URLs that its page links to, and records
-// those that the crawl excludes. All of this happens in one step. If the URL has already been
+// End stores the result of fetching a URL, queues the URLs that its page links to, and records the
+// linked URLs that the crawl excludes. All of this happens in one step. If the URL has already been
 // finished, its state does not change. If the claim is no longer valid, End changes nothing and
 // returns [ErrLost].
 func (f *Memory) End(ctx context.Context, e Ending) error {

@@ -26,14 +26,14 @@ import (
 // TestResolvePlain compare the results of the single pass and of the parser.
 
 // maxPlain is the maximum length in bytes of a URL that the fast check handles. It equals
-// maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.
-// Nearly all links are shorter.
+// maxSlashes: a URL that short cannot have too many slashes or too long an authority, so neither
+// needs a check. Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// For each byte, these bits say which components of a URL keep it unchanged.
+// For each byte, these bits say in which components of a URL it may occur unchanged.
 const (
-	inPath     = 1 << iota // may occur unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
-	inQuery                // may occur unchanged in a query, by the special-query percent-encode set
+	inPath     = 1 << iota // needs no escape in a path (path percent-encode set of the URL Standard); dots are checked separately
+	inQuery                // needs no escape in a query (special-query percent-encode set)
 	inLabel                // lower-case letters and digits of a host; hyphens are checked separately
 	unreserved             // needs no escape in any part of a URL: RFC 3986, section 2.3
 	hexDigit

@@ -5,14 +5,14 @@ import "strings"
 // # Matching in robots.txt
 //
 // A rule is compared with the path and query of a URL, octet by octet from the first one. It
-// matches if all its octets are equal (RFC 9309, section 2.2.2). "*" matches any octets or none,
-// and "$" at the end of a rule matches the end of the URL (2.2.3). Rules and URLs are first
-// converted to a common form:
+// matches if each of its octets equals that of the URL (RFC 9309, section 2.2.2). "*" matches any
+// octets or none, and "$" at the end of a rule matches the end of the URL (2.2.3). Rules and URLs
+// are first converted to a common form:
 //
-//   - Octets beyond ASCII, and octets that no URL may contain, become %XX.
+//   - Non-ASCII octets, and octets that no URL may contain, become %XX.
 //   - %XX of an unreserved character becomes the character. Any other %XX is kept, in upper case,
 //     so "%2F" is not a slash.
-//   - A literal "*" or "$" in a URL becomes %2A or %24, so that a rule can contain it in this form.
+//   - A literal "*" or "$" in a URL becomes %2A or %24, so that a rule can name it in this form.
 //     "'" becomes %27, as the URL Standard requires in a query.
 //
 // The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their escapes in a path.

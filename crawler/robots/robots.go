@@ -10,19 +10,19 @@
 // A file is a list of groups. Each group has one or more user-agent lines, and then the rules for
 // the agents that they name. All groups that name one product token are read as one group. Groups
 // for "*" count only for agents that no group names (section 2.2.1). The longest rule that matches
-// a URL wins, and Allow wins a tie (2.2.2; match.go defines matching). Without a group, a rule or a
-// match, the URL is allowed.
+// a URL wins, and Allow wins a tie (2.2.2; match.go defines matching). If no group applies to the
+// agent, or no rule matches, the URL is allowed.
 //
 // The RFC leaves some choices open:
 //
 //   - Lines with names other than user-agent, allow and disallow never end a group (2.2.4). So a
 //     user-agent line after "Crawl-delay: 5" still belongs to the group above. Many files are
-//     written as if such a line began a new group, but the RFC and the large crawlers read them
-//     this way.
+//     written as if such a line began a new group, but by the RFC, and for the large crawlers, it
+//     does not.
 //   - Lines that break the grammar are skipped and the rest is used (2.3.1.5). A user-agent line
 //     without a name still begins a group, so that its rules do not apply to the agents above.
-//   - In the RFC, a product token has no digits. Actual names have some, so digits are allowed.
-//     Text after the token ("/1.0") is ignored.
+//   - In the RFC, a product token has no digits. Some actual names have digits, so this package
+//     allows them. Text after the token ("/1.0") is ignored.
 //   - Paths may start with "*", as in the RFC's own example 5.1. A path that starts with neither
 //     "/" nor "*" matches nothing.
 //   - Common mistakes are accepted if this makes the crawl more polite; see names.
@@ -65,7 +65,7 @@ type Rules struct {
 
 // group holds the rules after one or more user-agent lines.
 type group struct {
-	rules   []rule // longest first; of equal length, Allow before Disallow
+	rules   []rule // longest first; among rules of equal length, Allow before Disallow
 	delay   time.Duration
 	signals signals
 }
@@ -114,8 +114,8 @@ func Parse(body []byte) *Rules {
 	return r
 }
 
-// name adds a group to the groups of a token, unless the group was the last one added there,
-// because a file may name one agent 30,000 times.
+// name adds a group to the groups of a token, unless it was the last one added there. Otherwise, a
+// group that names one agent 30,000 times would be added 30,000 times.
 func (r *Rules) name(g *group, token string) {
 	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
 		r.groups[token] = append(groups, g)

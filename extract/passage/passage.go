@@ -63,8 +63,8 @@ type Passage struct {
 }
 
 const (
-	// DefaultWords is the maximum number of words in a passage, unless the user sets another limit.
-	// Many embedding models read at most 512 tokens, which is about 350 English words.
+	// DefaultWords is the default maximum number of words in a passage. Many embedding models read
+	// at most 512 tokens, which is about 350 English words.
 	DefaultWords = 250
 	// MinWords is the lowest limit; Split raises lower limits to it.
 	MinWords = 20

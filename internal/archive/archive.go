@@ -242,8 +242,8 @@ func (a *Archive) fail(err error) {
 	}
 }
 
-// Sync flushes the open file to disk. It must be called before the store is flushed, so that each
-// page on disk has its response on disk.
+// Sync flushes the open file to disk. It must be called before the store is flushed, so that no
+// page is on disk without its response.
 func (a *Archive) Sync() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -148,8 +148,8 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 	}
 }
 
-// together writes and commits pages of calls as one group, until the file is full or a verdict is
-// stale. It returns the number of pages that got an outcome, including the stale one.
+// together writes and commits the pages of calls as one group, until the file is full or a verdict
+// is stale. It returns the number of pages that got an outcome, including the stale one.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	if a.full() {
 		if err := a.next(ctx); err != nil {

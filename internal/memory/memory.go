@@ -22,7 +22,7 @@ type Pool struct {
 	free *semaphore.Weighted
 }
 
-// NewPool returns a pool of size bytes, but at least one byte.
+// NewPool returns a pool of size bytes, or of one byte if size is less than 1.
 func NewPool(size int64) *Pool {
 	size = max(size, 1)
 	return &Pool{size, semaphore.NewWeighted(size)}
@@ -65,13 +65,13 @@ func (s *Share) Keep(n int64) {
 // Release gives the whole share back to the pool. A second call does nothing.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts divides the memory budget of a process, in bytes. The rest, three eighths, is for the
-// store, the frontier and the program itself. Memory-mapped store files do not count, because the
-// system can reclaim their pages.
+// Parts divides the memory budget of a process, in bytes. The rest, at least three eighths of the
+// budget, is for the store, the frontier and the program itself. Memory-mapped store files do not
+// count, because the system can reclaim their pages.
 type Parts struct {
-	Reading int64 // trees, texts and shingles of pages, from reading until storing
+	Reading int64 // trees, texts and shingles of pages, from when a page is read until it is stored
 	Leaders int64 // shingles of cluster leaders, for comparing pages with them
-	Bodies  int64 // bodies of pages waiting to be stored; a body being read can take three times as much
+	Bodies  int64 // bodies of pages waiting to be stored; a body that is being read can take three times its size
 }
 
 // Divide divides a budget in bytes into parts. A budget of 0 or less means [Default].

@@ -40,8 +40,8 @@ type consumer struct {
 	server string        // URL of the server that receives the pages; "" means that the consumer writes locally
 }
 
-// waitingSaid is how long the crawl waits for its consumers at the end before it prints which
-// servers have not accepted all pages yet.
+// waitingSaid is how long a finished crawl waits for its consumers before it prints which servers
+// have not accepted all pages yet.
 const waitingSaid = time.Second
 
 // lateContext returns a context that ends one grace period after ctx ends, or when cancel is
@@ -57,7 +57,7 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 }
 
 const (
-	fileEvery   = 2 * time.Second        // a feed file can lack the pages of this interval if the process is killed; the next run writes them
+	fileEvery   = 2 * time.Second        // time between writes to a feed file; if the process is killed, the next run writes the missing pages
 	streamEvery = 200 * time.Millisecond // maximum delay before a program reading the feed from a pipe gets a page
 )
 
@@ -174,7 +174,7 @@ func (f consumers) answered(p *crawler.Page) {
 }
 
 // touched returns the function to call after a visit that changed nothing in the store, or nil if
-// nothing needs the call. Only the log of URLs needs it: the other consumers use only changes.
+// no consumer needs the call. Only the log of URLs needs it: the other consumers use only changes.
 func (f consumers) touched() func(*store.Record) {
 	if f.log == nil {
 		return nil
@@ -208,8 +208,8 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns the context late for a consumer that sends to a server, otherwise a context that
-// never ends.
+// work returns late for a consumer that sends to a server, and a context that never ends for any
+// other consumer.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)

@@ -16,7 +16,7 @@ import (
 type NamedState struct {
 	Name  string
 	State frontier.State
-	Later bool // the name is "postponed"; postponed URLs share State with blocked URLs
+	Later bool // true for postponed URLs, which have the same State as blocked URLs
 	Note  string
 }
 

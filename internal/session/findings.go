@@ -24,7 +24,7 @@ const auditMemory = 1300
 
 // keepFindings audits the store, if the options ask for it, and stores the findings as those of the
 // last crawl. It does nothing if the store has not changed since they were last stored. The crawl
-// must have ended, so its memory is free.
+// must have ended, so that its memory is free.
 func (r *run) keepFindings(ctx context.Context) error {
 	if !r.opt.Audit {
 		return nil

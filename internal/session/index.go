@@ -62,8 +62,8 @@ type indexFeed struct{ *feed.Bulk }
 func (f indexFeed) CatchUp(ctx context.Context) error { return WhoIsIt(f.Bulk.CatchUp(ctx)) }
 func (f indexFeed) Close(ctx context.Context) error   { return WhoIsIt(f.Bulk.Close(ctx)) }
 
-// RefusedError returns the error for a command if a search index has permanently refused the given
-// number of pages, or nil for 0.
+// RefusedError returns the error with which a command ends if a search index has permanently
+// refused the given number of pages, or nil for 0.
 func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil

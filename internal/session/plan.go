@@ -211,8 +211,8 @@ func plant(ctx context.Context, s store.Store, all Seeds) error {
 	return nil
 }
 
-// moves records the new URL when a seed redirects to another URL of its site, such as from http to
-// https.
+// moves records the new URL when a seed redirects to another URL of its site, for example from http
+// to https.
 type moves struct {
 	store    store.Store
 	pipeline *ingest.Pipeline

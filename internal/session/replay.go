@@ -130,8 +130,8 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	})
 }
 
-// lead adds to a page the redirects that led to it. If the page itself is a redirect, lead
-// remembers it for its target.
+// lead adds to a page the redirects that led to it. If the page itself is a redirect, lead records
+// it under the URL of its target.
 func (r *replay) lead(p *crawler.Page) {
 	if came, ok := r.ways[p.Item.URL]; ok {
 		p.Item.Via, p.Item.Hops = came.via, came.hops

@@ -9,12 +9,12 @@ import (
 // # When a page is due
 //
 // The true rate of change of a page is unknown; the best estimate is its past rate. So the interval
-// to the next visit is half the average time between changes, which finds at least half of the
-// changes within that time. But the interval is never shorter than the time that the page has been
-// unchanged. If a page has never changed, its interval doubles with each visit. Cho and
-// Garcia-Molina ("Estimating frequency of change", 2003) estimate the rate of a Poisson process
-// with the same two numbers, and correct for changes between two visits. At most [store.MaxVisits]
-// changes are remembered, so the interval adapts when a page begins to change less often.
+// to the next visit is half the average time between changes. But the interval is never shorter
+// than the time that the page has been unchanged. If a page has never changed, its interval doubles
+// with each visit. Cho and Garcia-Molina ("Estimating frequency of change", 2003) estimate the rate
+// of a Poisson process with the same two numbers, and correct for changes between two visits. At
+// most [store.MaxVisits] changes are remembered, so the interval adapts when a page begins to
+// change less often.
 //
 // A page that is a duplicate of another is half as important: its interval is doubled, and it is
 // never due before the page that it duplicates. A page that could not be fetched is retried sooner

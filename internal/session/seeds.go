@@ -178,7 +178,7 @@ func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs [
 	return dirs, nil
 }
 
-// hosts returns the hosts in the order of Seeds.
+// hosts returns the hosts of the seeds: first those of the URLs, then those of the folders.
 func (all *Seeds) hosts() (hosts []string) {
 	for _, u := range all.URLs {
 		hosts = append(hosts, frontier.HostOf(u))

@@ -187,7 +187,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 }
 
 // first returns err, or later if err is nil. Both arguments are evaluated before the call, so a
-// call to close in the second one runs even if err is set.
+// close call passed as later runs even if err is set.
 func first(err, later error) error {
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 		err = first(err, context.Canceled)
 	}
 	if err == nil || isStop(err) {
-		err = first(errors.Join(closeErr, followErr), err) // an error after the stop matters more: pages in flight may not have been stored
+		err = first(errors.Join(closeErr, followErr), err) // an error after the stop takes precedence: pages in flight may not have been stored
 	}
 	if err != nil && !isStop(err) {
 		return end, err

@@ -16,7 +16,7 @@ import (
 )
 
 // openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
-// like Ctrl-C.
+// as Ctrl-C does.
 func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
@@ -93,8 +93,8 @@ func (s *shownCrawl) Now() view.Moment {
 const sizedEvery = 10 * time.Second
 
 // timeLeft estimates the time until all pending URLs are fetched. It returns the longer of two
-// times: that for all URLs at the crawl's current rate, and that for the URLs of the slowest host
-// at that host's rate. It returns 0 if a rate is not known yet.
+// times: the time for all URLs at the crawl's current rate, and the time for the URLs of the
+// slowest host at that host's rate. It returns 0 if a rate is not known yet.
 func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()

@@ -15,12 +15,12 @@ type readPage struct {
 
 const (
 	aheadPages = 128      // maximum number of pages that ahead passes on at once
-	aheadBytes = 64 << 10 // number of bytes after which it passes them on earlier
+	aheadBytes = 64 << 10 // size in bytes at which it passes on fewer pages
 )
 
-// ahead yields the same as changes, which it reads in another goroutine. So the next pages are read
-// while the caller unpacks and uses the previous ones. At most three times aheadPages pages are in
-// memory, and usually at most three times aheadBytes.
+// ahead yields the elements of changes, which it reads in another goroutine. So the next pages are
+// read while the caller unpacks and uses the previous ones. At most three times aheadPages pages
+// are in memory, and usually at most three times aheadBytes.
 func ahead(ctx context.Context, changes iter.Seq2[*store.PackedChange, error]) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		batches, stop := make(chan []readPage, 1), make(chan struct{})

@@ -31,7 +31,7 @@ import (
 // repaired (see [mending]).
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
-// does not exist contains no store yet. It returns an error if dir is a file, or a folder with
+// does not exist contains no store yet. isStore returns an error if dir is a file, or a folder with
 // other files.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)

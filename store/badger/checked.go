@@ -16,18 +16,18 @@ import (
 
 // # Tables that were checked before
 //
-// Reading every table takes a second for each gigabyte, so a store with 20 million pages would take
-// a quarter of a minute to open. Badger never changes a table after it has written it. So the store
-// keeps a list of the tables that were read in full or that its own process wrote. A listed table
-// is not read again when the store is opened, unless
+// Reading every table takes a second per gigabyte, so a store with 20 million pages would take 15
+// seconds to open. Badger never changes a table after it has written it. So the store keeps a list
+// of the tables that were read in full or that its own process wrote. A listed table is not read
+// again when the store is opened, unless
 //
 //   - the size or the modification time of its file has changed,
 //   - the system has been restarted since, because a power cut may leave gaps in files, or
 //   - it was last checked more than a day ago.
 //
 // If bytes of a listed table change on disk, the store notices only when it reads the table again.
-// Until then, badger behaves as if the block had no keys, as it would in a process that runs for a
-// day. [Check] always reads every table.
+// Until then, badger behaves as if the block had no keys, just as it would if the bytes changed
+// while the store was open. [Check] always reads every table.
 //
 // The process that has the store open for writing keeps the list, as a cached value; see kept.go. If
 // the list is lost, all tables are read.
@@ -88,7 +88,8 @@ func (c *checkedTables) add(dir string, id, last uint64) {
 }
 
 // keep writes the list next to the store in dir if the list has changed. If that fails, for example
-// because the disk is full, more tables are read when the store is opened next.
+// because the disk is full, tables that were already checked are read again when the store is next
+// opened.
 func (c *checkedTables) keep(dir string) {
 	if !c.changed || c.Boot == "" {
 		return
@@ -114,8 +115,8 @@ func (c *checkedTables) update(dir string, db *badgerdb.DB) {
 	}
 }
 
-// listing runs a goroutine that keeps the list of checked tables of an open store up to date, and
-// counts its files.
+// listing runs a goroutine that keeps an open store's list of checked tables up to date, and counts
+// the files of the store.
 type listing struct {
 	closing chan struct{}
 	ended   sync.WaitGroup

@@ -18,8 +18,8 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }
 
-// Clusters first counts the members, which takes about 50 bytes of memory for each cluster. If the
-// clusters were kept on disk ordered by size, every new member could change the order.
+// Clusters first counts the members, which takes about 50 bytes of memory for each cluster. The
+// clusters are not kept on disk in order of size, because every new member could change the order.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)

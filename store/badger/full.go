@@ -23,8 +23,8 @@ import (
 // most patience for each call to badger. If the call has not returned by then, the store leaves its
 // files as a killed process would. The next process to open the store finds all committed data.
 
-// patience is how long a store waits for a call to badger after badger found the disk full. During
-// that time, a compaction or another program may free enough space for the call to succeed.
+// patience is how long a store waits for a call to badger after badger has found the disk full.
+// During that time, a compaction or another program may free enough space for the call to succeed.
 const patience = 3 * time.Second
 
 type fullness struct {

@@ -50,8 +50,8 @@ func (e *journalEntry) add(key uint64) {
 	e.size += 8
 }
 
-// postedSize returns the maximum size in bytes of a visit with the given number of keys in an
-// encoded journal entry.
+// postedSize returns the maximum number of bytes that a visit with the given number of keys takes
+// in an encoded journal entry.
 func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
 func (e *journalEntry) empty() bool { return len(e.posted) == 0 }

@@ -117,9 +117,9 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock is the number of visits in a block. A block is then as large as a few of badger's
-// tables. If a table contains keys with two letters of one block, badger rewrites no more than that
-// block.
+// pagesInBlock is the number of visits in a block. With this number, a block is as large as a few
+// of badger's tables. If a table contains keys with two letters of one block, badger rewrites no
+// more than that block.
 const pagesInBlock = 4096
 
 // partSize is the maximum size in bytes of one piece of a text or of links. Ten such pieces would

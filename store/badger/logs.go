@@ -28,8 +28,8 @@ import (
 //
 //   - [Store.Sync] syncs all logs, oldest first.
 //   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one
-//     more than the one before it. If a number is missing, that log and those after it are removed.
-//     The remaining data is the store as it was at some moment. Later pages are fetched again.
+//     more than the one before it. If a number is missing, the logs after the gap are removed. The
+//     remaining data is the store as it was at some moment. Later pages are fetched again.
 //
 // A log consists of a header of 20 bytes, then entries, then zeros:
 //
@@ -115,7 +115,8 @@ func readLog(name string, b []byte) memLog {
 	return l
 }
 
-// salvage looks for complete transactions after the end of the log, and counts them as lost.
+// salvage reads the complete entries after the end of the log at b[at], and updates l.highest and
+// l.counters.
 func (l *memLog) salvage(b []byte, at int) {
 	l.highest = l.last
 	for at < len(b) {

@@ -62,9 +62,9 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders with the visit numbers in places, except the page with the id not.
-// shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its earlier
-// visits no longer have a sketch.
+// leadersAt reads the leaders with the visit numbers in places, except the leader whose id equals
+// not. shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its
+// earlier visits no longer have a sketch.
 func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]int, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
@@ -90,7 +90,7 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]
 
 // A sketchCache holds leaders that lookups have read. Thousands of pages may share a template
 // without being duplicates. The lookup of each such page finds up to [dedup.MaxMet] leaders,
-// usually the same ones. Reading a thousand sketches takes some 2 ms from badger, and 0.1 ms from
+// usually the same ones. Reading a thousand sketches takes about 2 ms from badger, and 0.1 ms from
 // the cache.
 //
 // The slot of a leader is its visit number modulo the size of the cache. A cached sketch never has

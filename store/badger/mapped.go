@@ -20,7 +20,7 @@ import (
 // tables to the system. The data stays in the system's cache: reading it again costs a page fault
 // for each 64 KB, but no disk read.
 //
-// Badger has no call for that, and its tables are not exported, so the store reaches them by
+// Badger has no function for that, and does not export its tables, so the store reaches them by
 // reflection. TestMapped fails if a new version of badger renames them. The store increments a
 // table's reference count before it returns the memory, as badger does before it reads a table, so
 // that the table is not unmapped in the meantime. The memory of tables that a compaction is still
@@ -39,7 +39,7 @@ type mapped struct {
 	ended   sync.WaitGroup
 }
 
-// watch starts the goroutine if the system reports how much memory is resident.
+// watch starts a goroutine that runs keepSmall, if the system reports how much memory is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return

@@ -10,10 +10,11 @@ import (
 // # Obsolete visits
 //
 // When a page is visited or judged again, the data of its earlier visit becomes obsolete. It is not
-// deleted at once. Badger moves a deletion down the levels like a key, in a table with neighboring
-// keys. Deletions in a few old blocks produce tables that begin at the newest block and end at an
-// old one, and badger merges such a table with all blocks between them. In a crawl in which one
-// page in a thousand was judged again, that rewrote all of the store's texts every ten seconds.
+// deleted at once. Badger moves a deletion down the levels as it moves a key, in a table with
+// neighboring keys. Deletions in a few old blocks produce tables that begin at the newest block and
+// end at an old one, and badger merges such a table with all blocks between them. In a crawl in
+// which one page in a thousand was judged again, that rewrote all of the store's texts every ten
+// seconds.
 //
 // So the store only notes the number of an obsolete visit, under an e key (see keys.go), and
 // readers skip its record. Once a certain share of all visits is obsolete, the store sweeps: it

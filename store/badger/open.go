@@ -317,13 +317,14 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
 	// Texts, links and records are compressed already, and keys are hashes. With compression, each
-	// builder would hold its blocks in both forms, which takes 50% more memory.
+	// table builder would hold every block both compressed and uncompressed, which takes 50% more
+	// memory.
 	opt.Compression = options.None
-	// Blocks are read from the mapped tables. The cache only remembers that they were found
+	// Blocks are read from the mapped tables. The cache only records that they were found
 	// undamaged, in a few hundred bytes per block. But badger counts a block as twice the size of
-	// the rest of its mapped table, which is some 4 MB. This size leaves room for 500 blocks, which
-	// contain 8 MB. With a size of 8 MB there was room for only two blocks, so nearly every read of
-	// a key verified its whole block again.
+	// the rest of its mapped table, which is about 4 MB. This size leaves room for 500 blocks,
+	// which contain 8 MB. With a size of 8 MB there was room for only two blocks, so nearly every
+	// read of a key verified its whole block again.
 	opt.BlockCacheSize = 2 << 30
 	// This setting is used only with encryption. Without encryption, an index is read from its
 	// mapped table. The value 0 would mean no limit.

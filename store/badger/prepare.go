@@ -12,9 +12,9 @@ import (
 
 // # Leftovers of a killed process
 //
-// Badger creates a file and then gives it its size, and it empties a file before it removes it. A
-// process that is killed in between leaves an empty file. Badger refuses an empty file where it
-// expects an old one. Such files are removed before badger opens the folder.
+// Badger creates each file empty and then sets its size, and it empties a file before it removes
+// it. A process that is killed in between leaves an empty file. Badger refuses an empty file where
+// it expects an old one. Such files are removed before badger opens the folder.
 //
 // The value log is always empty; see [dbOptions]. Its files are the .vlog files, and DISCARD, which
 // counts the garbage in them. These files are removed too, whatever they contain. KEYREGISTRY

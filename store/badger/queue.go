@@ -32,7 +32,7 @@ type queue struct {
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
-	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by when they can be
+	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time at which they can be claimed
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, kept because no request may be sent to them yet
 	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle; see frontier.Rest
 	later   map[*waitingHost]bool
@@ -293,8 +293,8 @@ func (h *waitingHost) host() frontier.Host {
 // out yet and is not due later.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
-// drop removes the lanes without a URL that can be handed out. Otherwise, each Take would scan a
-// hundred thousand lanes for a crawler trap with as many depths.
+// drop removes the lanes without a URL that can be handed out. Otherwise, in a crawler trap a
+// hundred thousand links deep, each Take would scan as many lanes.
 func (h *waitingHost) drop() {
 	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return l.waiting == 0 })
 }

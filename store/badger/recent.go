@@ -7,13 +7,13 @@ import (
 )
 
 // recent caches the ids of known URLs. Most links on a page were also on the previous page. The URL
-// filter cannot save looking them up, because it can only prove that a URL is unknown. Each id has
+// filter cannot avoid looking them up, because it can only prove that a URL is unknown. Each id has
 // one slot, in which a new id replaces the old one. Whole ids are compared, so no URL is mistaken
 // for another. The store's lock guards the cache.
 type recent []dedup.Hash
 
-// recentSlots is the number of ids in the cache, which takes 4 MiB. A site's menu has far fewer
-// links.
+// recentSlots is the number of ids in the cache, far more than a site's menu has links. The cache
+// takes 4 MiB.
 const recentSlots = 1 << 18
 
 func newRecent() recent { return make(recent, recentSlots) }

@@ -14,9 +14,9 @@ import (
 // # Stored records
 //
 // A record is stored as HASH16, the text hash under which copies find the page, or zero, and then
-// the packed form of the [store.Record] as one S2 block. The blocks share a dictionary with values
-// that many records have, and with the bytes around them. With it, a record of a large manual takes
-// 300 bytes.
+// the packed form of the [store.Record] as one S2 block. The blocks share a dictionary of values
+// that many records contain, together with the bytes around these values. So the record of a page
+// in a large manual takes 300 bytes.
 
 // recordDict is the dictionary of the blocks: some packed records. A block can only be decoded with
 // the dictionary that it was encoded with, so any change here requires a new layoutVersion.
@@ -44,8 +44,8 @@ func usualRecords() (b []byte) {
 }
 
 // encodeRecord returns the stored form of a record. hash is the text hash under which copies find
-// the page. A temporary store does not compress its records. Their first byte after the hash is 0,
-// with which no S2 block of a record begins.
+// the page. A temporary store does not compress its records. The first byte after their hash is 0,
+// and the S2 block of a record never begins with 0.
 func (s *Store) encodeRecord(hash dedup.Hash, r *store.Record) []byte {
 	if s.texts != nil {
 		return r.AppendPacked(append(make([]byte, 0, 256), hash[:]...))

@@ -25,11 +25,11 @@ import (
 //
 // A table consists of blocks of about 16 KB, an index of the blocks, and a footer. Each block has a
 // checksum, and so has the index. If a block does not match its checksum, badger behaves as if that
-// block and the rest of the table had no keys. A compaction over the block loses those keys for
-// good, and some corrupt bytes make badger panic. So before a store is opened, all blocks are read,
-// at about a gigabyte a second, and a table with a damaged block is rewritten without that block. A
-// table whose index is damaged is dropped. That is rare, because the index takes less than a
-// hundredth of a table.
+// block and the rest of the table had no keys. If badger then compacts the table, those keys are
+// gone for good, and some corrupt bytes make badger panic. So before a store is opened, all blocks
+// are read, at about a gigabyte a second, and a table with a damaged block is rewritten without
+// that block. A table whose index is damaged is dropped. That is rare, because the index takes less
+// than a hundredth of a table.
 type tableContent struct {
 	blocks [][]byte   // undamaged, without their checksums
 	lost   []keyRange // ranges of the keys that may have been in damaged blocks

@@ -21,7 +21,7 @@ import (
 
 type textFile struct {
 	file *os.File
-	size int64  // bytes written or in next; guarded by Store.mu
+	size int64  // number of bytes in file and next; guarded by Store.mu
 	next []byte // texts to write before the transaction is committed; guarded by Store.mu
 }
 

@@ -52,7 +52,7 @@ func resemblances(grafts []graft) (all []float64) {
 }
 
 // strangers returns the resemblances between texts extracted from the same template with different
-// articles, including its own. They should be low, because the articles differ.
+// articles, including the template's own. They should be low, because the articles differ.
 func strangers(grafts []graft) (all []float64) {
 	in := map[*page][]dedup.Set{}
 	var templates []*page
@@ -164,7 +164,8 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// blamed describes a page that causes bad grafts, whose resemblance to their article is below 0.8.
+// blamed describes a page that causes bad grafts: those whose resemblance to their article is below
+// 0.8.
 type blamed struct {
 	fault
 	grafts []graft // the bad grafts, lowest resemblance first
