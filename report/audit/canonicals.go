@@ -54,7 +54,8 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns nil if the page has no canonical URL.
+// canonicalIs returns a table cell that describes the page's canonical URL. The cell is empty if
+// there is none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":

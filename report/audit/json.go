@@ -92,7 +92,8 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return w.End()
 }
 
-// A negative n means all rows.
+// fields yields the JSON members of the first n rows of the finding, or of all rows if n is
+// negative.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := report.Table{}

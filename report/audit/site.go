@@ -39,7 +39,7 @@ type page struct {
 	by      int32 // index in site.pages of a sitemap that lists it; nobody if there is none
 	noIndex bool
 	names   bool // names another page as canonical
-	start   bool // seed or file for the archive, not found in a link
+	start   bool // seed or requisite, which the crawl fetches even if no page links to it
 	named   bool // target of a redirect, or canonical URL of another page
 	hidden  bool // robots.txt forbids search engines to fetch it
 	scripts bool
@@ -79,7 +79,7 @@ type inLink struct {
 // These are the maximum numbers of links that a site keeps in memory.
 const (
 	maxFrom  = 100     // for one URL, unless Options.AllFrom is set
-	maxLinks = 1 << 20 // for all URLs together, which take about a hundred megabytes
+	maxLinks = 1 << 20 // for all URLs together; these links take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -185,8 +185,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs that the redirect with index at leads to, in order, without the redirect
-// itself. The result loops is true if the redirects lead back to an earlier URL.
+// way returns the URLs that the redirect with index at leads to, in order, not including the
+// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
