@@ -118,8 +118,8 @@ func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 // On reports whether the filter leaves anything out.
 func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
 
-// Query returns the filter as a URL query that begins with a question mark and may be extended. It
-// returns "" if the filter leaves nothing out.
+// Query returns the filter as a URL query that begins with a question mark. The caller may append
+// parameters. It returns "" if the filter leaves nothing out.
 func (f auditFilter) Query() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"host": f.Host, "section": f.Section, "change": string(f.Change)} {

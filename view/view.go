@@ -184,7 +184,7 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 }
 
 type screen struct {
-	name    string        // of the template
+	name    string        // name of the template
 	title   string        // title in the view's own words; if "", subject is the title
 	subject string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never

@@ -44,7 +44,7 @@ type plurals struct {
 	longest int               // length of the longest ending, in bytes
 }
 
-// minSingular is the minimum number of letters in a singular made by an ending rule.
+// minSingular is the minimum number of letters in a singular that an ending rule forms.
 const minSingular = 3
 
 var pluralRules = map[string]func() plurals{
@@ -76,8 +76,8 @@ func readPlurals(name string) plurals {
 	return p
 }
 
-// of returns the singular of a lower-cased word. It applies the rules until they change nothing. If
-// they still change the word after three rounds, it returns the original word.
+// of returns the singular of a lower-cased word. It applies the rules until they no longer change
+// the word. If they still do after three rounds, it returns the original word.
 func (p *plurals) of(word string) string {
 	one := word
 	for range 3 {

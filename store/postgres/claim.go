@@ -34,8 +34,8 @@ const (
  UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
  FROM due WHERE host.name = due.name RETURNING host.name, host.token`
 
-	// ripenSQL moves URLs that have become due behind the other URLs of the same rank (priority and
-	// depth).
+	// When URLs have become due, ripenSQL moves them behind the other URLs of the same rank
+	// (priority and depth).
 	ripenSQL = `UPDATE queue SET later = NULL, seq = r.seq FROM (
   SELECT hash, nextval('queue_seq') AS seq FROM (SELECT hash FROM queue WHERE host = ANY($1::text[]) AND later IS NOT NULL AND later <= ` + nowNS + ` ORDER BY later, seq) q) r
  WHERE queue.hash = r.hash`

@@ -94,8 +94,8 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 
 // batchLen returns how many of the first entries can be committed in one transaction. It stops
 // before an entry whose page is among the earlier entries. It also stops before a link to such a
-// page if that page was never taken from the queue. The order of the two then decides whether the
-// page is queued again.
+// page if that page was never taken from the queue, because then the order of the two decides
+// whether the page is queued again.
 func batchLen(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
