@@ -100,8 +100,8 @@ type auditFilter struct {
 	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
 }
 
-// maxOptions is the maximum number of hosts, and of sections, in the form: those with the most
-// URLs.
+// maxOptions is the maximum number of hosts, and of sections, that the form offers. It offers those
+// with the most URLs.
 const maxOptions = 200
 
 func filterOf(a *audit.Audit, r *http.Request) auditFilter {

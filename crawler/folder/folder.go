@@ -100,7 +100,7 @@ func Sites(dirs []string) []Site {
 
 // A Server serves several folders, each under its own host name. A nil Server serves nothing.
 type Server struct {
-	sites    map[string]*os.Root // open folders by the host of their site
+	sites    map[string]*os.Root // maps the host of each site to its open folder
 	hidden   []os.FileInfo
 	listener net.Listener
 	server   *http.Server

@@ -28,7 +28,7 @@ type findingJSON struct {
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat
 
 	Since *Difference `json:"since,omitempty"` // difference from the earlier crawl
-	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or the difference is uncertain; see Finding.Note
+	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or why the difference is uncertain; see Finding.Note
 	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the audit of the crawl did not check for the finding
 }
 

@@ -262,7 +262,7 @@ type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // why the page is not counted; "" if it is counted
-	Change  Change // difference from the earlier crawl; "" if there is none
+	Change  Change // change since the earlier crawl; "" if the finding is not compared with one
 	From    []From // some of the pages with links to this page, if List.Linked is set
 	Links   int    // total number of pages that link to this page
 }

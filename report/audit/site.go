@@ -11,9 +11,9 @@ import (
 // package refer to a URL by its index in pages.
 type site struct {
 	pages []page
-	at    map[dedup.Hash]int32 // index in pages by URL id
-	named map[int32]dedup.Hash // id of the redirect target or canonical URL of each page that has one, by index in pages; resolve turns it into page.to
-	from  map[int32][]inLink   // some of the links to each URL without a page, such as a broken one, by index in pages
+	at    map[dedup.Hash]int32 // maps the id of a URL to its index in pages
+	named map[int32]dedup.Hash // maps the index of a page to the id of its redirect target or canonical URL; resolve turns it into page.to
+	from  map[int32][]inLink   // maps the index of each URL without a page, such as a broken one, to some of the links to it
 	links int
 
 	unfinished map[string]bool // hosts with URLs still to fetch, or with duplicates whose links were not followed

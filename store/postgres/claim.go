@@ -18,10 +18,10 @@ import (
 // # Claims
 //
 // A claim gives a worker exclusive use of some hosts. One statement claims them, and skips rows
-// that others have locked. It selects hosts by the hints in their rows (rank and at), so it may
-// claim a host that turns out to have no URL ready; such a host is released at once. The token of a
-// host counts its claims, so that a write with an earlier token can be refused. Claims expire by
-// the server's clock.
+// that others have locked. It selects hosts by the hints in their rows, so it may claim a host that
+// turns out to have no URL ready; such a host is released at once. The token of a host counts its
+// claims, so that a write with an earlier token can be refused. Claims expire by the server's
+// clock.
 //
 // Only the process that made a claim knows which URLs it took from the queue. These URLs stay in
 // the queue until they are finished, so another worker can take them when the claim ends.
@@ -66,8 +66,8 @@ const (
 	holds = ` name = $1 AND worker = $2 AND token = $3 AND until > clock_timestamp()`
 )
 
-// queueRefresh adds to b the statements that update the hints (rank and ripe) of hosts. They must
-// run in one transaction.
+// queueRefresh adds to b the statements that update the hints (rank and ripe) of hosts. The
+// statements must run in one transaction.
 func queueRefresh(b *pgx.Batch, hosts []string) {
 	hosts = slices.Clone(hosts)
 	slices.Sort(hosts)

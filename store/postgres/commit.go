@@ -15,10 +15,10 @@ import (
 
 // # How pages are committed
 //
-// A commit takes two round trips. The first reads, without a lock, the data that its entries'
-// verdicts depend on, and the outcomes are decided from that. The second sends two transactions at
-// once. The first of them writes rows that readers ignore until a page refers to them: visits and
-// newly discovered URLs. The second locks the one row of the table turn. The statement that
+// A commit takes two round trips. The first reads, without a lock, the data that the verdicts of
+// its entries depend on. The outcomes are decided from this data. The second sends two transactions
+// at once. The first of them writes rows that readers ignore until a page refers to them: visits
+// and newly discovered URLs. The second locks the one row of the table turn. The statement that
 // increments turn.place, the number of the last commit, also checks that no commit since the first
 // round trip changed that data. The statements after it write postings, pages and finished URLs.
 // Each joins turn, and does nothing unless turn.holder is the ID of this attempt. So the server

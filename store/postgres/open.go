@@ -1,5 +1,5 @@
-// Package postgres is the store for many workers: one crawl, kept by a PostgreSQL server or by a
-// database that speaks its protocol.
+// Package postgres is the store for many workers: one crawl, kept by a PostgreSQL server or by
+// another database that speaks the same protocol.
 //
 //	a, err := postgres.ParseAddress("postgres://crawler@db.example/crawls?schema=docs")
 //	s, err := postgres.Open(ctx, a, postgres.Options{Create: true})
