@@ -73,7 +73,7 @@ type stepRow struct {
 	Link string
 }
 
-// pairsShown is the maximum number of page pairs shown above the similarity, and also below it.
+// pairsShown is the maximum number of page pairs shown on each side of the chosen similarity.
 const pairsShown = 8
 
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {

@@ -100,8 +100,8 @@ type auditFilter struct {
 	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
 }
 
-// maxOptions is the maximum number of hosts, and of sections, in the form: those with the most
-// URLs.
+// maxOptions is the maximum number of hosts, and of sections, that the form offers. It offers those
+// with the most URLs.
 const maxOptions = 200
 
 func filterOf(a *audit.Audit, r *http.Request) auditFilter {
@@ -118,8 +118,8 @@ func filterOf(a *audit.Audit, r *http.Request) auditFilter {
 // On reports whether the filter leaves anything out.
 func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
 
-// Query returns the filter as a URL query that begins with a question mark and may be extended. It
-// returns "" if the filter leaves nothing out.
+// Query returns the filter as a URL query that begins with a question mark. The caller may append
+// parameters. It returns "" if the filter leaves nothing out.
 func (f auditFilter) Query() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"host": f.Host, "section": f.Section, "change": string(f.Change)} {

@@ -23,8 +23,8 @@ type curve struct {
 	Points string // points of an SVG polyline in an area of 600 by 100 units
 }
 
-// newCurve returns a curve through values at the given positions, from 0 to 1. top is the value at
-// the top of the chart.
+// newCurve returns a curve through values at the given positions, each between 0 and 1. top is the
+// value at the top of the chart.
 func newCurve(name, class string, positions, values []float64, top float64) curve {
 	var points strings.Builder
 	for i, v := range values {

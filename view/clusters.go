@@ -15,7 +15,7 @@ import (
 )
 
 type clusterRow struct {
-	ID      dedup.Hash // of the leader
+	ID      dedup.Hash // ID of the leader
 	Leader  *store.Record
 	Members int
 }

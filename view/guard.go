@@ -51,7 +51,7 @@ func harden(next http.Handler) http.Handler {
 // cookieName is the name of the cookie that contains the token from the address.
 const cookieName = "skink-view"
 
-// admit refuses requests that have the token neither in their address nor in the cookie. It accepts
+// admit refuses requests that have the token in neither their address nor their cookie. It accepts
 // all requests if opt.Token is "".
 func (v *View) admit(next http.Handler) http.Handler {
 	if v.opt.Token == "" {

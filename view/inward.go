@@ -25,8 +25,8 @@ import (
 // to the store, only the form starts the computation, because viewing a page must not slow down a
 // crawl.
 
-// These limit how many links are recorded: maxInward linking pages for one URL, and maxNoted for
-// all URLs, which take 256 MB. Further links are only counted.
+// These are the maximum numbers of linking pages that are recorded: maxInward for one URL, and
+// maxNoted for all URLs, which takes 256 MB. Further linking pages are only counted.
 const (
 	maxInward = 100
 	maxNoted  = 1 << 26

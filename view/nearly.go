@@ -18,7 +18,7 @@ import (
 // nearlyName is the name of the list and the finding of pages that are almost duplicates.
 const nearlyName = "nearly"
 
-// A nearlyView is the data for the page of the finding "nearly" as long as the finding has no rows.
+// A nearlyView is the data for the page of the finding "nearly" until the finding has rows.
 type nearlyView struct {
 	Form      string
 	Comparing bool

@@ -29,7 +29,7 @@ type Crawl interface {
 	Now() Moment
 	Pause() // sends no new requests until GoOn is called
 	GoOn()
-	Stop() // ends the crawl when the requests in flight are finished, like Ctrl-C
+	Stop() // like Ctrl-C, ends the crawl when the requests in flight are finished
 }
 
 // A Moment is the state of a crawl at one time.
@@ -399,8 +399,8 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changed returns the sections whose HTML differs from that in shown. Both maps are from section ID
-// to HTML.
+// changed returns the sections whose HTML differs from that in shown. Both maps have section IDs as
+// keys and HTML as values.
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()

@@ -20,7 +20,7 @@ type query struct {
 	column  int   // index in columns of the sort column
 	down    bool
 	after   int // number of the row after which to begin; -1 means to begin with the first row
-	before  int // number of the row before which to end; -1 means that after applies
+	before  int // number of the row before which to end; -1 means to use after instead
 }
 
 // rowsShown is the maximum number of rows that a list shows at once.

@@ -112,11 +112,11 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 	return (float64(fingerprintLen-differ)/fingerprintLen - 1.0/16) / (15.0 / 16)
 }
 
-// A host holds counts of one host's records, without dead rows.
+// A host holds counts of one host's records. Dead rows are not counted.
 type host struct {
 	name    string
 	records int64
-	tally   store.Tally // by kind and verdict
+	tally   store.Tally // numbers of records by kind and verdict
 }
 
 type cluster struct {

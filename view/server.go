@@ -15,7 +15,7 @@ import (
 type Server struct {
 	view *View
 	http *http.Server
-	url  string // to open in a browser
+	url  string // address to open in a browser
 	done chan error
 }
 

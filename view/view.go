@@ -1,6 +1,6 @@
 // Package view shows a store in a browser: the state of a running crawl, its pages, and which pages
-// are duplicates of which, and why. It serves HTML over a [store.Reader], and its pages load
-// nothing from other servers.
+// are duplicates of which, and why. It serves HTML with data from a [store.Reader], and its pages
+// load nothing from other servers.
 //
 //	v, err := view.New(view.Options{Store: source, Name: "docs", Rule: rule, Address: "127.0.0.1:8465"})
 //	defer v.Close()
@@ -184,7 +184,7 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 }
 
 type screen struct {
-	name    string        // of the template
+	name    string        // name of the template
 	title   string        // title in the view's own words; if "", subject is the title
 	subject string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never
@@ -203,7 +203,7 @@ const answerTime = 10 * time.Second
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A reader of a store in another process becomes unusable if a context ends during a call,
-		// so the end of the request must not end this context.
+		// so this context must not end with the request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)

@@ -30,7 +30,7 @@ import (
 
 // # Folders as sites
 //
-// A folder of HTML files is crawled over HTTP like any other site, so that both behave alike. The
+// A folder of HTML files is crawled over HTTP, so that the crawl treats it like any other site. The
 // name of the site depends neither on the path of the parent folder nor on the port. In a crawl,
 // the URL is http://docs.localhost/, and only the dialer knows that one server on loopback answers
 // for all such names.
@@ -75,9 +75,10 @@ func labelOf(dir string) string {
 }
 
 // Sites returns the folders with their host names, in the order of dirs. A host name is the last
-// part of the folder's path in lower-case letters, digits and single hyphens, below .localhost. If
-// that part has no letters or digits, the name is "folder.localhost". The second folder with the
-// same name gets -2, and so on. A folder that is listed twice is returned once.
+// part of the folder's path in lower-case letters, digits and single hyphens, followed by
+// .localhost. If that part has no letters or digits, the name is "folder.localhost". The second
+// folder with the same name gets the suffix -2, and so on. A folder that is listed twice is
+// returned once.
 func Sites(dirs []string) []Site {
 	var sites []Site
 	for _, dir := range dirs {
@@ -99,7 +100,7 @@ func Sites(dirs []string) []Site {
 
 // A Server serves several folders, each under its own host name. A nil Server serves nothing.
 type Server struct {
-	sites    map[string]*os.Root // open folders by the host of their site
+	sites    map[string]*os.Root // maps the host of each site to its open folder
 	hidden   []os.FileInfo
 	listener net.Listener
 	server   *http.Server
@@ -193,7 +194,7 @@ func hasDot(name string) bool {
 	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
 
-// hides reports whether a path, or a folder on the way to it, must not be served.
+// hides reports whether a path, or a folder that contains it, must not be served.
 func (s *Server) hides(root *os.Root, name string) bool {
 	if s.hidesOne(root, ".") {
 		return true
@@ -206,8 +207,8 @@ func (s *Server) hides(root *os.Root, name string) bool {
 	return s.hidesOne(root, name)
 }
 
-// hidesOne reports whether a path itself must not be served. It does not check the folders on the
-// way to it.
+// hidesOne reports whether a path itself must not be served. It does not check the folders that
+// contain it.
 func (s *Server) hidesOne(root *os.Root, name string) bool {
 	info, err := root.Stat(name)
 	if err != nil {

@@ -62,8 +62,8 @@ func bare(text string) string {
 	return text
 }
 
-// add adds the objects of a value that describe the page, but not objects nested in these, which
-// may be incomplete. known reports whether the vocabulary is that of schema.org.
+// add adds the objects of a value that describe the page. It leaves out objects nested in these,
+// because they may be incomplete. known reports whether the vocabulary is that of schema.org.
 func (d *data) add(v any, known bool) {
 	switch v := v.(type) {
 	case []any:

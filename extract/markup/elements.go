@@ -182,7 +182,7 @@ func scripted(n *html.Node) bool {
 		if key == "" {
 			continue
 		}
-		switch key[0] { // a fast first test: class, id, target and title match no case
+		switch key[0] { // fast path: the common keys class, id, target and title match no case
 		case '@', ':':
 			return true
 		case 'o':

@@ -8,7 +8,7 @@
 //	}
 //
 // [Checks] lists all faults. A fault says only what is true of every page with that HTML, whatever
-// its site. It does not say that the site works badly.
+// its site. It does not mean that the site works badly.
 package markup
 
 import (
@@ -97,7 +97,7 @@ type Facts struct {
 	// as the src attribute of an image.
 	Shown []string
 
-	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without duplicates; filled only with Options.Anchors
+	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without duplicates; nil unless Options.Anchors is set
 
 	// These describe the <meta> elements that replace response headers.
 	Policy   string // value for Content-Security-Policy; "" if no element replaces this header

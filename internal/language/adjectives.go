@@ -20,7 +20,7 @@ import (
 // for adjectives, half of them comparatives in -нее, which are intended. Names ending in -ский
 // count as adjectives.
 //
-// The other languages use lists and suffixes; see adjectives_endings.go. They were measured with
+// The other languages use lists and suffixes; see adjectives_endings.go. They were tested against
 // Apertium's analyzers, on those words of Debian's spelling lists that Apertium analyzes only as
 // adjectives. The table shows the share of adjectives recognized, and the share of other words
 // mistaken for adjectives. Each word counts once, so a common adjective weighs no more than a rare

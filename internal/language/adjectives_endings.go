@@ -20,13 +20,13 @@ import (
 const notAdjectives = "no adjectives"
 
 type declined struct {
-	forms      map[string]bool   // of the listed lemmas
-	suffixes   map[string]ending // by a suffix together with one of its endings
+	forms      map[string]bool   // all forms of the listed lemmas
+	suffixes   map[string]ending // each key is a suffix with one of its endings, such as "osa" for -oso
 	exceptions map[string]bool   // lemmas with such a suffix that are not adjectives
 	longest    int               // length of the longest key of suffixes, in bytes
 }
 
-// An ending describes an ending of an adjective. The adjective's lemma ends in lemma instead of
+// An ending describes the adjectives that end in form: in their lemmas, lemma takes the place of
 // form.
 type ending struct {
 	form, lemma string
@@ -64,7 +64,7 @@ func readDeclined(name string) declined {
 }
 
 // add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. endings
-// lists the endings of the declension, and word must have the first one.
+// lists the endings of the declension, and word must end in the first of them.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])

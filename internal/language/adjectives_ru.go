@@ -38,9 +38,9 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes lists the suffixes that make an adjective. Each lists the endings that, after
-// this suffix, prove that the word is an adjective. If a stem ends in several of the suffixes, the
-// first in the list decides.
+// russianSuffixes lists the suffixes that make an adjective. Each is listed with the endings that,
+// after this suffix, prove that the word is an adjective. If a stem ends in several of the
+// suffixes, the first one listed decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной

@@ -127,8 +127,8 @@ type scripts struct {
 	others                           [len(ownScript)]int
 }
 
-// ownScript maps scripts to the one language that uses them on the web, or uses them far more often
-// than any other.
+// ownScript maps each script to the only language that uses it on the web, or to the language that
+// uses it far more often than any other.
 var ownScript = [...]struct {
 	lang  string
 	table *unicode.RangeTable

@@ -17,12 +17,12 @@ import (
 // an adjective, and every word is returned unchanged. Callers should check [HasForms] and [HasStem]
 // first, and tell the user if a language is not supported.
 //
-// The functions look at a word without its neighbors, so they guess if a word has two uses. "that"
-// is a pronoun or a conjunction, and is removed in either case. "open" is an adjective or a verb,
-// and is kept. This does not harm a comparison of two texts, because both are treated the same way.
-// But a text without its function words also loses its negations.
+// The functions look at a word without its neighbors, so they have to guess when a word has two
+// uses. "that" is a pronoun or a conjunction, and is removed in either case. "open" is an adjective
+// or a verb, and is kept. This does not harm a comparison of two texts, because both are treated
+// the same way. But a text without its function words also loses its negations.
 //
-// The data is in files beside this one. The head of each file names its source and license.
+// The data is in files beside this one. The first lines of each file name its source and license.
 
 //go:embed function/*.txt adjectives/*.txt plurals/*.txt
 var formFiles embed.FS
@@ -40,8 +40,8 @@ type section struct {
 }
 
 // readForms reads an embedded file. Words are separated by white space, and a blank line ends a
-// section. A line that begins with # is the title of its section. The first section, the head of
-// the file, is left out.
+// section. A line that begins with # is the title of its section. The first section is about the
+// file itself and is left out.
 func readForms(name string) []section {
 	text, err := formFiles.ReadFile(name)
 	if err != nil {

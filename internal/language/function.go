@@ -15,7 +15,7 @@ var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "p
 // lists omit auxiliary verbs and their contractions (don't, it's). They also omit numerals,
 // interjections, and words of quantity (many, viel, много). A word that belongs to two classes is
 // listed if it often belongs to a closed class, like Dutch zijn (his, to be) and German sein.
-// Otherwise it is not listed, like Swedish var, which is mostly "was".
+// Otherwise it is not listed, like Swedish var, which usually means "was".
 //
 // A word joined to its article by elision is not a function word, even if both parts are. Split it
 // with [Elide] first.
@@ -44,7 +44,7 @@ var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 })
 
 // elided lists, by language, what elision leaves of a function word before an apostrophe, such as
-// "l" in "l'homme". The grammar of each language has a fixed list.
+// "l" in "l'homme". Each language has a fixed set of such words.
 var elided = map[string][]string{
 	"fr": {"l", "d", "qu", "j", "n", "s", "c", "m", "t", "jusqu", "lorsqu", "puisqu", "quoiqu"},
 	"it": {

@@ -21,10 +21,10 @@ import (
 // nominative singular, for the most common nouns and for suffixes that identify it. A singular form
 // that looks like one of these plural forms is changed too. All other words stay unchanged.
 //
-// The rules were measured with Apertium's analyzers, on those words of Debian's spelling lists that
-// can only be plural nouns. The columns are the share with the same result as the analyzer, the
-// share left unchanged, and the share with a different result. Most of the different results are
-// feminine words, which the analyzer lists under the masculine.
+// The rules were tested against Apertium's analyzers, on those words of Debian's spelling lists
+// that can only be plural nouns. The columns are the share with the same result as the analyzer,
+// the share left unchanged, and the share with a different result. Most of the different results
+// are feminine words, which the analyzer lists under the masculine.
 //
 //	pt  94   1   5%
 //	fr  93   3   4%
@@ -35,8 +35,8 @@ import (
 //	sv  18  82   0%
 //
 // The rules change 0 to 2% of singulars. German, Russian and Spanish (whose list has no plurals)
-// have not been measured. The rules were tuned by looking at these errors; they contain none of the
-// data.
+// have not been measured. The rules were tuned by looking at these errors, but no data was copied
+// into them.
 
 type plurals struct {
 	words   map[string]string
@@ -44,7 +44,7 @@ type plurals struct {
 	longest int               // length of the longest ending, in bytes
 }
 
-// minSingular is the minimum number of letters in a singular made by an ending rule.
+// minSingular is the minimum number of letters in a singular that an ending rule forms.
 const minSingular = 3
 
 var pluralRules = map[string]func() plurals{
@@ -76,8 +76,8 @@ func readPlurals(name string) plurals {
 	return p
 }
 
-// of returns the singular of a lower-cased word. It applies the rules until they change nothing. If
-// they still change the word after three rounds, it returns the original word.
+// of returns the singular of a lower-cased word. It applies the rules until they no longer change
+// the word. If they still do after three rounds, it returns the original word.
 func (p *plurals) of(word string) string {
 	one := word
 	for range 3 {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Each file in the words folder lists the function words of one language. A line that begins with
-// # is a comment, such as the source of the words.
+// Each file in the words folder lists the function words of one language. Lines that begin with #
+// are comments. They name the source of the words.
 //
 //go:embed words/*.txt
 var files embed.FS

@@ -46,14 +46,14 @@ func (p *areas) add(rawURL string) int32 {
 	return i
 }
 
-// Hosts returns the hosts of the audited URLs, the host with the most URLs first. It returns nil if
-// Options.Areas was not set.
+// Hosts returns the hosts of the audited URLs, sorted by number of URLs, largest first. It returns
+// nil if Options.Areas was not set.
 func (a *Audit) Hosts() []string {
 	return a.maxUsed(func(p Area) string { return p.Host })
 }
 
-// Sections returns the sections of a host, those with the most URLs first. If host is "", it
-// returns the sections of all hosts. It returns nil if Options.Areas was not set.
+// Sections returns the sections of a host, sorted by number of URLs, largest first. If host is "",
+// it returns the sections of all hosts. It returns nil if Options.Areas was not set.
 func (a *Audit) Sections(host string) []string {
 	return a.maxUsed(func(p Area) string {
 		if host != "" && p.Host != host {
@@ -63,7 +63,8 @@ func (a *Audit) Sections(host string) []string {
 	})
 }
 
-// The name with the most URLs comes first. Areas without a name are omitted.
+// maxUsed returns the distinct names of the areas, sorted by number of URLs, largest first. It
+// omits empty names.
 func (a *Audit) maxUsed(name func(Area) string) (names []string) {
 	if a.site.areas == nil {
 		return nil

@@ -196,7 +196,7 @@ func (a *Audit) readLinks(ctx context.Context) error {
 		}
 		var known bool
 		if at, known = a.site.at[change.Record.ID]; !known || len(change.Links) == 0 {
-			continue // first visited after readRecords, or without links
+			continue // the URL was first visited after readRecords, or has no links
 		}
 		a.site.link(at, change.Links)
 		for _, l := range a.Lists {

@@ -17,7 +17,7 @@ const (
 	shortTitle   = 10
 	shortHeading = 3
 	// If a page's description is less than half as long as the text that search engines show, they
-	// write their own.
+	// often replace it with their own.
 	shortDescription = 70
 	// A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100

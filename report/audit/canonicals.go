@@ -10,9 +10,9 @@ import (
 	"skink/store"
 )
 
-// canonicals returns the list of pages by the state of their canonical URL (rel=canonical, RFC
-// 6596), which it checks against the crawled pages. Wrong canonical URLs are common, because site
-// templates generate them.
+// canonicals returns the list of pages with findings about their canonical URLs (rel=canonical, RFC
+// 6596). It checks these URLs against the crawled pages. Wrong canonical URLs are common, because
+// site templates generate them.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -54,7 +54,8 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns nil if the page has no canonical URL.
+// canonicalIs returns a table cell that describes the page's canonical URL. The cell is empty if
+// there is none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -95,8 +96,8 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 }
 
 // hreflang returns the list of pages that declare wrong versions in other languages (hreflang),
-// such as a version that does not name the page in return. Search engines ignore a pair unless both
-// pages name each other.
+// such as a version that does not refer back to the page. Search engines ignore a pair unless both
+// pages refer to each other.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",

@@ -48,7 +48,7 @@ func (c Column) titled(title string) Column {
 
 type columns []Column
 
-// brief marks columns as Brief, so text and HTML show them as well as JSON and CSV.
+// brief marks columns as Brief, so they appear in every format, not only in JSON and CSV.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -143,7 +143,7 @@ func number[N ~int | ~int64](n N) any {
 // two because they take up twice the space.
 func characters(s string) int64 { return int64(report.Width(s)) }
 
-// text returns an empty cell if s is blank.
+// text returns a cell with s on a single line. The cell is empty if s is blank.
 func text(s string) any {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return nil

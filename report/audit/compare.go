@@ -87,7 +87,7 @@ type compared struct {
 // compare computes the changes of all findings since an earlier crawl. A finding has no changes if
 // only one of the two audits checked for it.
 func (a *Audit) compare(past *Past) {
-	at := make([]int32, len(past.ids)) // index in site.pages by index in past.ids
+	at := make([]int32, len(past.ids)) // at[i] is the index in site.pages of the page past.ids[i], or nobody
 	for i := range at {
 		at[i] = nobody
 	}
@@ -169,7 +169,7 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit since the earlier crawl shows if the page still has the
+// seenAgain reports whether a visit since the earlier crawl settles whether the page still has the
 // problem. The argument is the page's index in site.pages. A page that did not respond may still
 // have the problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
@@ -195,7 +195,8 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 // earlier crawl, or if only one of the two audits checked for the finding.
 func (f *Finding) Since() *Difference { return f.since }
 
-// The change "" means any.
+// countOf returns the number of entries with the given change. For "", it returns the result of
+// Count.
 func (f *Finding) countOf(change Change) int64 {
 	switch {
 	case change == "":

@@ -27,7 +27,7 @@ type Gap struct {
 	URLs     int64              `json:"urls"`
 	Means    string             `json:"means"`
 	Examples []string           `json:"examples,omitempty"`
-	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of postponed URLs, the one with the most URLs first
+	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of postponed URLs, sorted by number of URLs, largest first
 }
 
 // gaps are all possible gaps, in report order. The last two are exceptions: pages in "unfollowed"

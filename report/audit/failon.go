@@ -13,7 +13,7 @@ import (
 // A Condition with a Change, such as "new:broken>0", counts only entries with this change since an
 // earlier crawl.
 type Condition struct {
-	Change  Change // "" means any
+	Change  Change // "" means any change
 	Name    string // list, finding or severity to count, such as "error"
 	Op      string // operator between the count and Bound: > >= < <= or =
 	Bound   float64
@@ -106,8 +106,8 @@ func CheckName(name string) error {
 	return unknownName(name)
 }
 
-// Fails returns a message for each condition that holds for the audit. If there are none, the site
-// has passed.
+// Fails returns a message for each condition that holds for the audit. If no condition holds, the
+// site has passed.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of, also := a.counted(c)

@@ -27,7 +27,7 @@ func checkList(name string) *List {
 
 func (l *List) addChecks(all []markup.Check) {
 	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}
-	checks := map[string]markup.Fault{} // by the name of the finding
+	checks := map[string]markup.Fault{} // maps the name of a finding to its fault
 	var ofHeader []string               // findings about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
@@ -109,7 +109,7 @@ func (l *List) addChecks(all []markup.Check) {
 type byHost struct {
 	pages  map[string]int64
 	faults map[hostFault]*faultCount
-	keys   map[int32]uint64 // number that identifies the host, by the index of its first page with a fault
+	keys   map[int32]uint64 // maps the index of a host's first page with a fault to a number that identifies the host
 }
 
 // key returns a number that identifies the host of an entry. The entry's page does not identify it:

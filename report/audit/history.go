@@ -74,7 +74,7 @@ type Crawl struct {
 	Sum     string         `json:"sum"`   // checksum of the slot
 }
 
-// A History lists the crawls of a store whose findings are kept.
+// A History lists those crawls of a store whose findings are kept.
 type History struct {
 	Now  store.Crawl // last crawl of the store, which may still be running
 	Kept []Crawl     // in ascending order by number
@@ -327,7 +327,7 @@ func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 // A Past holds the findings of an earlier crawl, including their entries.
 type Past struct {
 	Crawl
-	ids      []uint64 // short ids of the pages of all entries, ascending
+	ids      []uint64 // short ids of the pages of all entries, in ascending order
 	findings map[string]pastFinding
 }
 

@@ -28,7 +28,7 @@ type findingJSON struct {
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong; see Finding.Caveat
 
 	Since *Difference `json:"since,omitempty"` // difference from the earlier crawl
-	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or the difference is uncertain; see Finding.Note
+	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or why the difference is uncertain; see Finding.Note
 	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the audit of the crawl did not check for the finding
 }
 
@@ -92,7 +92,8 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return w.End()
 }
 
-// A negative n means all rows.
+// fields yields the JSON members of the first n rows of the finding, or of all rows if n is
+// negative.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := report.Table{}

@@ -10,10 +10,10 @@ import (
 
 const maxFragments = 1 << 20
 
-// links returns the list of pages with faulty links: links to missing fragments, and those that
-// [markup.Checks] finds. The crawl itself checks links to fragments of the same page. Links to
-// fragments of other pages are checked here against the anchors of those pages, which only a crawl
-// with --audit keeps.
+// links returns the list of pages with faulty links: links to missing fragments, and links with
+// faults from [markup.Checks]. The crawl itself checks links to fragments of the same page. Links
+// to fragments of other pages are checked here against the anchors of those pages, which only a
+// crawl with --audit keeps.
 func links(a *Audit) *List {
 	type leads struct{ from, to int32 }
 	anchors := map[int32]string{} // hashes of each page's anchors, two bytes per anchor

@@ -43,7 +43,7 @@ type List struct {
 	ofErrors  bool                                        // whether the findings are about URLs without a usable response
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
 	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
-	whyAside  string                                      // asideIs for a single page
+	whyAside  string                                      // like asideIs, but about a single page
 	elsewhere func() string                               // returns a note about pages in another list that would otherwise be in this one, or ""; may be nil
 	see       func(at int32, r *store.Record)             // at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
@@ -160,8 +160,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick sets l.see to add each record of the given kind to the finding that name returns for it. If
-// ok is false, the record is added to no finding.
+// pick sets l.see to a function that adds each record of the given kind to the finding that name
+// returns for it. If ok is false, the record is added to no finding.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -174,8 +174,8 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see to add each record of the given kind for which is returns true to the list's only
-// finding.
+// all sets l.see to a function that adds records to the list's only finding: those of the given
+// kind for which is returns true.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
@@ -207,11 +207,11 @@ func (l *List) lack(why string, names ...string) {
 	}
 }
 
-// notMeant is a value for List.aside: pages that search engines do not list are not counted.
+// notMeant is a common value of List.aside: pages that search engines do not list are not counted.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is a value for List.aside in lists of copies: a copy is not counted if it has noindex, if
-// robots.txt forbids it, or if its canonical URL is a page with the same text.
+// handled is the value of List.aside in lists of copies: a copy is not counted if it has noindex,
+// if robots.txt forbids it, or if its canonical URL is a page with the same text.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.hidden || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
@@ -262,7 +262,7 @@ type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // why the page is not counted; "" if it is counted
-	Change  Change // difference from the earlier crawl; "" if there is none
+	Change  Change // change since the earlier crawl; "" if the finding is not compared with one
 	From    []From // some of the pages with links to this page, if List.Linked is set
 	Links   int    // total number of pages that link to this page
 }
@@ -356,7 +356,7 @@ func (f *Finding) rowAt(i int) compared {
 	return compared{entry: f.entries[i], listed: true}
 }
 
-// A negative n means all rows.
+// first yields the first n rows of the finding, or all rows if n is negative.
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {

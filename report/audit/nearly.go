@@ -31,7 +31,7 @@ type NearlyPage struct {
 
 func nearly(a *Audit) *List {
 	resemblances := map[entry]float64{}
-	groups := map[int32][]dedup.Hash{} // ids of a group's pages, leader first, by the leader's index
+	groups := map[int32][]dedup.Hash{} // maps the index of a leader to the ids of its group's pages, leader first
 	l := &List{
 		Name: "nearly", Of: "pages",
 		Columns: brief(

@@ -59,8 +59,8 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-// follow sets the fields of s that describe a redirect's target: the URLs on the way, the last URL,
-// and the kind of its record.
+// follow sets the fields of s that describe a redirect's target: the intermediate URLs, the last
+// URL, and the kind of its record.
 func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)

@@ -145,8 +145,8 @@ type repeats struct {
 	said   map[string]int32 // for each host, the number of its pages with such a line
 	groups []repeated       // one element for each line of each host
 	pages  []grouped        // pages with such a line, in the order of site.pages
-	keys   map[int32]uint64 // number that identifies a group listed as one entry, by the group's first page
-	counts map[int32]int32  // number of pages with the same line, by the index of a page
+	keys   map[int32]uint64 // maps the first page of a group that is listed as one entry to a number that identifies the group
+	counts map[int32]int32  // maps the index of a page to the number of pages with the same line
 }
 
 // A grouped is a page and its group of pages with the same line. The field at is an index in

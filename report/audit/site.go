@@ -11,9 +11,9 @@ import (
 // package refer to a URL by its index in pages.
 type site struct {
 	pages []page
-	at    map[dedup.Hash]int32 // index in pages by URL id
-	named map[int32]dedup.Hash // id of the redirect target or canonical URL of each page that has one, by index in pages; resolve turns it into page.to
-	from  map[int32][]inLink   // some of the links to each URL without a page, such as a broken one, by index in pages
+	at    map[dedup.Hash]int32 // maps the id of a URL to its index in pages
+	named map[int32]dedup.Hash // maps the index of a page to the id of its redirect target or canonical URL; resolve turns it into page.to
+	from  map[int32][]inLink   // maps the index of each URL without a page, such as a broken one, to some of the links to it
 	links int
 
 	unfinished map[string]bool // hosts with URLs still to fetch, or with duplicates whose links were not followed
@@ -39,7 +39,7 @@ type page struct {
 	by      int32 // index in site.pages of a sitemap that lists it; nobody if there is none
 	noIndex bool
 	names   bool // names another page as canonical
-	start   bool // seed or file for the archive, not found in a link
+	start   bool // seed or requisite, which the crawl fetches even if no page links to it
 	named   bool // target of a redirect, or canonical URL of another page
 	hidden  bool // robots.txt forbids search engines to fetch it
 	scripts bool
@@ -79,7 +79,7 @@ type inLink struct {
 // These are the maximum numbers of links that a site keeps in memory.
 const (
 	maxFrom  = 100     // for one URL, unless Options.AllFrom is set
-	maxLinks = 1 << 20 // for all URLs together, which take about a hundred megabytes
+	maxLinks = 1 << 20 // for all URLs together; these links take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -185,8 +185,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs that the redirect with index at leads to, in order, without the redirect
-// itself. The result loops is true if the redirects lead back to an earlier URL.
+// way returns the URLs that the redirect with index at leads to, in order, not including the
+// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {

@@ -211,7 +211,7 @@ func values(slot []string) string {
 	return strings.Join(all, " | ")
 }
 
-// head returns the first words of a text, with "…" if it has more.
+// head returns the first words of a text, followed by "…" if there are more.
 func head(text string) string {
 	words := strings.Fields(text)
 	if len(words) <= shownWords+1 {

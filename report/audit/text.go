@@ -111,8 +111,8 @@ func inBrackets(s string) string {
 }
 
 // wrapped breaks s into lines of at most 100 characters, unless a word is longer. It indents each
-// line but the first by indent spaces. On the first line, the caller has already written that many
-// characters.
+// line but the first by indent spaces. The caller has already written that many characters on the
+// first line.
 func wrapped(s string, indent int) string {
 	const most = 100
 	var b strings.Builder

@@ -18,10 +18,10 @@ import (
 // # Claims
 //
 // A claim gives a worker exclusive use of some hosts. One statement claims them, and skips rows
-// that others have locked. It selects hosts by the hints in their rows (rank and at), so it may
-// claim a host that turns out to have no URL ready; such a host is released at once. The token of a
-// host counts its claims, so that a write with an earlier token can be refused. Claims expire by
-// the server's clock.
+// that others have locked. It selects hosts by the hints in their rows, so it may claim a host that
+// turns out to have no URL ready; such a host is released at once. The token of a host counts its
+// claims, so that a write with an earlier token can be refused. Claims expire by the server's
+// clock.
 //
 // Only the process that made a claim knows which URLs it took from the queue. These URLs stay in
 // the queue until they are finished, so another worker can take them when the claim ends.
@@ -34,8 +34,8 @@ const (
  UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
  FROM due WHERE host.name = due.name RETURNING host.name, host.token`
 
-	// ripenSQL moves URLs that have become due behind the other URLs of the same rank (priority and
-	// depth).
+	// When URLs have become due, ripenSQL moves them behind the other URLs of the same rank
+	// (priority and depth).
 	ripenSQL = `UPDATE queue SET later = NULL, seq = r.seq FROM (
   SELECT hash, nextval('queue_seq') AS seq FROM (SELECT hash FROM queue WHERE host = ANY($1::text[]) AND later IS NOT NULL AND later <= ` + nowNS + ` ORDER BY later, seq) q) r
  WHERE queue.hash = r.hash`
@@ -66,8 +66,8 @@ const (
 	holds = ` name = $1 AND worker = $2 AND token = $3 AND until > clock_timestamp()`
 )
 
-// queueRefresh adds to b the statements that update the hints (rank and ripe) of hosts. They must
-// run in one transaction.
+// queueRefresh adds to b the statements that update the hints (rank and ripe) of hosts. The
+// statements must run in one transaction.
 func queueRefresh(b *pgx.Batch, hosts []string) {
 	hosts = slices.Clone(hosts)
 	slices.Sort(hosts)

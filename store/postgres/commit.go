@@ -15,10 +15,10 @@ import (
 
 // # How pages are committed
 //
-// A commit takes two round trips. The first reads, without a lock, the data that its entries'
-// verdicts depend on, and the outcomes are decided from that. The second sends two transactions at
-// once. The first of them writes rows that readers ignore until a page refers to them: visits and
-// newly discovered URLs. The second locks the one row of the table turn. The statement that
+// A commit takes two round trips. The first reads, without a lock, the data that the verdicts of
+// its entries depend on. The outcomes are decided from this data. The second sends two transactions
+// at once. The first of them writes rows that readers ignore until a page refers to them: visits
+// and newly discovered URLs. The second locks the one row of the table turn. The statement that
 // increments turn.place, the number of the last commit, also checks that no commit since the first
 // round trip changed that data. The statements after it write postings, pages and finished URLs.
 // Each joins turn, and does nothing unless turn.holder is the ID of this attempt. So the server
@@ -94,8 +94,8 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 
 // batchLen returns how many of the first entries can be committed in one transaction. It stops
 // before an entry whose page is among the earlier entries. It also stops before a link to such a
-// page if that page was never taken from the queue. The order of the two then decides whether the
-// page is queued again.
+// page if that page was never taken from the queue, because then the order of the two decides
+// whether the page is queued again.
 func batchLen(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {

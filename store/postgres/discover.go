@@ -93,8 +93,8 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	return u, nil
 }
 
-// queueURLs adds to b the statement that queues each URL in u if wanted returns true for its
-// current state.
+// queueURLs adds to b the statement that queues those URLs in u for whose current state wanted
+// returns true.
 func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool) *pgx.QueuedQuery {
 	var states []int16
 	for state := frontier.Unknown; state <= frontier.Outside; state++ {

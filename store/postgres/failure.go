@@ -19,14 +19,14 @@ import (
 // # When the server fails
 //
 // Every call is retried as long as that may help: if the connection was lost, the server is
-// restarting or failing over, it has too few connections, or it aborted the transaction because of
-// a conflict. A call may have taken effect even though its response was lost, so calls are designed
+// restarting or failing over, it has no free connection, or it aborted the transaction because of a
+// conflict. A call may have taken effect even though its response was lost, so calls are designed
 // to have no further effect when repeated. If there is no response within patience, the call fails
 // with [store.ErrAway], and later calls are tried only once each until one succeeds. If the schema
 // was dropped or replaced, calls fail at once.
 
 // patience is how long a failing call is retried. It equals the duration of a claim on a host,
-// because after that other workers have taken over the hosts.
+// because other workers take over the hosts once the claims expire.
 var patience = 30 * time.Second
 
 // attempt returns the timeout for one attempt at a call. It is needed for servers that accept a
@@ -48,7 +48,7 @@ const openPatience = 10 * time.Second
 // by patience has passed.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has just waited that long without a response
+		return s.tryFor(ctx, 0, do) // another call has just waited as long as patience allows without a response
 	}
 	return s.tryFor(ctx, patience, do)
 }

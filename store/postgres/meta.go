@@ -81,9 +81,9 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 // checked.
 const sweepName = "swept"
 
-// sweep deletes visits older than a day that no page refers to, which interrupted commits leave
-// behind. A sweep continues where the last one ended. It ends at the first error, and the next
-// process that starts tries again.
+// sweep deletes the visits that interrupted commits left behind: those that no page refers to and
+// that are older than a day. A sweep continues where the last one ended. It ends at the first
+// error, and the next process that starts tries again.
 func (s *Store) sweep() {
 	ctx := s.life
 	for s.sweepSome(ctx) {

@@ -1,5 +1,5 @@
-// Package postgres is the store for many workers: one crawl, kept by a PostgreSQL server or by a
-// database that speaks its protocol.
+// Package postgres is the store for many workers: one crawl, kept by a PostgreSQL server or by
+// another database that speaks the same protocol.
 //
 //	a, err := postgres.ParseAddress("postgres://crawler@db.example/crawls?schema=docs")
 //	s, err := postgres.Open(ctx, a, postgres.Options{Create: true})
@@ -78,7 +78,7 @@ var _ store.Store = (*Store)(nil)
 type id = [16]byte
 
 // connections is the maximum number of connections of one process: one each for commits, lookups
-// and reading pages, and the others for the queue of URLs and everything else.
+// and reading pages, and the rest for the queue of URLs and everything else.
 const connections = 8
 
 // Open opens a store. It returns [store.ErrNotExist] if there is no store and opt does not create

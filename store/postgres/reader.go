@@ -166,7 +166,7 @@ func parseCursor(c store.Cursor) (int64, error) {
 	return place, nil
 }
 
-// placeOf returns the commit number in a cursor. It refuses a cursor after the last commit: either
+// placeOf returns the commit number in a cursor. It refuses a cursor beyond the last commit: either
 // the cursor belongs to another store, or the server has lost commits.
 func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 	place, err := parseCursor(c)

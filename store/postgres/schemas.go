@@ -41,9 +41,9 @@ func Schemas(ctx context.Context, a Address) (names []string, err error) {
 }
 
 // Drop deletes a store together with its schema. It also deletes a store that was emptied, or that
-// was created by another version of skink. Its errors wrap [store.ErrNotExist], and
-// [store.ErrInUse] if a worker is using the store. Drop refuses a schema with tables that do not
-// belong to a store.
+// was created by another version of skink. It returns an error that wraps [store.ErrNotExist] if
+// there is no store, or [store.ErrInUse] if a worker is using it. Drop refuses a schema with tables
+// that do not belong to a store.
 func Drop(ctx context.Context, a Address) error {
 	err := once(ctx, a, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)

@@ -46,10 +46,10 @@ func Join(a, b net.Conn) {
 	both.Wait()
 }
 
-// ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that accepts names and IPv4
-// addresses. It requires password (RFC 1929), unless that is "". If asked is not nil, it is
-// called with each host and port that a client with the right password wants to reach. The error
-// says why no connection was made.
+// ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that accepts host names and IPv4
+// addresses. It requires password (RFC 1929), unless that is "". If asked is not nil, it is called
+// with each host and port that a client with the right password wants to reach. The error says why
+// no connection was made.
 func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
 	read := func(n int) []byte {
 		b := make([]byte, n)

@@ -82,7 +82,7 @@ func Resolver(t testing.TB, names map[string][]string) *net.Resolver {
 }
 
 // ResolverOf starts a name server on loopback and returns a resolver that uses only this server.
-// For each query, the server calls names and returns the addresses it gives.
+// The server answers each query with the addresses that names returns for the name.
 func ResolverOf(t testing.TB, names func(name string) []string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
