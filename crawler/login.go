@@ -33,7 +33,7 @@ import (
 // to all requests of a login. None of them is archived, because they contain the password.
 //
 // The fields are sent only to hosts that match the settings' pattern, or to the host of the login
-// page. If the login page has an https URL, they are sent only with https.
+// page. If the login page has an https URL, they are sent only over https.
 
 const (
 	loginHops  = 10      // maximum number of requests to fetch the login page, including redirects; the same limit applies to submitting the form

@@ -102,14 +102,14 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, nil
 	}
 	if m == nil {
-		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this file away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this file elsewhere", ErrNotOurs)
 	}
 	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {
 		return mark{}, err
 	}
 	if !ours {
-		return mark{}, fmt.Errorf("%w, because its first line does not match: choose another file, or move this file away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because its first line does not match: choose another file, or move this file elsewhere", ErrNotOurs)
 	}
 	if size < m.Offset {
 		return mark{First: m.First}, nil

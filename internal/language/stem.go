@@ -75,7 +75,7 @@ func Stem(lang, word string) string {
 	env.SetCurrent(word)
 	stem(env)
 	result := env.Current()
-	env.SetCurrent("") // otherwise the pool would keep the page's text in memory, because word is a part of it
+	env.SetCurrent("") // otherwise the pool would keep the page's text in memory, because word is part of it
 	stemEnvs.Put(env)
 	if result == "" {
 		return word // a token must not be empty

@@ -90,7 +90,7 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 		_, err = io.ReadFull(conn, secret)
 	}
 	if err == nil && subtle.ConstantTimeCompare(secret, []byte(at.Answer)) != 1 {
-		err = errors.New("another program is listening at the address of the store")
+		err = errors.New("another program is listening on the address of the store")
 	}
 	r := &Reader{conn: conn, out: gob.NewEncoder(conn), in: gob.NewDecoder(conn)}
 	var hello greeting
