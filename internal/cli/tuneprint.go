@@ -155,7 +155,7 @@ func (t *tuning) chart() chart.Chart {
 		Lines: lines,
 		Mark:  chart.Mark{Name: fmt.Sprintf("recommended: %v", r.Threshold), X: r.Threshold},
 		Band:  chart.Span{Name: "95% interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
-		Bar:   chart.Bar{Name: "95% confidence interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
+		Bar:   chart.Bar{Name: "95% interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
 	}
 	if r.Tied[0] < r.Tied[1] {
 		c.Range = chart.Span{Name: "same F1", From: r.Tied[0], To: r.Tied[1]}
