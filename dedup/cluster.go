@@ -101,8 +101,8 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 	return 1<<n - 1
 }
 
-// Pairs returns the pairs of a leader and a text in its cluster, at any similarity, in ascending
-// order of leader.
+// Pairs returns each pair of a leader and a text that is in its cluster at some similarity, in
+// ascending order of leader.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
 // At returns the cluster of each text at the given similarity, which must be one of

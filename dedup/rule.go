@@ -18,10 +18,10 @@ const (
 	MaxMet     = 1000 // maximum number of leaders whose sketches are compared with the page's sketch
 	MaxVerify  = 32   // maximum number of candidates whose shingles are compared with the page's shingles
 
-	// MaxVerifyWords limits the total length of the candidates whose shingles are compared with one
-	// page's, in words. Reading a word from a store and comparing it takes some 40 ns. The limit
-	// matters only for pages of more than 32,768 words, some 200 KB of text, because shorter ones
-	// reach MaxVerify first.
+	// MaxVerifyWords limits the total length, in words, of the candidates whose shingles are
+	// compared with those of one page. Reading a word from a store and comparing it takes some 40
+	// ns. The limit matters only for pages of more than 32,768 words, some 200 KB of text, because
+	// shorter ones reach MaxVerify first.
 	MaxVerifyWords = 1 << 20
 )
 
@@ -33,13 +33,13 @@ type Rule struct {
 	MinWords   int       // a page with fewer words is thin
 	Scheme     Scheme    // defines how candidates are found
 
-	// Contained is the minimum share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1. If it is not 0, containment alone decides, and the fields Scheme and
-	// Similarity have no effect on which pages are duplicates; see [Rule.Contains].
+	// Contained is the minimum share, 0 to 1, of a page's three-word runs that its leader must
+	// contain. If it is not 0, containment alone decides, and the fields Scheme and Similarity have
+	// no effect on which pages are duplicates; see [Rule.Contains].
 	Contained float64
 }
 
-// NewRule returns a rule with the named scheme, for plain text in overlapping shingles of ten
+// NewRule returns a rule with the named scheme, the form [Plain], and overlapping shingles of ten
 // words. Its errors are those of [ParseScheme].
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)

@@ -29,12 +29,12 @@ const Minima = 84
 //     shingle would be one function. Multiplication by 84 different odd numbers alone is not
 //     enough. It ties the low bits of all the products together, and does not reorder nearby x if
 //     the multipliers are close. The exclusive or before it and the second round after it remove
-//     both dependencies. The test measures the spread of the estimate against the formula.
-//   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
-//     That happens for one in ten thousand pages of 1,000 shingles.
+//     both dependencies. The test compares the spread of the estimate with the formula.
+//   - The functions are permutations, so two shingles never tie unless their 32 bits are equal. For
+//     pages of 1,000 shingles, that happens once in ten thousand pages.
 //   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
 //     register. A minimum over n shingles is about 2^32/n, so two different minima are equal by
-//     chance once in 2^32/n. At a million shingles, that is once in four thousand.
+//     chance once in 2^32/n. With a million shingles, that is once in four thousand.
 //   - The functions do not depend on the length of the page, so the sketch of a stub can be
 //     compared with that of a book.
 //
@@ -42,7 +42,7 @@ const Minima = 84
 // computes the same values in an eighth of the time.
 //
 // The constants k_i and m_i come from SplitMix64 started at the first 64 bits of the fractional
-// part of π, m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018,
+// part of π, with m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018,
 // public domain). They must never change.
 
 // A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the minimum over the

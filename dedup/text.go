@@ -30,9 +30,9 @@ import (
 //     change.
 //
 // Nearly all words on the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
-// ASCII words by blocks, and plainWord reads words of the other alphabets by table. If neither can
-// read a word, the full rules read it again from its first byte. The tests compare the three with
-// each other.
+// ASCII words in blocks, and plainWord reads words of the other alphabets with tables. If neither
+// can read a word, the full rules read it again from its first byte. The tests compare the three
+// with each other.
 //
 // Known weaknesses: "U.S." is two tokens, "C++" and "C#" are both "c", and a word hyphenated at the
 // end of a line is two.
