@@ -28,8 +28,8 @@ import (
 //	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
 //
 // The shortest partner that a set can have is t times as long as the set. So a set is indexed only
-// by its first shingles, as long as their reach is at least t² times its length. The index has a
-// list of postings for each shingle, and each posting stores its reach. A list is sorted by
+// by its first shingles: those whose reach is at least t² times the length of the set. The index
+// has a list of postings for each shingle, and each posting stores its reach. A list is sorted by
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
 // come last. For example, take ten thousand pages of one template. In each page, 18% of the text
@@ -51,11 +51,11 @@ import (
 // page finds all the others, which become members of its cluster. After that they are searched for
 // only above .42, and no pair of them is compared.
 //
-// A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
-// counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
-// that is in only one set is neither counted nor indexed. On most sites, most shingles are in only
-// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table
-// record whether a shingle occurs again.
+// A table of bounded size, indexed by hash, counts how often each shingle occurs. Shingles that
+// share a counter seem less rare than they are. That adds candidates, but never loses a pair. A
+// shingle that is in only one set is neither counted nor indexed. On most sites, most shingles are
+// in only one set, and at a low similarity most of a set would be indexed. Two bits of a larger
+// table record whether a shingle occurs again.
 //
 // Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
 // their rarest shingles, for example if each consists of ten paragraphs from a pool of a hundred.

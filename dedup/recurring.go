@@ -97,7 +97,7 @@ func (r *Recurring) Count(blocks []uint64) {
 	}
 }
 
-// Blocks returns the number of pages with each recurring block, by the number of the block. Call it
+// Blocks maps the number of each recurring block to the count of pages with that block. Call it
 // after [Recurring.Count] has read all pages.
 func (r *Recurring) Blocks() map[uint64]int {
 	maps.DeleteFunc(r.counts, func(_ uint64, n int) bool { return n < int(r.least) })

@@ -21,7 +21,7 @@ const Minima = 84
 //
 //	f_i(x) = (y ^ y>>15) · c, where y = (x ^ k_i) · m_i
 //
-// and x the upper half of the shingle's mixed 64-bit number.
+// and x is the upper half of the shingle's mixed 64-bit number.
 //
 //   - The functions need not be strong hashes, because the shingles are already hashed well. Each
 //     f_i by itself may be any permutation, and its minimum is an unbiased random sample. The
@@ -86,8 +86,8 @@ var flips, factors = func() (k, m [Minima]uint32) {
 	return k, m
 }()
 
-// NewSketch computes the sketch of a text from its shingles, in any order, with or without repeats.
-// If there are no shingles, every value is math.MaxUint32.
+// NewSketch computes the sketch of a text from its shingles, which may be in any order and have
+// repeats. If there are no shingles, every value is math.MaxUint32.
 func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
 
 // chunk is the number of shingles that newSketch passes through all 84 functions before it

@@ -15,9 +15,9 @@ import (
 type Portable interface {
 	Dumper
 
-	// Load writes parts of a dump, in the order of the dump. The store must be empty before the
-	// first call, and nothing else may use it. After the last call, the store has the same contents
-	// as the dumped one, and accepts cursors of the dumped store.
+	// Load writes parts of a dump, which must come in the order of the dump. The store must be
+	// empty before the first call, and nothing else may use it. After the last call, the store has
+	// the same contents as the dumped one, and accepts cursors of the dumped store.
 	Load(ctx context.Context, parts []*Part) error
 }
 

@@ -129,9 +129,8 @@ type Entry struct {
 	// effect.
 	Touch bool
 
-	// Replaces identifies the record on which a Revisit or a Touch is based, by its [Record.Began].
-	// If the store has a different record of the page, or none, the entry is stale. Zero means any
-	// record.
+	// Replaces is the [Record.Began] of the record on which a Revisit or a Touch is based. If the
+	// store has a different record of the page, or none, the entry is stale. Zero means any record.
 	Replaces time.Time
 
 	Text   []byte          // main text, packed by [Pack]; nil means that no text is kept

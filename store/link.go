@@ -22,7 +22,7 @@ type Link struct {
 }
 
 // MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors contain only a
-// few words. Longer ones are whole paragraphs or cards, which their first words identify.
+// few words. Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
 // A LinkKind is the kind of element that contains an address.
