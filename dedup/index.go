@@ -28,7 +28,7 @@ type Index struct {
 	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order they were added
 }
 
-// A first is the earliest added text with a certain canonical form. Later texts with the same form
+// A first is the earliest added text with a given canonical form. Later texts with the same form
 // are its copies.
 type first struct {
 	num     uint64

@@ -94,7 +94,7 @@ type Record struct {
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
 	Archive  Archived `json:"archive,omitzero"`  // where the web archive has the HTTP response for this record, or a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // where the web archive has the last HTTP response, if the page had not changed
+	Answered Archived `json:"answered,omitzero"` // where the web archive has the response to the last visit, if that visit found the page unchanged
 
 	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body
