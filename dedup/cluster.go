@@ -50,12 +50,12 @@ const Nowhere = 2
 
 // Clusters groups n texts at the given similarities, which must be in ascending order.
 //
-// alike must call take once for each text after leader that is similar enough to leader, in any
-// order. from[i] is the lowest similarity at which text i is not yet in another text's cluster. The
-// same is true at all higher similarities. from[i] is [Nowhere] if there is no such similarity. A
-// pair matters only if its resemblance is at least from[leader] and from[other]. Each call to take
-// updates from, which alike must not change. Clusters stops at the first error of alike and returns
-// it.
+// alike must call take, in any order, once for each text after leader that is similar enough to
+// leader. from[i] is the lowest similarity at which text i is not yet in another text's cluster.
+// The same is true at all higher similarities. from[i] is [Nowhere] if there is no such similarity.
+// A pair matters only if its resemblance is at least from[leader] and from[other]. Each call to
+// take updates from, which alike must not change. Clusters stops at the first error of alike and
+// returns it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 	return 1<<n - 1
 }
 
-// Pairs returns the pairs of a leader and a text in its cluster, at any similarity, in ascending
-// order of leader.
+// Pairs returns each pair of a leader and a text that is in its cluster at some similarity, in
+// ascending order of leader.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
 // At returns the cluster of each text at the given similarity, which must be one of

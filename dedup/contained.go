@@ -20,7 +20,7 @@ import (
 // starting with the leader that shares the most samples. So every verdict is right, and only the
 // recall depends on the samples.
 //
-// The limit depends on the rule. Containment is measured by runs of three words, because a changed
+// The limit depends on the rule. Containment is measured in runs of three words, because a changed
 // word breaks only three of them. It breaks six runs of six words. So if a source has the share c
 // of a page's runs of three words, it is expected to have c² of the runs of six words. The limit is
 // chosen for a page of [Rule.MinWords] words, or of fifty if that is more: the probability that it
@@ -32,7 +32,7 @@ import (
 //
 // Known weaknesses: at a low [Rule.Contained], an excerpt in which every sixth word is changed may
 // share no run of six words with its source. A text of more than some 65,000 words has only
-// [maxSamples] samples, so short excerpts from it are found less often. If more than [MaxPosting]
+// [maxSamples] samples, so some short excerpts from it are missed. If more than [MaxPosting]
 // leaders have the same sample, the latest of them are not read; see [Met].
 const (
 	sampledRun   = 2 * containedRun

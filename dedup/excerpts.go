@@ -34,7 +34,7 @@ type Excerpts struct {
 
 	posts  []post   // sorted by run once starts is set
 	starts []uint32 // posts[starts[i]] is the first post whose run has i in its upper bits
-	shift  int      // number of lower bits of a run's upper half that starts ignores
+	shift  int      // starts is indexed by post.run >> shift
 	met    []int32
 }
 

@@ -32,9 +32,9 @@ type Form uint8
 //
 // The gain from stems may be due to chance, and stems make reading a text forty times as slow.
 // Leaving words out costs accuracy: shorter texts have fewer shingles, so each change breaks a
-// larger share of them. Shingles of two to five words separate these pairs without an error, at a
-// resemblance of .55 to .70; shingles of ten words do it at .50. The default of ten words and .8 is
-// stricter: it finds 72% of these duplicates without a mistake.
+// larger share of them. With a threshold of .55 to .70, shingles of two to five words separate
+// these pairs without an error; shingles of ten words do so at .50. The default of ten words and .8
+// is stricter: it finds 72% of these duplicates and reports no false ones.
 const Plain Form = 0
 
 const (
@@ -82,8 +82,8 @@ func (f Form) String() string {
 	return strings.Join(names, ",")
 }
 
-// Without returns the parts of f for which there are no rules for the language lang. These parts
-// leave texts in lang unchanged. If there are rules for all of f, Without returns [Plain].
+// Without returns the parts of f that have no rules for the language lang. These parts leave texts
+// in lang unchanged. If there are rules for all of f, Without returns [Plain].
 func (f Form) Without(lang string) Form {
 	var missing Form
 	if !language.HasForms(lang) {

@@ -8,10 +8,10 @@ import (
 	"skink/internal/language"
 )
 
-// An Index judges texts against those added before, in memory. A crawl judges its pages against
-// those in its store in the same way: the same texts in the same order get the same verdicts.
-// Several goroutines may use an Index. If equal texts are added at the same time, exactly one is
-// unique.
+// An Index is kept in memory, and judges each text against those added before it. A crawl judges
+// its pages against those in its store in the same way: the same texts in the same order get the
+// same verdicts. Several goroutines may use an Index. If equal texts are added at the same time,
+// exactly one is unique.
 //
 // An Index keeps the hash of every text. For a text that duplicates no earlier one, it also keeps
 // the shingles, some 10 KB for a text of a thousand words, and as much again for [Rule.Contained].
@@ -28,7 +28,7 @@ type Index struct {
 	postings map[uint64][]*leader // guarded by mu: the leaders that have each key, in the order they were added
 }
 
-// A first is the earliest added text with a certain canonical form. Later texts with the same form
+// A first is the earliest added text with a given canonical form. Later texts with the same form
 // are its copies.
 type first struct {
 	num     uint64

@@ -28,8 +28,8 @@ import (
 //	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
 //
 // The shortest partner that a set can have is t times as long as the set. So a set is indexed only
-// by its first shingles, as long as their reach is at least t² times its length. The index has a
-// list of postings for each shingle, and each posting stores its reach. A list is sorted by
+// by its first shingles: those whose reach is at least t² times the length of the set. The index
+// has a list of postings for each shingle, and each posting stores its reach. A list is sorted by
 // descending reach, so a search ends where the first inequality fails. Any order of the shingles
 // gives the same pairs. Rarest first gives the fewest candidates, because a template's shingles
 // come last. For example, take ten thousand pages of one template. In each page, 18% of the text
@@ -39,7 +39,7 @@ import (
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
 // 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ
-// proves at least one shingle that only one of the sets has. A pair of resemblance t has at most
+// proves that at least one shingle is in only one of the sets. A pair of resemblance t has at most
 // (1-t)/(1+t) · (|A|+|B|) such shingles. The bitmaps here are long enough that a pair passes by
 // mistake only if its resemblance is at most a few hundredths below t. The test needs only a few
 // machine words. For the same purpose, PPJoin counts the shared shingles of prefixes and has a
@@ -51,11 +51,11 @@ import (
 // page finds all the others, which become members of its cluster. After that they are searched for
 // only above .42, and no pair of them is compared.
 //
-// A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
-// counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
-// that is in only one set is neither counted nor indexed. On most sites, most shingles are in only
-// one set, and at a low similarity most of a set would be indexed. Two bits of a larger table
-// record whether a shingle occurs again.
+// A table of bounded size, indexed by hash, counts how often each shingle occurs. Shingles that
+// share a counter seem less rare than they are. That adds candidates, but never loses a pair. A
+// shingle that is in only one set is neither counted nor indexed. On most sites, most shingles are
+// in only one set, and at a low similarity most of a set would be indexed. Two bits of a larger
+// table record whether a shingle occurs again.
 //
 // Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
 // their rarest shingles, for example if each consists of ten paragraphs from a pool of a hundred.
@@ -67,9 +67,9 @@ import (
 // for inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
 // Occurrences counts for each shingle the sets in which it occurs. Only shingles that occur in
-// several sets have a counter, and some of them share one. The count of several shingles that share
-// a counter is the count of all of them together. So the count of a shingle that occurs in several
-// sets may be too high, but is hardly ever too low, up to the limit of 65,535.
+// several sets have a counter, and some of them share one. Shingles that share a counter are
+// counted together. So the count of a shingle that occurs in several sets may be too high, but is
+// hardly ever too low. Counting stops at 65,535.
 type Occurrences struct {
 	counts []uint16 // the counter of shingle x is counts[x>>shift]; it stops at 65,535
 	shift  int
@@ -147,7 +147,7 @@ type Join struct {
 }
 
 type joined struct {
-	size, alone int32    // number of shingles, and of those left out of the index because no other set has them; these come first in the order
+	size, alone int32    // number of all shingles, and of those that no other set has; the latter come first in the order and are not indexed
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
 	bitmap      []uint64 // for the second test; see the essay above
 }
@@ -176,7 +176,7 @@ type posting struct {
 }
 
 // leeway loosens every bound of the join, so that a rounding error never excludes a pair. It is a
-// number of shingles, and far more than any rounding error. A pair that misses a bound by less than
+// number of shingles, far larger than any rounding error. A pair that misses a bound by less than
 // leeway becomes a candidate.
 const leeway = 1e-3
 
@@ -203,8 +203,8 @@ func (x *Join) Add(at int, s Set) {
 	}
 }
 
-// post fills n.keys and n.alone from s. The keys come from the first shingles of s, rarest first,
-// as many as a search may need. Shingles with equal counts stay in ascending order.
+// post fills n.keys and n.alone from s. The keys come from the rarest shingles of s, as many as a
+// search may need. Shingles with equal counts stay in ascending order.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -259,9 +259,9 @@ func (x *Join) apart(a, b int, similarity float64) bool {
 }
 
 // reach returns |B| - (1+t)·place, plus leeway. B is the set with the given index, and place is the
-// position of one of its shingles, from 0, the rarest first. Suppose this shingle is the rarest
-// that B shares with a set A. Then the two can have resemblance t only if t·|A| is at most the
-// reach.
+// position, from 0, of one of its shingles, which are in order of rarity. Suppose this shingle is
+// the rarest that B shares with a set A. Then the two sets can have resemblance t only if t·|A| is
+// at most the reach.
 func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }

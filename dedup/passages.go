@@ -45,8 +45,8 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest compares x with y starting at each index in places. It returns the index with the longest
-// match, and the number of matching shingles, which is 0 if places is empty.
+// longest compares x with the part of y that begins at each index in places. It returns the index
+// with the longest match, and the number of matching shingles, which is 0 if places is empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

@@ -11,11 +11,11 @@ import (
 // This profile reproduces a published system for English texts, which uses a statistical
 // part-of-speech tagger. The system drops adjectives (tags JJ, JJR, JJS), conjunctions (CC) and
 // prepositions (IN, TO). It also drops interjections (UH) and determiners (DT). It makes plural
-// nouns singular: -ies becomes -y, and a final -s is dropped. Then it drops ten characters, such as
-// commas and quotation marks, and line breaks. It compares the CRC-32 checksums of ten-word
-// shingles by 2c/(n1+n2)·100, where c is the number of common shingles, and n1 and n2 are the
-// numbers of shingles in the two texts. It never changes case, and neither does this profile. The
-// input of this profile is main text without HTML.
+// nouns singular: -ies becomes -y, and a final -s is dropped. Then it drops line breaks and ten
+// kinds of characters, such as commas and quotation marks. It compares the CRC-32 checksums of
+// ten-word shingles by 2c/(n1+n2)·100, where c is the number of common shingles, and n1 and n2 are
+// the numbers of shingles in the two texts. It never changes case, and neither does this profile.
+// The input of this profile is main text without HTML.
 //
 // The profile has no tagger. It drops a word that is in a fixed list of the classes above, or that
 // is mostly an adjective in WordNet's tagged corpus. So each word gets its most frequent tag,
@@ -25,7 +25,7 @@ import (
 // follows a word in beforeVerbs is a verb and keeps its -s.
 
 // treebankWords lists words of closed classes to which the Penn Treebank's guidelines (Santorini,
-// 1990) give one of the tags above. Its adjectives are ordinals, words of quantity, and
+// 1990) give one of the tags above. The adjectives in the list are ordinals, words of quantity, and
 // comparatives and superlatives that WordNet lists elsewhere.
 var treebankWords = setOfWords(`
 	a an the this that these those all another any both each either every neither no some

@@ -22,16 +22,16 @@ import (
 //
 // The bound was measured on two versions of the same documentation, with 3,800 pages each. Some 70
 // of these pages repeat a table of 40 words and have 15 words of their own. A bound that is a share
-// of the host misses blocks that recur in only one section: at one page in ten, the resemblance of
-// these pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to
-// 0. Of the 146 pages that resemble their other version by .8 or more, 142 still do. The other four
-// are short and consist largely of a licence. Their resemblance fell to between .71 and .79. With a
-// bound of thirty pages, the resemblance of long pages of different classes rose, because some
-// recurring blocks were text in which the pages differ.
+// of the host misses blocks that recur in only one section: with a bound of one page in ten, the
+// resemblance of these pages stays at .5. With a bound of fifty pages, whatever the size of the
+// host, it falls to 0. Of the 146 pages that resemble their other version by .8 or more, 142 still
+// do. The other four are short and consist largely of a licence. Their resemblance fell to between
+// .71 and .79. With a bound of thirty pages, the resemblance of long pages of different classes
+// rose, because some recurring blocks were text in which the pages differ.
 //
 // Known weaknesses: a block that changes from page to page ("page 3 of 12") counts as a different
 // block each time, and is compared like other text. A heading that many pages on a subject share
-// ("Parameters") is left out like a footer, on both sides of a comparison.
+// ("Parameters") is left out of both sides of a comparison, like a footer.
 
 // On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up. It
 // must be on at least minRecurring pages, and need not be on more than RecurringAlways.
@@ -97,7 +97,7 @@ func (r *Recurring) Count(blocks []uint64) {
 	}
 }
 
-// Blocks returns the number of pages with each recurring block, by the number of the block. Call it
+// Blocks maps the number of each recurring block to the count of pages with that block. Call it
 // after [Recurring.Count] has read all pages.
 func (r *Recurring) Blocks() map[uint64]int {
 	maps.DeleteFunc(r.counts, func(_ uint64, n int) bool { return n < int(r.least) })

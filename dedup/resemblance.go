@@ -5,7 +5,7 @@ func common(a, b Set) int {
 	return n
 }
 
-// piece is the number of steps after which commonFrom checks whether it can still reach least.
+// piece is the number of steps after which commonFrom checks whether |A∩B| can still reach least.
 const piece = 128
 
 // commonFrom returns |A∩B| and the number of steps it took. It stops when |A∩B| can no longer reach

@@ -14,14 +14,14 @@ const (
 // These constants bound the work for one page. Templates can flood an index: the documentation of
 // one API has 1.3 million pairs of pages with a resemblance of .7 to .8.
 const (
-	MaxPosting = 1000 // maximum number of leaders read for each key of the page, earliest first
+	MaxPosting = 1000 // maximum number of leaders read for each key of the page; the earliest are read
 	MaxMet     = 1000 // maximum number of leaders whose sketches are compared with the page's sketch
 	MaxVerify  = 32   // maximum number of candidates whose shingles are compared with the page's shingles
 
-	// MaxVerifyWords limits the total length of the candidates whose shingles are compared with one
-	// page's, in words. Reading a word from a store and comparing it takes some 40 ns. The limit
-	// matters only for pages of more than 32,768 words, some 200 KB of text, because shorter ones
-	// reach MaxVerify first.
+	// MaxVerifyWords limits the total length, in words, of the candidates whose shingles are
+	// compared with those of one page. Reading a word from a store and comparing it takes some 40
+	// ns. The limit matters only for pages of more than 32,768 words, some 200 KB of text, because
+	// shorter ones reach MaxVerify first.
 	MaxVerifyWords = 1 << 20
 )
 
@@ -33,13 +33,13 @@ type Rule struct {
 	MinWords   int       // a page with fewer words is thin
 	Scheme     Scheme    // defines how candidates are found
 
-	// Contained is the minimum share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1. If it is not 0, containment alone decides, and the fields Scheme and
-	// Similarity have no effect on which pages are duplicates; see [Rule.Contains].
+	// Contained is the minimum share, 0 to 1, of a page's three-word runs that its leader must
+	// contain. If it is not 0, containment alone decides, and the fields Scheme and Similarity have
+	// no effect on which pages are duplicates; see [Rule.Contains].
 	Contained float64
 }
 
-// NewRule returns a rule with the named scheme, for plain text in overlapping shingles of ten
+// NewRule returns a rule with the named scheme, the form [Plain], and overlapping shingles of ten
 // words. Its errors are those of [ParseScheme].
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
@@ -83,7 +83,7 @@ func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 }
 
 // Source returns the first candidate that contains enough of a page, and the share that it
-// contains; see [Rule.Contains]. page contains the page's [Runs]. runsOf returns those of a
+// contains; see [Rule.Contains]. page contains the page's [Runs]. runsOf returns the runs of a
 // candidate, or nil if the candidate no longer exists. Source stops after candidates with a total
 // of [MaxVerifyWords] words. If there is no source, ok is false. Source stops at the first error of
 // runsOf and returns it.
@@ -111,14 +111,14 @@ func Runs(t *Text, text string) Set {
 	return t.Set(containedRun)
 }
 
-// Met returns the numbers of the leaders whose sketches are compared with a page's sketch, in
-// ascending order. shared is the number of keys that each leader shares with the page. Leaders that
+// Met returns, in ascending order, the numbers of the leaders whose sketches are compared with a
+// page's sketch. shared is the number of keys that each leader shares with the page. Leaders that
 // share fewer than meet keys are left out. If more than [MaxMet] leaders remain, Met returns those
 // that share the most keys, or the earliest if there is a tie. The more keys two pages share, the
 // more they are expected to resemble each other. Keys are a sample, so a leader that is left out
-// may still resemble the page most. Then the verdict differs from that of a comparison with all
-// leaders: it names another leader, or the page is unique. Such a page is counted as capped.
-// [Rule.Shortlist] can err in the same way.
+// may still resemble the page most. Then the verdict differs from what a comparison with all
+// leaders would give: it names another leader, or the page is unique. Such a page is counted as
+// capped. [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
 	var having [Minima + 1]int // having[k] is the number of leaders that share k keys with the page
 	for _, n := range shared {

@@ -21,7 +21,7 @@ const Minima = 84
 //
 //	f_i(x) = (y ^ y>>15) · c, where y = (x ^ k_i) · m_i
 //
-// and x the upper half of the shingle's mixed 64-bit number.
+// and x is the upper half of the shingle's mixed 64-bit number.
 //
 //   - The functions need not be strong hashes, because the shingles are already hashed well. Each
 //     f_i by itself may be any permutation, and its minimum is an unbiased random sample. The
@@ -29,12 +29,12 @@ const Minima = 84
 //     shingle would be one function. Multiplication by 84 different odd numbers alone is not
 //     enough. It ties the low bits of all the products together, and does not reorder nearby x if
 //     the multipliers are close. The exclusive or before it and the second round after it remove
-//     both dependencies. The test measures the spread of the estimate against the formula.
-//   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
-//     That happens for one in ten thousand pages of 1,000 shingles.
+//     both dependencies. The test compares the spread of the estimate with the formula.
+//   - The functions are permutations, so two shingles never tie unless their 32 bits are equal. For
+//     pages of 1,000 shingles, that happens once in ten thousand pages.
 //   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
 //     register. A minimum over n shingles is about 2^32/n, so two different minima are equal by
-//     chance once in 2^32/n. At a million shingles, that is once in four thousand.
+//     chance once in 2^32/n. With a million shingles, that is once in four thousand.
 //   - The functions do not depend on the length of the page, so the sketch of a stub can be
 //     compared with that of a book.
 //
@@ -42,7 +42,7 @@ const Minima = 84
 // computes the same values in an eighth of the time.
 //
 // The constants k_i and m_i come from SplitMix64 started at the first 64 bits of the fractional
-// part of π, m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018,
+// part of π, with m_i made odd; c is the first multiplier of Chris Wellons' hash "lowbias32" (2018,
 // public domain). They must never change.
 
 // A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the minimum over the
@@ -86,8 +86,8 @@ var flips, factors = func() (k, m [Minima]uint32) {
 	return k, m
 }()
 
-// NewSketch computes the sketch of a text from its shingles, in any order, with or without repeats.
-// If there are no shingles, every value is math.MaxUint32.
+// NewSketch computes the sketch of a text from its shingles, which may be in any order and have
+// repeats. If there are no shingles, every value is math.MaxUint32.
 func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
 
 // chunk is the number of shingles that newSketch passes through all 84 functions before it

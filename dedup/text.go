@@ -21,8 +21,8 @@ import (
 //     comma or an underscore joins them too ("example.com", "3.14", "end.Next"). Copies of a page
 //     differ in such spots: a space is lost after a full stop, a number gets a different separator.
 //     For the 1,490 pairs of licences with resemblance .5 or more, we compared the resemblance with
-//     that of plain runs of letters and digits. The average difference is .013 with the published
-//     rules, and .003 with ours.
+//     the one computed from plain runs of letters and digits. The average difference is .013 with
+//     the published rules, and .003 with ours.
 //   - Every apostrophe is written ', since typewriters and typesetters spell one
 //     word differently.
 //   - Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer) produce a token for each
@@ -30,9 +30,9 @@ import (
 //     change.
 //
 // Nearly all words on the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
-// ASCII words by blocks, and plainWord reads words of the other alphabets by table. If neither can
-// read a word, the full rules read it again from its first byte. The tests compare the three with
-// each other.
+// ASCII words in blocks, and plainWord reads words of the other alphabets with tables. If neither
+// can read a word, the full rules read it again from its first byte. The tests compare the three
+// with each other.
 //
 // Known weaknesses: "U.S." is two tokens, "C++" and "C#" are both "c", and a word hyphenated at the
 // end of a line is two.
@@ -58,7 +58,7 @@ type Text struct {
 	low  []byte
 }
 
-// A Span is a part of a text, in bytes.
+// A Span is a range of bytes in a text.
 type Span struct{ Start, End int }
 
 // Locate makes later calls to Read record the position of each token, for [Text.Span].

@@ -55,7 +55,7 @@ func (s *sweep) best(times func(i int) int) Choice {
 	var sum counted
 	top, first, last := math.Inf(-1), 0, 0
 	for at := len(s.thresholds); at > 0; {
-		// Find the next range of thresholds with the same F1, from highest to lowest.
+		// Going down, find the next range of thresholds with the same F1.
 		to, share := at-1, 0.0
 		for ; at > 0; at-- {
 			next := s.sums[at]

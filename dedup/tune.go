@@ -8,13 +8,13 @@ import (
 // # Choosing the shingle and the threshold
 //
 // The literature does not say how long a shingle should be, or how much two pages must resemble
-// each other to be duplicates. Both depend on the pages and on the purpose. [Tune] compares
+// each other to count as duplicates. Both depend on the pages and on the purpose. [Tune] compares
 // different choices on labelled pairs. Each measure gives each pair a score, each threshold turns
 // scores into decisions, and precision, recall and F1 rate the decisions.
 //
 // Two safeguards keep the result honest. First, every figure has a 95% confidence interval, which
-// is Wilson's interval for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where
-// p is the share of right decisions among all pairs that are duplicates or were declared
+// is Wilson's interval for a proportion. Precision and recall are shares of pairs. F1 is 2p/(1+p),
+// where p is the share of correct decisions among all pairs that are duplicates or were declared
 // duplicates. These intervals assume that the pairs are independent. [Bootstrap] gives intervals
 // that also hold for pairs that share pages. Second, the best way is chosen by cross-validation.
 // Ten times, a threshold is chosen on nine tenths of the pairs and tested on the last tenth. So no

@@ -48,7 +48,7 @@ type BulkOptions struct {
 	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, the starting point that both manuals recommend
 	Wait   time.Duration // pause before the first retry of a bulk; doubles with each further retry; 0 means half a second
 
-	Options                                                     // selects the pages to send, and the cursor or time after which they changed; Format is ignored
+	Options                                                     // selects the pages to send, and sets the cursor or time after which they changed; Format is ignored
 	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil means that it is not stored
 	Refused func(id, why string)                                // called for each document that the server refuses permanently; may be nil
 
@@ -72,7 +72,7 @@ type Bulk struct {
 	s    store.Reader
 	opt  BulkOptions
 	bulk string // URL to which bulks are posted
-	// position in the changes of s up to which documents were sent
+	// position after the last change of s that was sent or skipped
 	cursor store.Cursor
 
 	items []item
@@ -322,7 +322,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	return nil, 0, err
 }
 
-// isPermanent reports whether any retry would fail with the same error, because the server's
+// isPermanent reports whether every retry would fail with the same error, because the server's
 // certificate is not trusted or the server does not speak TLS.
 func isPermanent(err error) bool {
 	var certificate *tls.CertificateVerificationError

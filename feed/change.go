@@ -9,10 +9,10 @@ import (
 
 // # Changes
 //
-// A feed that continues after a revisit marks each line: "change" is new, changed or gone. Lines of
-// new and changed pages are complete. Lines of gone pages have only the fields that still apply. A
-// program that applies the lines by id, in order, to its earlier copy of the feed ends up with the
-// content of a new feed.
+// A feed that continues after a revisit marks each line: "change" is new, changed or gone. Lines
+// for new and changed pages are complete. Lines for gone pages have only the fields that still
+// apply. A program that applies the lines by id, in order, to its earlier copy of the feed ends up
+// with the content of a new feed.
 //
 // In a feed of unique pages, a page is also gone when it has become a duplicate. A page is also new
 // when it has become unique because its leader is gone. A feed may report as gone a page that its

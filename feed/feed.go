@@ -102,7 +102,7 @@ type Options struct {
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // position after which to begin; "" means at the first page
+	After store.Cursor // position after which to begin; "" means the beginning of the store
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
@@ -192,7 +192,7 @@ func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 }
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.
-// A feed without pages is an empty file in any format, so that users notice it.
+// A feed without pages is an empty file in any format, so that users notice that it has none.
 func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
 	switch opt.Format {
 	case WET:

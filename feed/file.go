@@ -19,8 +19,8 @@ import (
 //  2. The lines are written to the file, and the file is synced to the disk.
 //  3. The mark is stored. It records how much of the store's feed the file contains.
 //
-// A crash before step 3 leaves the old mark. The next run truncates the file at the mark, and
-// writes the later lines again from the store. The store has each record by then, or the page is
+// A crash before step 3 leaves the old mark in place. The next run truncates the file at the mark,
+// and writes the later lines again from the store. If a record did not reach the disk, its page is
 // judged again. If the crash comes after step 3, the file already ends at the mark. So no line is
 // lost and none is repeated.
 //
@@ -154,7 +154,7 @@ func (f *File) CatchUp(ctx context.Context) error {
 
 // take buffers the lines of the records that the file does not contain yet.
 func (f *File) take(ctx context.Context) error {
-	anew := f.offset == 0 // the file is empty, so no page of it can be gone
+	anew := f.offset == 0 // an empty file contains no page that could be gone
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()

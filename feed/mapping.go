@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// mapped maps each field of a [Document] to its type in Elasticsearch and OpenSearch. Fields that
-// are searched by whole value, such as URLs, are keywords. A value that is too long for Lucene,
+// mapped maps each field of a [Document] to its type in Elasticsearch and OpenSearch. Fields whose
+// values are matched as a whole, such as URLs, are keywords. A value that is too long for Lucene,
 // which both use, stays in the document but is not indexed. So a document is never refused for a
 // long URL.
 var mapped = map[string]map[string]any{

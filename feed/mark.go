@@ -17,7 +17,7 @@ import (
 type mark struct {
 	Cursor store.Cursor `json:"cursor"`         // position after the last page written or skipped
 	Offset int64        `json:"offset"`         // size of the file in bytes
-	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
+	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of up to tailSize bytes before Offset
 	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no lines
 }
 

@@ -119,8 +119,8 @@ func (e *passageExport) findRepeated(ctx context.Context) error {
 	})
 }
 
-// short returns the first 64 bits of an ID. Passages that share them are compared by their whole
-// IDs.
+// short returns the first 64 bits of an ID. Passages whose IDs agree in these bits are compared by
+// their full IDs.
 func short(id dedup.Hash) (v uint64) {
 	for _, b := range id[:8] {
 		v = v<<8 | uint64(b)

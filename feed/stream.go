@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// A Stream is the live feed of a crawl to a writer that cannot be truncated, such as standard
+// A Stream writes the live feed of a crawl to a writer that cannot be truncated, such as standard
 // output. It begins with the pages judged after the call to NewStream. It does not store its
 // position, so a crawl that is resumed after a crash may repeat the last lines.
 type Stream struct {

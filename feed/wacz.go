@@ -22,7 +22,7 @@ import (
 // of them, and the title and text of each page in the feed. Viewers such as ReplayWeb.page show it
 // in a browser.
 
-// WACZ configures [WriteWACZ], in addition to the Options.
+// WACZ configures [WriteWACZ], together with [Options].
 type WACZ struct {
 	Dir      string                               // folder with the archive files of the crawl
 	Software string                               // name of the software that writes the file; it is recorded in the file

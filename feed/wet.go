@@ -12,8 +12,8 @@ import (
 // # WET
 //
 // In a WET archive each page has two records. A conversion record contains the main text. A
-// metadata record, which refers to the first, contains all other fields of the page's [Document],
-// such as the verdict, as JSON.
+// metadata record, which refers to the first, contains, as JSON, all other fields of the page's
+// [Document], such as the verdict.
 
 type textArchive struct {
 	to    *warc.Writer

@@ -13,7 +13,7 @@ import (
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
-	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages had changed at once; 0 means another reason, see Why
+	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages had changed at once; 0 means another reason; see Why
 }
 
 const aloneName = "left alone"

@@ -15,9 +15,9 @@ import (
 type Portable interface {
 	Dumper
 
-	// Load writes parts of a dump, in the order of the dump. The store must be empty before the
-	// first call, and nothing else may use it. After the last call, the store has the same contents
-	// as the dumped one, and accepts cursors of the dumped store.
+	// Load writes parts of a dump, which must come in the order of the dump. The store must be
+	// empty before the first call, and nothing else may use it. After the last call, the store has
+	// the same contents as the dumped one, and accepts cursors of the dumped store.
 	Load(ctx context.Context, parts []*Part) error
 }
 
@@ -34,7 +34,7 @@ type Part struct {
 	Value   *NamedValue
 	Host    *frontier.Host // a host, with only the fields of Rest that outlive a run
 	Page    *Placed
-	Outside string         // a URL outside the crawl, without a record
+	Outside string         // a URL outside the crawl; it has no record
 	Item    *frontier.Item // a pending URL
 }
 

@@ -43,7 +43,7 @@ type Found struct {
 	Followed *Record  // leader of Copy; nil if Copy has no leader, or if the leader is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
 	Full     []bool   // Full[i] is true if more than Ask.Limit leaders have the key Ask.Keys[i], so some were not read
-	Unread   bool     // whether the known store of an overlay has leaders that were not read; Full does not include their keys
+	Unread   bool     // whether an overlay left some leaders of its known store unread; Full does not include their keys
 }
 
 // Basis returns the condition under which a verdict based on f is still valid when it is committed.
@@ -129,9 +129,8 @@ type Entry struct {
 	// effect.
 	Touch bool
 
-	// Replaces identifies the record on which a Revisit or a Touch is based, by its [Record.Began].
-	// If the store has a different record of the page, or none, the entry is stale. Zero means any
-	// record.
+	// Replaces is the [Record.Began] of the record on which a Revisit or a Touch is based. If the
+	// store has a different record of the page, or none, the entry is stale. Zero means any record.
 	Replaces time.Time
 
 	Text   []byte          // main text, packed by [Pack]; nil means that no text is kept

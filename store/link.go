@@ -22,7 +22,7 @@ type Link struct {
 }
 
 // MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors contain only a
-// few words. Longer ones are whole paragraphs or cards, which their first words identify.
+// few words. Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
 // A LinkKind is the kind of element that contains an address.
@@ -32,10 +32,10 @@ const (
 	LinkAnchor    LinkKind = "link"      // <a>, <area>
 	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
 	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
-	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if the page has no other link to it
-	LinkAlternate LinkKind = "alternate" // rel=alternate: a version of the page in another language or form, if the page has no other link to it
+	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if the page has no other link to that URL
+	LinkAlternate LinkKind = "alternate" // rel=alternate: a version of the page in another language or form, if the page has no other link to that URL
 
-	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
+	LinkImage  LinkKind = "image"  // <img>, the poster of a video, or an icon
 	LinkScript LinkKind = "script" // <script src>
 	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file that a style in the page refers to
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>

@@ -37,8 +37,8 @@ type memoryVisit struct {
 	record Record
 	text   []byte // main text, packed by Pack; nil means that no text is kept
 	sketch *dedup.Sketch
-	hash   dedup.Hash // key in Memory.hashes that lists the visit; zero means none
-	keys   []uint64   // keys in Memory.postings that list the visit
+	hash   dedup.Hash // key under which Memory.hashes lists the visit; zero means none
+	keys   []uint64   // keys under which Memory.postings lists the visit
 	out    []byte     // links of the page, packed by PackLinks; nil means that none are kept
 }
 
@@ -57,7 +57,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so their results are consistent.
+// Lookup implements [Index]. It answers all asks under one lock, so their results are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -318,8 +318,8 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 	}
 }
 
-// visitAfter returns the first visit with a commit number above place, and that number, which is 0
-// if there is none.
+// visitAfter returns the first visit with a commit number above place, and that number, or 0 if
+// there is no such visit.
 func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// MaxMeta is the maximum size in bytes of a [Meta] value that every store writes in one piece.
+// MaxMeta is the maximum size in bytes at which every store writes a [Meta] value in one piece.
 const MaxMeta = 256 << 10
 
 // Learned is the prefix of the names of values that a crawl learns again if they are lost. A store

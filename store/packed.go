@@ -13,7 +13,7 @@ import (
 type Packed struct {
 	Record []byte        // JSON of a [Record], or the result of [Record.AppendPacked]; empty means that nothing is known about the page
 	Text   []byte        // main text, packed by [Pack] or [PackMarked]
-	Kept   bool          // whether a text is kept, which may be empty
+	Kept   bool          // whether a text is kept, even an empty one
 	Sketch *dedup.Sketch // nil means that the page has no sketch, or that none was requested
 	Links  []byte        // links, packed by [PackLinks]; empty means that none are kept or requested
 }

@@ -15,8 +15,8 @@ import (
 // # Packed records
 //
 // A store in a folder keeps records in a binary form. Encoding and decoding a record takes a fifth
-// of the time that JSON takes, and most of the time of a report is spent on that. The form is a zero
-// byte, with which no JSON begins, and the struct Record.
+// of the time that JSON takes, and a report spends most of its time on decoding. The form is a zero
+// byte, which never begins JSON, followed by the struct Record.
 //
 // A struct is a list of its fields that are not empty, and then a zero byte. Each field is its index
 // in the struct plus one, in one byte, and then its value. Numbers are varints, and so are the bits
@@ -25,13 +25,13 @@ import (
 // is its length and its elements. The ids of the page and of its leader are left out, because they
 // are the hashes of their URLs.
 //
-// So new fields must be added at the end of a struct. Any other change of the fields requires a new
+// So new fields must be added at the end of a struct. Any other change to the fields requires a new
 // version of the layout of stores; see TestRecordForm.
 
 const packedForm = 0 // the byte before the fields
 
 // AppendPacked appends a record to b in packed form. [UnpackRecord] returns the same record from it
-// as from the JSON of the record, but its times are in UTC.
+// as from the record's JSON, but with all times in UTC.
 func (r *Record) AppendPacked(b []byte) []byte {
 	short := *r
 	if short.ID == idOf(short.URL) {
@@ -43,7 +43,7 @@ func (r *Record) AppendPacked(b []byte) []byte {
 	return appendStruct(append(b, packedForm), reflect.ValueOf(&short).Elem())
 }
 
-// idOf returns the id of the page with a URL. It returns the zero value if there is no URL, or if
+// idOf returns the id of the page at a URL. It returns the zero value if the URL is empty, or if
 // the packed form would change it.
 func idOf(url string) dedup.Hash {
 	if url == "" || !utf8.ValidString(url) {
@@ -117,7 +117,7 @@ func readStruct(d *field.Reader, v reflect.Value) {
 	for {
 		i := int(d.Byte())
 		switch {
-		case i == 0: // the end, also of damaged data
+		case i == 0: // the end of the fields, or of damaged data
 			return
 		case i > v.NumField():
 			d.Fail()

@@ -55,7 +55,7 @@ const (
 type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
-	Kept   bool          // whether a text was kept, which may be empty
+	Kept   bool          // whether a text was kept, even an empty one
 	Sketch *dedup.Sketch // nil means that the page has no sketch
 	Links  []Link        // in document order; nil means that there are none, or that none were kept
 

@@ -64,9 +64,9 @@ type Record struct {
 	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex; such a page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares a language other than Lang, the language of its text
 	Listed       bool        `json:"listed,omitempty"`     // whether a sitemap lists the page
-	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; such a page may not be public, and is not in the feed
+	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; such a page might not be public, and is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
-	Hidden       bool        `json:"hidden,omitempty"`     // whether robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
+	Hidden       bool        `json:"hidden,omitempty"`     // whether robots.txt bars search engines (Googlebot), but not this crawler, from fetching the page
 
 	Faults  uint64   `json:"faults,omitempty"`  // set of faults in the HTML and header; see package extract/markup
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
@@ -94,7 +94,7 @@ type Record struct {
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
 
 	Archive  Archived `json:"archive,omitzero"`  // where the web archive has the HTTP response for this record, or a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // where the web archive has the last HTTP response, if the page had not changed
+	Answered Archived `json:"answered,omitzero"` // where the web archive has the response to the last visit, if that visit found the page unchanged
 
 	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body
@@ -136,7 +136,7 @@ type Alternate struct {
 const (
 	MaxHeadings   = 8   // of Record.H1
 	MaxCanonicals = 8   // of Record.Canonicals
-	MaxAlternates = 128 // of Record.Alternates; the largest sites have slightly fewer languages
+	MaxAlternates = 128 // of Record.Alternates; the largest sites have slightly fewer languages than this
 )
 
 // An Archived is the location of a record in a web archive.

@@ -52,7 +52,7 @@ var (
 	ErrInUse = errors.New("store is in use by another process")
 	// ErrCorrupt means that the files exist but cannot be read as a store.
 	ErrCorrupt = errors.New("store is damaged or is not a skink store")
-	// ErrFull means that the disk has less free space than the reserve, and that nothing was
+	// ErrFull means that the disk has less free space than the store reserves, and that nothing was
 	// written.
 	ErrFull = errors.New("disk is nearly full")
 	// ErrNotExist means that there is no store, and that the caller did not ask to create one.

@@ -57,8 +57,8 @@ func (v *Visit) Minima() *dedup.Sketch {
 // A Restless is a short passage of a page that a visit found changed. Its position is kept to find
 // out whether it changes with every visit, like a date or a counter.
 type Restless struct {
-	After  dedup.Hash `json:"after"`            // position of the passage: hash of the last unchanged line before it and of the number of lines between them
-	Before dedup.Hash `json:"before"`           // position from the other side: hash of the first unchanged line after the passage and of the number of lines between them
+	After  dedup.Hash `json:"after"`            // position of the passage: one hash of the last unchanged line before it and the number of lines between them
+	Before dedup.Hash `json:"before"`           // position counted from the end: one hash of the first unchanged line after the passage and the number of lines between them
 	Now    dedup.Hash `json:"now"`              // hash of the passage at the last visit
 	Visits int        `json:"visits,omitempty"` // number of successive visits that found the passage changed
 	Text   string     `json:"text"`             // excerpt of the passage at the last visit

@@ -20,7 +20,7 @@ func (t Table) matching(host string) []Host {
 }
 
 // rank returns a larger number for a more specific pattern. A name with a port is the most
-// specific, then a name, and then patterns with a star, longer ones before shorter ones.
+// specific. Then comes a name without one, and then patterns with a star, the longest first.
 func rank(pattern string) int {
 	switch _, port := split(pattern); {
 	case pattern == "*":

@@ -146,7 +146,7 @@ func fillStore(t *testing.T, s store.Store) {
 	third.Record.Kind, third.Record.Problem, third.Record.Verdict = store.Error, "timeout", ""
 	third.Text = nil
 	commit(t, s, third)
-	unqueued := page("file:a") // written as by skink dedup, so its name was never in the frontier
+	unqueued := page("file:a") // as skink dedup writes it: its name was never in the frontier
 	unqueued.State = frontier.Unknown
 	unqueued.Text = store.Pack(nil)
 	commit(t, s, unqueued)

@@ -37,7 +37,7 @@ var durablePromises = []struct {
 		tally := must(s.Tally(ctx))(t)
 		counts := must(s.Counts(ctx))(t)
 
-		for range 2 { // badger reads the data from its log the first time, and from a table the second
+		for range 2 { // badger reads the data from its log the first time, and from a table the second time
 			s = reopen()
 			wantRecord(t, s, e.Record)
 			wantText(t, s, e.Record.URL, "a text")

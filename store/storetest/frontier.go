@@ -508,8 +508,8 @@ var claimPromises = []promise{
 	}},
 }
 
-// crawlAs claims hosts, takes some URLs of each, finishes most of them and returns the hosts, until
-// no host has any URLs left.
+// crawlAs repeatedly claims hosts, takes some URLs of each, finishes most of them and returns the
+// hosts. It stops when no host has any URLs left.
 func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int) {
 	for {
 		g, err := s.Claim(ctx, worker, 2, time.Hour)

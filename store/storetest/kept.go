@@ -43,7 +43,7 @@ var keptPromises = []promise{
 		for n := range 4 {
 			all.Go(func() {
 				for range 5 {
-					_ = s.Keep(ctx, "name", value(n)) // another goroutine may have been first
+					_ = s.Keep(ctx, "name", value(n)) // may fail if another goroutine writes at the same time
 					got, err := s.Kept(ctx, "name")
 					if err != nil || len(got) > 0 && !bytes.Equal(got, value(int(got[0]))) {
 						t.Errorf("Kept = %d bytes, %v: not one of the values", len(got), err)

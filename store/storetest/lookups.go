@@ -107,7 +107,7 @@ var lookupPromises = []promise{
 		equal(t, "met thrice", idsOf(lookup(t, s, all).Leaders), []dedup.Hash(nil))
 	}},
 	// These pages are like those of a site with a single template. Each page shares keys with many
-	// others, and the last pages share the most keys with the lookup.
+	// others, and only the last few have both keys that are looked up.
 	{"of_many_leaders_those_come_that_share_the_most_keys", func(t *testing.T, s store.Store) {
 		const many, near = dedup.MaxMet + 100, 5
 		var all []*store.Entry

@@ -218,7 +218,7 @@ var contentPromises = []promise{
 	}},
 	{"texts_of_any_length", func(t *testing.T, s store.Store) {
 		// An empty text differs from a missing one. The long texts are larger than a back end may
-		// want to write at once. The middle sizes are close to those at which it may cut a text.
+		// want to write at once. The middle sizes are close to those at which it may split a text.
 		for i, size := range []int{0, 1, 1000, 512<<10 - 100, 512 << 10, 1 << 20, 5 << 20} {
 			text := noise(uint64(i), size)
 			e := page(urlOf(size))
