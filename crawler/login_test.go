@@ -200,7 +200,7 @@ func TestLoginElsewhere(t *testing.T) {
 		o.Hosts = access.Table{{Pattern: host, Login: &access.Login{Page: "http://" + host + "/", Fields: map[string]access.Secret{"user": "secret-1"}}}}
 	}, host, other)
 	page := f.fetchAs(t.Context(), item("http://"+host+"/page"))
-	if page.Problem != ProblemLogin || !strings.Contains(page.Detail, "does not match the host of this section") {
+	if page.Problem != ProblemLogin || !strings.Contains(page.Detail, "does not match the host of this configuration section") {
 		t.Errorf("%q %s", page.Problem, page.Detail)
 	}
 }
