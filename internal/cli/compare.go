@@ -62,7 +62,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
-	flags.StringVar(&f.html, "html", "", "`FILE` write an HTML page to this file that shows both texts, with the shared passages highlighted")
+	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
 	f.private = addPrivateFlag(flags)
 	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare using this published method, and print only its score: "+profileNames())
 	return f.run

@@ -30,8 +30,8 @@ var extractCommand = command{
 Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
 it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
 compressed or not), the command prints the main text of every page. If an input has no text,
-the command prints its name to standard error, and later exits with code 1. A URL is fetched
-without reading robots.txt.
+the command prints its name to standard error and, at the end, exits with code 1. A URL is
+fetched without reading robots.txt.
 
 --html prints the page without its styles: extracted text is green, and a red bar marks each
 element that an extraction rule excluded. The output contains no scripts. --markdown prints
