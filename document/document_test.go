@@ -142,7 +142,7 @@ func TestBad(t *testing.T) {
 		{"zip bomb", pack1(t, wordMain, "<d><p><t>"+strings.Repeat(" ", maxUnpacked)+"</t></p></d>"), ErrTooLarge, ""},
 		{"zip bomb of markup", pack1(t, wordMain, "<d>"+strings.Repeat("<p/>", maxUnpacked/4)+"</d>"), ErrTooLarge, "more than 32 MB when decompressed"},
 		{"text much larger than its file", pack1(t, wordMain, "<d><p><t>"+strings.Repeat("a word ", 1<<18)+"</t></p></d>"), ErrTooLarge, "at most 8"},
-		{"deep XML", pack1(t, wordMain, strings.Repeat("<p>", 1000)), ErrTooLarge, "nested more than 256 deep"},
+		{"deep XML", pack1(t, wordMain, strings.Repeat("<p>", 1000)), ErrTooLarge, "nested more than 256 levels deep"},
 		{"XML with entities", pack1(t, wordMain, `<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><d><p><t>&b;</t></p></d>`), ErrDamaged, ""},
 		{"EPUB without its book", pack1(t, "mimetype", EPUB, epubMain, container), extract.ErrNotText, ""},
 		{"EPUB whose chapters are missing", pack1(t, "mimetype", EPUB, epubMain, container, "a/b.opf", book), ErrNoText, ""},

@@ -159,7 +159,7 @@ func (p *pack) walk(name string, v visitor) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("%w: elements of %s are nested more than %d deep", ErrTooLarge, name, maxDepth)
+				return fmt.Errorf("%w: elements of %s are nested more than %d levels deep", ErrTooLarge, name, maxDepth)
 			}
 			v.begin(t.Name.Local, t.Attr)
 		case xml.EndElement:

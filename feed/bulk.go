@@ -348,7 +348,7 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	for n, i := range items {
 		got, ok := r.Items[n][i.action()]
 		if !ok || got.ID != i.id || got.Status < 100 {
-			return nil, fmt.Errorf("the response is not from Elasticsearch or OpenSearch: item %d is not about document %s, or has no status: %s", n+1, i.id, excerpt(response))
+			return nil, fmt.Errorf("the response is not from Elasticsearch or OpenSearch: item %d is not for document %s, or has no status: %s", n+1, i.id, excerpt(response))
 		}
 		outcomes[n] = got
 	}

@@ -360,7 +360,7 @@ func TestBulkAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "item 3 is not about document ") {
+			if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "item 3 is not for document ") {
 				t.Errorf("err = %v", err)
 			}
 			if sent, deleted, refused := b.Counts(); sent+deleted+refused != 0 {

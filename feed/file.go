@@ -119,7 +119,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, err
 	}
 	if m.Offset > 0 && tail != m.Tail {
-		return mark{}, fmt.Errorf("%w, because the file was changed after the crawl wrote it: move the file away, and the next run writes the feed again", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because the file was changed after the crawl wrote it: move the file elsewhere, and the next run will write the feed again", ErrNotOurs)
 	}
 	return *m, nil
 }

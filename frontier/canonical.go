@@ -272,7 +272,7 @@ func checkBounds(rawURL, ref string) error {
 	case authorityLen(ref) > maxAuthority:
 		return fmt.Errorf("%s: %w: the host is longer than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
 	case strings.Count(path, "/")+strings.Count(path, `\`) > maxSlashes:
-		return fmt.Errorf("%s: %w: more than %d slashes; try a page nearer to the site's root", quote(rawURL), ErrTooLong, maxSlashes)
+		return fmt.Errorf("%s: %w: more than %d slashes; try a page closer to the site's root", quote(rawURL), ErrTooLong, maxSlashes)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func Find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("no Chromium or Chrome is installed; install one, such as: apt install chromium")
+	return "", errors.New("neither Chromium nor Chrome is installed; install one, for example with apt install chromium")
 }
 
 const profilePrefix = "skink-browser-"

@@ -11,12 +11,12 @@ type Check struct {
 // The file testdata/checks.txtar has two pages for each fault that Read finds: one with the fault,
 // and one that narrowly avoids it.
 var Checks = []Check{
-	{ImageAlt, "images.alt", "an <img> without an alt attribute or another accessible name; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
-	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; pictures of one pixel, hidden pictures and pictures in <noscript> are not counted"},
+	{ImageAlt, "images.alt", "an <img> without an alt attribute or another accessible name; one-pixel images, hidden images and images in <noscript> are not counted"},
+	{ImageSize, "images.size", "an <img> without width or height, and without a size in its style; one-pixel images, hidden images and images in <noscript> are not counted"},
 	{NoViewport, "markup.viewport", "a page without <meta name=viewport>"},
 	{NoLang, "markup.lang", "a page whose <html> element has no lang attribute"},
 	{NoDoctype, "markup.doctype", "a page without <!doctype>"},
-	{SeveralTitles, "titles.several", "a page with more than one <title>; the titles of SVG drawings are not counted"},
+	{SeveralTitles, "titles.several", "a page with more than one <title>; the titles of SVG images are not counted"},
 	{SeveralDescriptions, "descriptions.several", "a page with more than one <meta name=description> that has content"},
 	{HeadingSkipped, "headings.skipped", "a heading more than one level below the heading before it"},
 	{CanonicalInBody, "canonicals.body", "a <link rel=canonical> in <body>, unless <head> has a <noscript>, because browsers that run scripts parse such a page differently"},
@@ -33,7 +33,7 @@ var Checks = []Check{
 	{SharingRelative, "sharing.relative", "an og:image or og:url whose value does not begin with http:// or https://"},
 	{SharingCard, "sharing.card", "a twitter:card with a value other than summary, summary_large_image, app or player"},
 	{InsecureFile, "security.mixed", "a file that browsers load over http on an https page, unless the page sets the policy upgrade-insecure-requests"},
-	{InsecureForm, "security.form", "a form on an https page that is sent over http"},
+	{InsecureForm, "security.form", "a form on an https page that is submitted over http"},
 	{Password, "security.password", "a password field on an http page"},
 	{FieldLabel, "forms.label", "a form field without a label, aria-label, title or aria-describedby; hidden fields are not counted"},
 

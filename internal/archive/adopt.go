@@ -78,7 +78,7 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue re
 	}
 	defer f.Close()
 	if unlock == nil {
-		return false, 0, errors.New("the folder is on a file system without locks, so the worker may still be running")
+		return false, 0, errors.New("the folder is on a file system that does not support locks, so the worker may still be running")
 	}
 	defer unlock()
 	all, err := committed(ctx, s, l.mark)

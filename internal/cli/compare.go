@@ -32,8 +32,8 @@ contain. A URL is fetched without reading robots.txt. With --store, A and B are 
 store, given by URL or id.`,
 	more: `
 Pages with fewer than --min-words words are thin, unless their texts are equal. With --check
-the exit code is 3 if the pages are not duplicates. --profile compares by the method of a
-published system, and prints only its score.
+the exit code is 3 if the pages are not duplicates. --profile uses the method of a published
+system, and prints only its score.
 
 --shingle auto compares runs of 8 words in texts of up to 3,500 characters, runs of 9 words in
 texts of up to 7,000 characters, and runs of 10 words in longer texts.
@@ -62,7 +62,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
-	flags.StringVar(&f.html, "html", "", "`FILE` show both texts in an HTML page, with the shared passages highlighted, and write the page to this file")
+	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
 	f.private = addPrivateFlag(flags)
 	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare using this published method, and print only its score: "+profileNames())
 	return f.run

@@ -35,7 +35,7 @@ If a crawl is interrupted, run the same command again to continue.`,
 Without seeds, skink continues the crawl in the store. --add adds seeds to a finished crawl,
 --recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
 flags that decide how pages are compared. Give all other flags again; the last line of the
-summary shows the whole command. While a crawl is running, send it the signal USR1, or press
+summary shows the whole command. While a crawl is running, send it the USR1 signal, or press
 Enter at a terminal, to see which hosts are slow and which get no requests.
 
 Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
@@ -46,11 +46,11 @@ the text, https, a text in the declared language, and the shortest path.
 
 --warc stores all responses in a web archive (WARC 1.1): pages, errors, redirects and
 robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
-web archives, including those of other tools, instead of fetching them. skink judges
-the pages in the order of the archives, and learns nothing about their sites. A page that the
-archived crawl recognised as a soft 404 error remains an error.
+web archives, including those of other tools, instead of fetching them. skink judges the pages
+in the order of the archives, and learns nothing about their sites. A page that the archived
+crawl identified as a soft 404 error remains an error.
 
---markdown stores each page's main text as Markdown, too, for --feed and skink export
+--markdown also stores each page's main text as Markdown, for --feed and skink export
 --markdown. The store needs about a fifth more disk space, and the crawl takes a quarter
 longer.
 
@@ -126,7 +126,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "do not fetch pages that are more than this many links away from a seed; 0, the default, means no limit")
 
 	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store contains this many pages; 0, the default, means no limit")
-	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this long; 0, the default, means no limit")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this much time; 0, the default, means no limit")
 	flags.Var(size(&o.MaxBytes, 0, wantSize), "max-bytes", "stop this run when it has fetched this much data; 0, the default, means no limit")
 	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from each host; 0, the default, means no limit")
 	flags.Var(size(&o.HostBudget.Bytes, 0, wantSize), "max-host-bytes", "fetch at most this much data from each host; 0, the default, means no limit")
@@ -156,7 +156,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(&f.view, "view", "`ADDR` show the running crawl in a browser, at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
-	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write progress and summary as text or as JSON lines")
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
 	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its status and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	return f
@@ -303,9 +303,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	}
 	switch {
 	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
-		return opt, args, usagef("--log-urls needs --log-format json, without --quiet")
+		return opt, args, usagef("--log-urls requires --log-format json, and cannot be used with --quiet")
 	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
-		return opt, args, usagef("--requisites fetches files for a web archive: give --warc DIR, without --from")
+		return opt, args, usagef("--requisites fetches files for a web archive: use --warc DIR, and omit --from")
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--images requires --markdown")
 	}

@@ -34,8 +34,8 @@ var dedupCommand = command{
 	long: `
 Compares the texts of files and folders as a crawl compares pages, and prints a report. The
 command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, JSON arrays, CSV, TSV,
-Parquet, web archives and plain text in UTF-8, also compressed with gzip or zstd; - is
-standard input. --unique and --duplicates write the records to files instead.`,
+Parquet, web archives and plain text in UTF-8, whether or not they are compressed with gzip or
+zstd; - is standard input. --unique and --duplicates write the records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
 object with a text. skink looks for the text and the name of a record in fields with the

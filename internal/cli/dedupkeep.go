@@ -47,7 +47,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	case f.longest() && d.pairs:
 		return usagef("--pairs neither keeps nor drops texts: omit --keep")
 	case f.against != "" && d.store != "":
-		return usagef("--against and --store cannot be used together: --against does not change a store, --store adds to one")
+		return usagef("--against and --store cannot be used together: --against does not change a store, but --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
 		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}
@@ -230,7 +230,7 @@ func (s *secondReading) flush() error {
 // pipe.
 func readTwice(paths []string) error {
 	if slices.Contains(paths, "-") {
-		return usagef("--keep longest reads its input twice: name files instead of -")
+		return usagef("--keep longest reads its input twice: specify files instead of -")
 	}
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {

@@ -50,7 +50,7 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 		}
 		name, below := file.Name, file.Below
 		if name == "-" {
-			return nil, usagef("--out-dir writes one file for each input file: name files instead of -")
+			return nil, usagef("--out-dir writes one file for each input file: specify files instead of -")
 		}
 		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the output for a package is one archive with the kept records of its archives
 			below = cut + ".warc.gz"

@@ -37,10 +37,10 @@ all, it writes every page that has a verdict. feed/SCHEMA.md describes the field
 An export during a crawl is a snapshot of the pages. If there is nothing to write, an
 existing file is left unchanged.
 
-With --complete, the verdicts are those of skink report --complete. --strip-repeated removes
-the text that a host repeats on many pages from the beginning and end of each text, and
-counts the removed blocks and words. A page that would keep fewer words than the crawl's
---min-words keeps its whole text.
+With --complete, the verdicts are those of skink report --complete. --strip-repeated removes,
+from the beginning and end of each text, whatever the host repeats on many pages, and counts
+the removed blocks and words. A page that would keep fewer words than the crawl's --min-words
+keeps its whole text.
 
 With --since or --cursor, each line has a field "change" with the value new, changed or
 gone. To update an earlier export, apply the lines in order, by id. In an export of unique

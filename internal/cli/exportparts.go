@@ -17,7 +17,7 @@ func (f *exportFlags) checkChunks() error {
 	case f.to != "" || f.format != feed.JSONLines:
 		return usagef("--chunks writes JSON Lines: omit --to and --format")
 	case f.since.given():
-		return usagef("--chunks compares the passages of all pages: omit --since and --cursor; a passage whose words did not change keeps its id")
+		return usagef("--chunks compares the passages of all pages: omit --since and --cursor; a passage whose words have not changed keeps its id")
 	case f.markdown:
 		return usagef("--chunks writes passages of the text: omit --markdown")
 	case f.strip:

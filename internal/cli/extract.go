@@ -29,9 +29,9 @@ var extractCommand = command{
 	long: `
 Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
 it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
-compressed or not), the command prints the main text of every page. It prints the names of
-inputs without text to standard error, and then exits with code 1. A URL is fetched without
-reading robots.txt.
+compressed or not), the command prints the main text of every page. If an input has no text,
+the command prints its name to standard error and, at the end, exits with code 1. A URL is
+fetched without reading robots.txt.
 
 --html prints the page without its styles: extracted text is green, and a red bar marks each
 element that an extraction rule excluded. The output contains no scripts. --markdown prints

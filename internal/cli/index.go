@@ -19,7 +19,7 @@ func credentials() (http.Header, error) {
 	user, password, key := os.Getenv(session.EnvUser), os.Getenv(session.EnvPassword), os.Getenv(session.EnvKey)
 	switch {
 	case key != "" && user != "":
-		return nil, usagef("the environment has both %s and %s: set only one", session.EnvKey, session.EnvUser)
+		return nil, usagef("the environment contains both %s and %s: set only one of them", session.EnvKey, session.EnvUser)
 	case key != "":
 		return http.Header{"Authorization": {"ApiKey " + key}}, nil
 	case user != "":

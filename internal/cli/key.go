@@ -16,7 +16,7 @@ import (
 var keyCommand = command{
 	name:  "key",
 	args:  "new|show FILE...",
-	short: "make a key that signs requests",
+	short: "make a key for signing requests",
 	long: `
 Makes a private key for skink crawl --sign-key, or prints the public part of keys. With the
 public part, a site can tell your crawler from others that use its name (Web Bot Auth).
@@ -49,7 +49,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 		return err
 	case len(args) > 0 && args[0] == "show":
 		if len(args) < 2 {
-			return usagef("specify the file of a key: skink key show crawler.pem")
+			return usagef("specify a key file: skink key show crawler.pem")
 		}
 		var keys []signature.Key
 		for _, name := range args[1:] {

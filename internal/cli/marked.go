@@ -44,7 +44,7 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record) (*extract.D
 	case err != nil:
 		return nil, err
 	case len(dirs) == 0:
-		return nil, fmt.Errorf("the page is in the archive file %s, but the store does not know the folder of that file", r.Archive.File)
+		return nil, fmt.Errorf("the page is in the archive file %s, but the store has no record of the folder that contains that file", r.Archive.File)
 	}
 	f, err := openArchived(dirs, filepath.Base(r.Archive.File))
 	if err != nil {

@@ -184,7 +184,7 @@ func (n newStore) discard() error {
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
-		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or name another with --store", dir, store.ErrNotExist)
+		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or specify another with --store", dir, store.ErrNotExist)
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, store.ErrInUse)
 	case errors.Is(err, store.ErrCorrupt):
