@@ -4,7 +4,7 @@
 //	skink dedup [flags] PATH...     find duplicates among files
 //	skink compare [flags] A B       compare two pages with all similarity measures
 //	skink extract [flags] PAGE...   print the main text of pages
-//	skink report [flags]            print the duplicates of a store, or the audit of its sites
+//	skink report [flags]            print the duplicates in a store, or an audit of its sites
 //	skink export [flags]            write the pages of a store, for a search index
 //	skink status [flags]            print the progress of a crawl
 //	skink check [flags]             check a store for damage

@@ -97,9 +97,9 @@ func lossText(l badger.Loss) string {
 	case l.Transactions == 0:
 		return ""
 	case l.Records <= 0:
-		return "The last changes to the store were lost because of a power cut or a damaged log. Earlier data is complete, and a crawl continues from it."
+		return "The last changes to the store were lost because of a power failure or a damaged log. Earlier data is complete, and a crawl continues from it."
 	}
-	return fmt.Sprintf("The last %s of the store were lost because of a power cut or a damaged log. Earlier data is complete, and the next crawl fetches the lost data again.", report.Counted(l.Records, "response"))
+	return fmt.Sprintf("The last %s of the store were lost because of a power failure or a damaged log. Earlier data is complete, and the next crawl fetches the lost data again.", report.Counted(l.Records, "response"))
 }
 
 func damageText(l badger.Loss) string {

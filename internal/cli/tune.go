@@ -25,7 +25,7 @@ Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" 
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
 form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
 skink dedup by ten-fold cross-validation. With --curve, it instead prints how likely each
-scheme is to find two pages, depending on their resemblance.
+scheme is to find a pair of pages, depending on their resemblance.
 
 This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
@@ -36,7 +36,7 @@ confidence intervals come from a bootstrap, which resamples pages if some pages 
 several pairs. The same pairs always give the same result.
 
 The measure containment is the share of one text that the other contains, in the direction
-with the greater share; containment-lesser takes the smaller share. The measures super and
+with the greater share; containment-lesser uses the smaller share. The measures super and
 mega are the shares of equal super-shingles and mega-shingles.`,
 	setup: setupTune,
 }
@@ -109,7 +109,7 @@ func measureNames() (names []string) {
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	switch {
 	case f.curve && len(args) > 0:
-		return usagef("tune: --curve needs no pairs")
+		return usagef("tune: --curve does not take a file of pairs")
 	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
 		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
 	case !f.curve && len(args) != 1:

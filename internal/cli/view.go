@@ -35,7 +35,7 @@ store. skink crawl --view shows its own crawl, and can pause and stop it.
 By default, only this machine can open the view. If --listen names another address, other
 machines can open it, too; they need the printed address, which contains a secret token.
 
-This command shows the store docs at port 8466:
+This command shows the store docs on port 8466:
 
   skink view --store docs --listen 8466`,
 	setup: setupView,
