@@ -31,7 +31,7 @@ This command prints the curves of all schemes, with the bands for a similarity o
 
   skink tune --curve --similarity 0.9`,
 	more: `
-If neighbouring similarities are equally good, skink tune recommends the middle of them. The
+If neighboring similarities are equally good, skink tune recommends the middle of them. The
 confidence intervals come from a bootstrap, which resamples pages if some pages are in
 several pairs. The same pairs always give the same result.
 

@@ -129,7 +129,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
 		dir, _ := archive.FolderOf(ctx, r.store, worker)
-		return usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files", to.Dir, r.store.Name, dir)
+		return usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files to the new one", to.Dir, r.store.Name, dir)
 	}
 	if err != nil {
 		return err
