@@ -115,7 +115,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return 0, err
 	}
 	if gone && moved && !a.has(m) {
-		return 0, fmt.Errorf("%w: use that folder, or move its files", ErrElsewhere)
+		return 0, fmt.Errorf("%w: use that folder, or move its files to this one", ErrElsewhere)
 	}
 	if !gone {
 		a.file, a.unlock = f, unlock

@@ -19,9 +19,9 @@ import (
 var tuneCommand = command{
 	name:  "tune",
 	args:  "[flags] PAIRS",
-	short: "find the best settings for labelled pairs",
+	short: "find the best settings for labeled pairs",
 	long: `
-Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
+Reads labeled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
 form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
 skink dedup by ten-fold cross-validation. With --curve, it instead prints how likely each
@@ -113,7 +113,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
 		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
 	case !f.curve && len(args) != 1:
-		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
+		return usagef("tune needs one file of labeled pairs, got %d: try skink tune --help", len(args))
 	case f.svg == "-":
 		return usagef("tune: --svg needs a file name, because the result is written to standard output")
 	}
