@@ -9,7 +9,7 @@ import (
 //
 // The literature does not say how long a shingle should be, or how much two pages must resemble
 // each other to be duplicates. Both depend on the pages and on the purpose. [Tune] compares
-// different choices on labeled pairs. Each measure gives each pair a score, each threshold turns
+// different choices on labelled pairs. Each measure gives each pair a score, each threshold turns
 // scores into decisions, and precision, recall and F1 rate the decisions.
 //
 // Two safeguards keep the result honest. First, every figure has a 95% confidence interval, which
@@ -49,7 +49,7 @@ type Tuned struct {
 }
 
 // Tune sorts ways of measuring by their cross-validated F1, best first. scores[i] are the scores
-// that ways[i] gives to the labeled pairs, which are the same for all ways. thresholds contains
+// that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds contains
 // the thresholds to try, in ascending order.
 //
 // If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
