@@ -4,14 +4,14 @@
 //	skink dedup [flags] PATH...     find duplicates among files
 //	skink compare [flags] A B       compare two pages with all similarity measures
 //	skink extract [flags] PAGE...   print the main text of pages
-//	skink report [flags]            print the duplicates of a store, or the audit of its sites
+//	skink report [flags]            print the duplicates in a store, or an audit of its sites
 //	skink export [flags]            write the pages of a store, for a search index
 //	skink status [flags]            print the progress of a crawl
 //	skink check [flags]             check a store for damage
 //	skink store list|info|copy|drop [flags] [STORE...]
 //	                                list, describe, copy or remove stores
 //	skink view [flags]              show a store in a browser
-//	skink tune [flags] PAIRS        find the best settings for labelled pairs
+//	skink tune [flags] PAIRS        find the best settings for labeled pairs
 //	skink key new|show FILE...      make a key for signing requests
 //	skink version                   print the version
 //	skink config [flags] [COMMAND]  print the settings that a command would use

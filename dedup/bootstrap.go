@@ -30,7 +30,7 @@ import (
 // Resamples is the number of bootstrap resamples.
 const Resamples = 2000
 
-// A Pages identifies the two pages of a labelled pair by number. Equal pages have equal numbers.
+// A Pages identifies the two pages of a labeled pair by number. Equal pages have equal numbers.
 type Pages [2]int
 
 // A Confidence holds the bootstrapped 95% intervals of a measure.

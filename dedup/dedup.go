@@ -37,7 +37,7 @@
 //   - the passages that two texts share ([Passages]);
 //   - the published systems by name ([Profiles]);
 //   - clusters over all pages ([Clusters]), with all similar pairs ([Join]) or all excerpts ([Excerpts]);
-//   - the search for the form, shingle and threshold that fit labelled pairs ([Tune]).
+//   - the search for the form, shingle and threshold that fit labeled pairs ([Tune]).
 //
 // The package does not judge meaning. A translation, a summary or a thorough rewrite shares no
 // shingles with its source, so it is unique.

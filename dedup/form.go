@@ -19,7 +19,7 @@ import (
 type Form uint8
 
 // Plain is the canonical text without further changes. The following measurement made it the
-// default. The tool internal/tools/labelpairs generated 328 labelled pairs of English pages from
+// default. The tool internal/tools/labelpairs generated 328 labeled pairs of English pages from
 // testdata/site. On these pairs, skink tune gives each form the following F1 with its 95% interval.
 // The measure is resemblance over shingles of ten words, with the threshold chosen by
 // cross-validation.

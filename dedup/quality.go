@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// A Scored is a labelled pair with the score that one measure gives it.
+// A Scored is a labeled pair with the score that one measure gives it.
 type Scored struct {
 	Score     float64 // 0 to 1
 	Duplicate bool    // the pair's label
 }
 
-// A Quality rates decisions about labelled pairs. Each pair was declared a duplicate or not.
+// A Quality rates decisions about labeled pairs. Each pair was declared a duplicate or not.
 type Quality struct {
 	Precision  float64  `json:"precision"` // share of the pairs declared duplicates that really are; 1 if no pair was declared
 	Recall     float64  `json:"recall"`    // share of the duplicates that were declared duplicates; 1 if there are none

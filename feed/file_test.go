@@ -133,7 +133,7 @@ func TestFileKilled(t *testing.T) {
 	})
 }
 
-// After a power cut, the store has all synced records, and perhaps some later ones. The same is
+// After a power failure, the store has all synced records, and perhaps some later ones. The same is
 // true of the lines in the file, which garbage may follow.
 func TestFilePowerCut(t *testing.T) {
 	everyStop(t, func(t *testing.T, stop int) {
@@ -205,7 +205,7 @@ func (p *powered) Sync() error {
 	return p.Store.Sync()
 }
 
-// cut returns the store after a power cut. The argument spared selects the pending records that
+// cut returns the store after a power failure. The argument spared selects the pending records that
 // survive.
 func (p *powered) cut(t *testing.T, spared string) *powered {
 	after := &powered{Store: store.NewMemory()}

@@ -535,7 +535,7 @@ func (m *Memory) load(ctx context.Context, p *Part) error {
 	return m.Memory.End(ctx, end)
 }
 
-// Sync does nothing, because memory never survives a power cut.
+// Sync does nothing, because memory never survives a power failure.
 func (m *Memory) Sync() error { return nil }
 
 // Close does nothing. The memory is freed with the last reference to it.

@@ -69,7 +69,7 @@ type Store interface {
 	Meta
 	Portable
 
-	// Sync ensures that all commits survive a power cut.
+	// Sync ensures that all commits survive a power failure.
 	Sync() error
 	// Close syncs the store and ends all claims. The store must not be used afterwards.
 	Close() error

@@ -205,7 +205,7 @@ func TestPulse(t *testing.T) {
 		t.Errorf("the line of a steady crawl is %+v", l)
 	}
 	if want := [3]string{"20", "10", "0"}; l.Y != want || l.X[2] != "now" || !strings.HasSuffix(l.X[0], " ago") {
-		t.Errorf("the axes are labelled %q and %q", l.Y, l.X)
+		t.Errorf("the axes are labeled %q and %q", l.Y, l.X)
 	}
 	if first := p.samples[0]; first.at != start {
 		t.Errorf("it begins at %v, want %v", first.at, start)

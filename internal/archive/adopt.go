@@ -32,7 +32,7 @@ var (
 	// ErrLocked means that another process is writing or adopting the archive file.
 	ErrLocked = errors.New("another process is writing the file")
 	// ErrLacking means that the store has pages whose responses are missing from the archive file, for
-	// example after a power cut.
+	// example after a power failure.
 	ErrLacking = errors.New("the responses for some pages are missing from the archive file")
 )
 

@@ -295,7 +295,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A power cut can destroy answers of pages that the store has. The lost answers are counted, and no
+// A power failure can destroy answers of pages that the store has. The lost answers are counted, and no
 // other answer is written at their positions.
 func TestPowerCut(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
@@ -321,7 +321,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// A page whose answer was lost in a power cut is fetched again, and the new answer replaces the
+// A page whose answer was lost in a power failure is fetched again, and the new answer replaces the
 // lost one. It is stored as a whole even if it has the same bytes, because a revisit record would
 // refer to a missing record.
 func TestPowerCutFetchedAgain(t *testing.T) {

@@ -77,7 +77,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power cut, or its file was deleted; this response replaces it
+		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power failure, or its file was deleted; this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {

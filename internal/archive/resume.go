@@ -23,7 +23,7 @@ var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
 // needed. If a killed process has left a file open, Open truncates the file after the response for
 // the last committed page. It returns the number of committed pages whose responses are missing,
-// because of a power cut or because the open file was deleted. Open queues their URLs again, so
+// because of a power failure or because the open file was deleted. Open queues their URLs again, so
 // that new responses replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {

@@ -104,11 +104,11 @@ func readInput(con Console, name string) ([]byte, error) {
 func plainError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && frontier.HasScheme(name):
-		return fmt.Errorf("%q is a URL, and this command reads files: use skink crawl, compare or extract", name)
+		return fmt.Errorf("%q is a URL, but this command reads files: use skink crawl, compare or extract", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("file %q does not exist: check its name and the current folder", name)
 	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("%q is a folder: name files in it", name)
+		return fmt.Errorf("%q is a folder: specify the files in it", name)
 	}
 	return err
 }

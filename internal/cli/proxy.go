@@ -18,7 +18,7 @@ type proxyFlags struct {
 
 func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	f := &proxyFlags{}
-	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env means the proxies in HTTP_PROXY and HTTPS_PROXY (repeatable)")
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env uses the proxies set in HTTP_PROXY and HTTPS_PROXY (repeatable)")
 	flags.StringVar(&f.ca, "ca-file", "", "`FILE` also trust the certificate authorities in this PEM file")
 	return f
 }
@@ -31,7 +31,7 @@ func (f *proxyFlags) apply(o *crawler.Options) error {
 		}
 		proxy, err := access.ParseProxy(text)
 		if err != nil {
-			return usagef("--proxy: %w; to use the proxy settings of the environment, give --proxy env", err)
+			return usagef("--proxy: %w; to use the proxy settings from the environment, specify --proxy env", err)
 		}
 		o.Proxies.List = append(o.Proxies.List, proxy)
 	}

@@ -22,10 +22,10 @@ import (
 var reportCommand = command{
 	name:  "report",
 	args:  "[flags]",
-	short: "print the duplicates of a store, or the audit of its sites",
+	short: "print the duplicates in a store, or an audit of its sites",
 	long: `
-Prints a report on duplicate pages: totals, the share of duplicates of each host, and the
-clusters with their leaders. --about audit prints the problems of the sites instead: broken
+Prints a report on duplicate pages: totals, the share of duplicates on each host, and the
+clusters with their leaders. --about audit prints the problems on the sites instead: broken
 links, redirects, canonical URLs, titles and more. --changes prints the pages that changed
 between visits. A report printed during a crawl is a snapshot.
 
@@ -33,8 +33,8 @@ between visits. A report printed during a crawl is a snapshot.
 depend on the order of the crawl. The comparison leaves out text that a host repeats on many
 pages, and the report lists this text; --whole-text compares all text.
 
-These commands write a report for a browser, compare with another similarity, write a table of
-broken links, and check limits in a CI job:
+These commands write a report for a browser, compare at a different similarity, write a table
+of broken links, and check limits in a CI job:
 
   skink report --format html --out report.html
   skink report --complete --similarity 0.5
@@ -137,7 +137,7 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 		return nil, nil
 	}
 	if f.about == "" && conditions == nil {
-		return nil, usagef("--since compares the audits of two crawls: give --about audit, or --fail-on")
+		return nil, usagef("--since compares the audits of two crawls: add --about audit or --fail-on")
 	}
 	if f.complete.complete {
 		return nil, usagef("--since compares findings that are based on the verdicts of the crawl: omit --complete")

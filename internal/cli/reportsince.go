@@ -46,7 +46,7 @@ func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, 
 	again := session.WithStore("skink crawl --audit --recrawl 0s", storeName)
 	switch {
 	case len(h.Kept) == 0:
-		return nil, fmt.Errorf("--since %s: no crawl of %s has saved its findings: crawl with --audit, for example with %s, and crawl again after the site has changed", c.text, storeName, again)
+		return nil, fmt.Errorf("--since %s: no crawl of %s has saved its findings: run a crawl with --audit (for example, %s), and another one after the site has changed", c.text, storeName, again)
 	case !c.at.IsZero():
 		first := h.Kept[0]
 		return nil, fmt.Errorf("--since %s: no crawl that ended before that time saved its findings: the first crawl that did is crawl %d; try --since %s", c.text, first.Number, first.Ended.Format(time.RFC3339))

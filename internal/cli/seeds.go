@@ -82,7 +82,7 @@ func addSeed(all *session.Seeds, raw string) error {
 		return usageError{Err: err}
 	}
 	if namesUser(raw) {
-		return usagef("a URL of %s contains a user name or password, which skink does not send: try %s", frontier.HostOf(u), u)
+		return usagef("a URL on %s contains a user name or password, which skink does not send: try %s", frontier.HostOf(u), u)
 	}
 	all.URLs = append(all.URLs, u)
 	return nil

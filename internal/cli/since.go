@@ -105,7 +105,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	if f.cursor != "" {
 		what, anew = fmt.Sprintf("the cursor %s in %s", after, f.cursor), "another file for --cursor"
 	}
-	return fmt.Errorf("%s is later than the last change of %s (%s): it is from another store, or the store was restored from a backup; to export all pages again, try %s", what, storeName, end, anew)
+	return fmt.Errorf("%s is later than the last change in %s (%s): it is from another store, or the store was restored from a backup; to export all pages again, try %s", what, storeName, end, anew)
 }
 
 type followed struct {
@@ -173,7 +173,7 @@ func (f *sinceFlags) write(at store.Cursor) error {
 	case err != nil:
 		return err
 	case now != f.held:
-		return fmt.Errorf("write cursor: %s was changed while this export ran, and was not overwritten: run one export at a time", f.cursor)
+		return fmt.Errorf("write cursor: %s was changed during this export, so it was not overwritten: run one export at a time", f.cursor)
 	case now == string(at):
 		return nil
 	}

@@ -26,7 +26,7 @@ var statusCommand = command{
 	args:  "[flags]",
 	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by state, or lists the URLs of some states with the reasons:
+Counts the URLs of a store by state, or lists the URLs in some states, with the reasons:
 
 ` + termLines(store.URLStates()) + `
 

@@ -30,19 +30,19 @@ var storeCommand = command{
 	long: `
 Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL schema.
 
-skink store list prints the stores in a folder and its subfolders, or in the database of an
+skink store list prints the stores in a folder and its subfolders, or in the database at an
 address. Without an argument, it looks in the current folder. skink store info prints the
-contents of a store, and the settings by which its pages were judged. Both commands work
-while a crawl is running.
+contents of a store, and the settings used to judge its pages. Both commands work while a
+crawl is running.
 
 skink store copy STORE NEW copies a store from a folder or a server to a new folder or
-schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to a
-server that many machines share, or back. If a crawl is running, the copy is a snapshot. If
+schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to or
+from a server that many machines share. If a crawl is running, the copy is a snapshot. If
 copying is interrupted, skink removes the incomplete copy. If skink is killed, no command
 accepts the incomplete copy; start again.
 
-skink store drop --yes removes a store for good. It does not remove a store that is in use,
-and it keeps other files in the folder of a store.
+skink store drop --yes permanently removes a store. It does not remove a store that is in use,
+and it keeps any other files in the store's folder.
 
 These commands list the stores in the current folder, and make a backup of a store:
 
@@ -289,7 +289,7 @@ func sizeText(bytes int64) string {
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	shown := withoutPassword(name)
 	if !f.yes {
-		return usagef("skink store drop removes %s for good: add --yes to confirm", harmless.Quoted(shown))
+		return usagef("skink store drop removes %s permanently: add --yes to confirm", harmless.Quoted(shown))
 	}
 	if isShared(name) {
 		at, err := postgres.ParseAddress(name)

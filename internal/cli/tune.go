@@ -19,24 +19,24 @@ import (
 var tuneCommand = command{
 	name:  "tune",
 	args:  "[flags] PAIRS",
-	short: "find the best settings for labelled pairs",
+	short: "find the best settings for labeled pairs",
 	long: `
-Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
+Reads labeled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
 form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
 skink dedup by ten-fold cross-validation. With --curve, it instead prints how likely each
-scheme is to find two pages, depending on their resemblance.
+scheme is to find a pair of pages, depending on their resemblance.
 
 This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
   skink tune --curve --similarity 0.9`,
 	more: `
-If neighbouring similarities are equally good, skink tune recommends the middle of them. The
+If neighboring similarities are equally good, skink tune recommends the middle of them. The
 confidence intervals come from a bootstrap, which resamples pages if some pages are in
 several pairs. The same pairs always give the same result.
 
 The measure containment is the share of one text that the other contains, in the direction
-with the greater share; containment-lesser takes the smaller share. The measures super and
+with the greater share; containment-lesser uses the smaller share. The measures super and
 mega are the shares of equal super-shingles and mega-shingles.`,
 	setup: setupTune,
 }
@@ -109,11 +109,11 @@ func measureNames() (names []string) {
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	switch {
 	case f.curve && len(args) > 0:
-		return usagef("tune: --curve needs no pairs")
+		return usagef("tune: --curve does not take a file of pairs")
 	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
 		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
 	case !f.curve && len(args) != 1:
-		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
+		return usagef("tune needs one file of labeled pairs, got %d: try skink tune --help", len(args))
 	case f.svg == "-":
 		return usagef("tune: --svg needs a file name, because the result is written to standard output")
 	}

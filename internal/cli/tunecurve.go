@@ -78,7 +78,7 @@ func schemesChart(schemes []dedup.Scheme, similarity float64) chart.Chart {
 		c.Lines = append(c.Lines, line)
 		found = append(found, fmt.Sprintf("%s %.4f", s.Name, s.Probability(similarity)))
 	}
-	c.Description = fmt.Sprintf("The probability that each scheme finds two pages of a given resemblance as possible duplicates. At a resemblance of %v, it is: %s.",
+	c.Description = fmt.Sprintf("The probability that each scheme finds a pair of pages of a given resemblance. At a resemblance of %v, it is: %s.",
 		similarity, strings.Join(found, ", "))
 	return c
 }

@@ -95,15 +95,15 @@ func enough(name string, pairs []labelledPair) error {
 	others := len(pairs) - duplicates
 	switch {
 	case len(pairs) == 0:
-		return fmt.Errorf("%s has no labelled pairs: write one per line, such as %s", name, examplePair)
+		return fmt.Errorf("%s has no labeled pairs: write one per line, such as %s", name, examplePair)
 	case len(pairs) < minPairs:
-		return fmt.Errorf("%s has only %s: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labelled pair"), minPairs)
+		return fmt.Errorf("%s has only %s: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labeled pair"), minPairs)
 	case others == 0:
-		return fmt.Errorf("%s: all %s are labelled as duplicates, so every low threshold looks right: add pairs with \"duplicate\":false", name, report.Counted(len(pairs), "pair"))
+		return fmt.Errorf("%s: all %s are labeled as duplicates, so every low threshold looks right: add pairs with \"duplicate\":false", name, report.Counted(len(pairs), "pair"))
 	case duplicates == 0:
-		return fmt.Errorf("%s: none of %s is labelled as a duplicate, so every high threshold looks right: add pairs with \"duplicate\":true", name, report.Counted(len(pairs), "pair"))
+		return fmt.Errorf("%s: none of %s is labeled as a duplicate, so every high threshold looks right: add pairs with \"duplicate\":true", name, report.Counted(len(pairs), "pair"))
 	case min(duplicates, others) < minLabels:
-		return fmt.Errorf("%s: only 1 of %s is labelled \"duplicate\":%t: label at least %d such pairs, preferably hundreds", name, report.Counted(len(pairs), "pair"), duplicates == 1, minLabels)
+		return fmt.Errorf("%s: only 1 of %s is labeled \"duplicate\":%t: label at least %d such pairs, preferably hundreds", name, report.Counted(len(pairs), "pair"), duplicates == 1, minLabels)
 	}
 	return nil
 }

@@ -143,12 +143,12 @@ func (t *tuning) chart() chart.Chart {
 	}
 	q := r.CrossValidated
 	c := chart.Chart{
-		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labelled pair")),
+		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labeled pair")),
 		Subtitle: fmt.Sprintf("Measure: %s of shingles, with --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
 		Description: fmt.Sprintf("Precision, recall and F1 of the decisions about %s, at each threshold of the %s. "+
-			"The recommended threshold is %v (95%% interval: %s to %s). Thresholds from %v to %v have the same F1. "+
+			"The recommended threshold is %v (95%% confidence interval: %s to %s). Thresholds from %v to %v have the same F1. "+
 			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1%.3f (%.3f to %.3f).",
-			report.Counted(t.Pairs, "labelled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
+			report.Counted(t.Pairs, "labeled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
 			q.Precision, q.PrecisionI[0], q.PrecisionI[1], q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1]),
 		X:     "threshold: minimum " + r.Measure + " of duplicates (0 to 1)",
 		Y:     "share of pairs (0 to 1)",

@@ -23,8 +23,8 @@ var viewCommand = command{
 	args:  "[flags]",
 	short: "show a store in a browser",
 	long: `
-Serves a store to a browser until Ctrl-C, and prints the address to open. You can search,
-filter and sort pages; see the links to a page and the pages most similar to it; compare
+Serves a store to a browser until you press Ctrl-C, and prints the address to open. You can
+search, filter and sort pages; see the links to a page and the pages most similar to it; compare
 two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
 web archive (--warc), pages are shown as the server sent them, with the extracted text marked.
 
@@ -32,10 +32,10 @@ skink view changes nothing, and works while a crawl is running. After a minute w
 it closes the store, so that a crawl can start. Lists show the first 4 million records of a
 store. skink crawl --view shows its own crawl, and can pause and stop it.
 
-By default, only this machine can open the view. If --listen names another address, other
+By default, only this machine can open the view. If --listen specifies another address, other
 machines can open it, too; they need the printed address, which contains a secret token.
 
-This command shows the store docs at port 8466:
+This command shows the store docs on port 8466:
 
   skink view --store docs --listen 8466`,
 	setup: setupView,

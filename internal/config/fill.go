@@ -28,7 +28,7 @@ func (p *parser) fill(path []string, text string) (string, error) {
 		}
 		name, rest, ok := strings.Cut(after, "}")
 		if !ok {
-			return "", p.errorf(path, "missing } after ${: write $${ for the characters ${")
+			return "", p.errorf(path, "missing } after ${: for a literal ${, write $${")
 		}
 		value, err := p.value(path, name)
 		if err != nil {
@@ -48,7 +48,7 @@ func (p *parser) value(path []string, name string) (string, error) {
 		return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 	}
 	if !variable.MatchString(name) {
-		return "", p.errorf(path, "this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for the characters ${")
+		return "", p.errorf(path, "this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for a literal ${")
 	}
 	value, ok := p.opt.Getenv(name)
 	if !ok {

@@ -220,7 +220,7 @@ func (p *parser) headers(path []string, value any) (map[string]access.Secret, er
 			return nil, p.errorf(at, "header %s: the crawler sets this header itself", canonical)
 		}
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text) {
-			return nil, p.errorf(at, "header %q: its name or value has characters that cannot be sent", name)
+			return nil, p.errorf(at, "header %q: its name or value contains characters that cannot be sent", name)
 		}
 		all[canonical] = access.Secret(text)
 	}

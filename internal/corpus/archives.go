@@ -92,7 +92,7 @@ func filesIn(path string) (files []Archive, err error) {
 		files = append(files, Archive{path + "/" + entry.Name, func() (io.ReadCloser, error) { return openPackaged(path, entry.Name) }})
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s is a ZIP file without a web archive in its folder archive/: specify the archive itself, or a WACZ package", path)
+		return nil, fmt.Errorf("%s is a ZIP file without a web archive in its archive/ folder: specify the archive itself, or a WACZ package", path)
 	}
 	return files, nil
 }

@@ -110,7 +110,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
-	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without a file extension": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file named twice": 21}; !maps.Equal(passed, want) {
+	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without a file extension": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file given twice": 21}; !maps.Equal(passed, want) {
 		t.Errorf("passed over: %v, want %v", passed, want)
 	}
 
@@ -141,7 +141,7 @@ func TestManyInOne(t *testing.T) {
 		"a.csv":    {"1: A first text.", "2: A second text."},
 		"b.TSV.gz": {"1: A text."},
 		"c.json":   {"c.json:1: A text.", "c.json:2: Another."},
-		"d.txt":    {"d.txt, element 1: found none of the fields that usually contain a text"},
+		"d.txt":    {"d.txt, element 1: found none of the fields that usually contain text"},
 		"e.JSON":   {"e.JSON, element 1: found a string instead of an object", "e.JSON, element 2: found a string instead of an object"},
 	} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
@@ -301,7 +301,7 @@ func TestFields(t *testing.T) {
 		{Fields{}, `null`, `f.jsonl, line 1: found null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: the field "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: the field "doi" is missing; the record has "text", "z": bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: found none of the fields that usually contain a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: found none of the fields that usually contain text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
 		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: the record is too long: the limit is 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})

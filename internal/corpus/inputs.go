@@ -108,7 +108,7 @@ func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.S
 			case i.name != "-" && !in.chosen(i.name):
 				return nil
 			case seen[path]:
-				passed("file named twice")
+				passed("file given twice")
 				return nil
 			}
 			seen[path] = true

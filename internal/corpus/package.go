@@ -42,7 +42,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 	case onDisk && !b.Packed: // f was read with ReadAt only, so its content can still be read from the beginning
 		return false, true
 	default:
-		return true, failed(errors.New("a ZIP file without a web archive in its folder archive/"))
+		return true, failed(errors.New("a ZIP file without a web archive in its archive/ folder"))
 	}
 	for _, a := range archives {
 		of, err := a.Open()

@@ -299,7 +299,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 // ErrTooLong and ErrNoText mean that a record cannot be used.
 var (
 	ErrTooLong = errors.New("the record is too long") // the record is larger than MaxRecord
-	ErrNoText  = errors.New("found none of the fields that usually contain a text")
+	ErrNoText  = errors.New("found none of the fields that usually contain text")
 )
 
 func tooLong(most int) error {

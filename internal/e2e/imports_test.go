@@ -83,7 +83,7 @@ var table = map[string]struct {
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool that checks the output of skink
-	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes labelled pairs for skink tune
+	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes labeled pairs for skink tune
 	"internal/tools/webgen":       {nil, nil},                                     // a test tool that serves a generated web with known properties
 	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing how a crawl learns
 	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool that measures how stable the main text is

@@ -298,7 +298,7 @@ func TestKeptLater(t *testing.T) {
 	dir := t.TempDir()
 	site.version.Store(1)
 	runIn(t, dir, "crawl", "--quiet", "--delay", "0", "--retries", "0", server.URL+"/")
-	wantSaid(t, dir, 1, "no crawl of skink-data has saved its findings: crawl with --audit", "report", "--about", "audit", "--since", "LAST")
+	wantSaid(t, dir, 1, "no crawl of skink-data has saved its findings: run a crawl with --audit", "report", "--about", "audit", "--since", "LAST")
 	wantSaid(t, dir, 0, "Saved the findings of crawl 1", "crawl", "--audit")
 	cmd := exec.Command("skink", "crawl", "--audit")
 	cmd.Dir = dir

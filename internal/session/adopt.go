@@ -49,7 +49,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, requeue func(context
 		case errors.Is(err, archive.ErrLocked):
 			left[o.Name] = whose + " has the file open: wait until that process ends"
 		case errors.Is(err, archive.ErrLacking):
-			left[o.Name] = fmt.Sprintf("the responses for %s are missing, perhaps after a power cut: run the crawl again with --warc %s to fetch them", report.Counted(lost, "page"), harmless.Quoted(dir))
+			left[o.Name] = fmt.Sprintf("the responses for %s are missing, perhaps because of a power failure: run the crawl again with --warc %s to fetch them", report.Counted(lost, "page"), harmless.Quoted(dir))
 		case err != nil:
 			printf("%s ended without closing its file, and the file could not be completed: %s", whose, harmless.Error(err))
 			left[o.Name] = whose + " ended without closing the file"
@@ -57,7 +57,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, requeue func(context
 			printf("%s ended without closing %s: the file is now complete and has an index", whose, o.Name)
 		}
 		if err == nil && lost > 0 {
-			printf("the responses for %s are not in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), o.Name)
+			printf("the responses for %s are not in %s, perhaps because of a power failure: the crawl fetches these pages again", report.Counted(lost, "page"), o.Name)
 		}
 	}
 	return left, nil

@@ -109,7 +109,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	}
 	worker := r.archivist()
 	if r.store.Shared && worker == "" {
-		return usagef("--warc: each worker of a shared store needs a name, by which it finds its archive files: give --worker NAME")
+		return usagef("--warc: each worker of a shared store needs a name, which identifies its archive files: give --worker NAME")
 	}
 	robots := "obey"
 	if r.opt.Crawl.IgnoreRobots {
@@ -135,7 +135,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 		return err
 	}
 	if lost > 0 {
-		r.out.Say("the responses for %s are missing from the archive in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), to.Dir)
+		r.out.Say("the responses for %s are missing from the archive in %s, perhaps because of a power failure: the crawl fetches these pages again", report.Counted(lost, "page"), to.Dir)
 	}
 	kept.archive = a
 	return nil

@@ -45,7 +45,7 @@ func (r *run) keepFindings(ctx context.Context) error {
 		return err
 	}
 	if need := auditMemory * tally.Records(); need > r.opt.Memory {
-		r.out.Say("The findings of this crawl were not stored, because an audit of %s needs more memory than --memory %s: try --memory %s.",
+		r.out.Say("The findings of this crawl were not stored, because an audit of %s needs more memory than --memory %s allows: try --memory %s.",
 			report.Counted(tally.Records(), "URL"), report.Size(r.opt.Memory), report.Size(need))
 		return nil
 	}

@@ -31,7 +31,7 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 	b, err := feed.NewBulk(s, feed.BulkOptions{
 		URL: url, Header: header, Options: opt, Keep: keep,
 		Delayed: func(why error, tries int, waits time.Duration) {
-			fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink will try again up to %d times within about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
+			fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink will try again up to %d times over about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
 		},
 		Refused: func(id, why string) {
 			switch named++; {

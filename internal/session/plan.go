@@ -73,7 +73,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.AllowHosts = append(o.AllowHosts, special...)
 	o.SeedHosts = wire.HostsOf(p.seeds.URLs...)
 	if len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
-		r.out.Say("Tip: tell site owners who crawls: --contact adds a URL or email address to each request.")
+		r.out.Say("Tip: tell site owners who is crawling: --contact adds a URL or email address to each request.")
 	}
 	p.crawl = o
 	p.again = selection{

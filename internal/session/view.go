@@ -121,7 +121,7 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 			all = append(all, view.Saving{Why: why, Fetches: n})
 		}
 	}
-	add("postponed, because URLs of the same patterns kept returning duplicates", tally.Later)
+	add("postponed, because URLs with the same patterns kept returning duplicates", tally.Later)
 	add("not modified: the server did not send the page again", s.pipeline.Visits()[store.NotModified])
 	return all
 }

@@ -39,7 +39,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	case t.Blocked > 0:
 		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on your own site, use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:
-		return fmt.Sprintf("all links of %s are nofollow; on your own site, use --ignore-nofollow and another --store", only.URL), nil
+		return fmt.Sprintf("all links on %s are nofollow; on your own site, use --ignore-nofollow and another --store", only.URL), nil
 	case only.DeadEnd == store.DeadEndScripts && !only.Rendered:
 		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or add more seeds", only.URL), nil
 	case n.Outside > 0:

@@ -61,7 +61,7 @@ func isStore(dir string) (bool, error) {
 }
 
 // checkStore checks the files of an existing store. It repairs the effects of a killed process, a
-// power cut or damage.
+// power failure or damage.
 func checkStore(dir string) (Loss, *checkedTables, error) {
 	release, ok, err := lock.Try(dir)
 	if err != nil {

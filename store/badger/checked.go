@@ -22,7 +22,7 @@ import (
 // again when the store is opened, unless
 //
 //   - the size or the modification time of its file has changed,
-//   - the system has been restarted since, because a power cut may leave gaps in files, or
+//   - the system has been restarted since, because a power failure may leave gaps in files, or
 //   - it was last checked more than a day ago.
 //
 // If bytes of a listed table change on disk, the store notices only when it reads the table again.

@@ -22,7 +22,7 @@ import (
 // A commit is in a log, NUMBER.mem, until badger has written its memtable as a table. There can be
 // up to four logs: the one being filled, two whose memtables are waiting to be written, and one
 // left by a killed process. Badger's Sync syncs only the one being filled, and a file system may
-// write a newer log before an older one. So a power cut can leave a gap in the middle of the
+// write a newer log before an older one. So a power failure can leave a gap in the middle of the
 // history, such as a record without its journal entry, or the final state of a URL whose discovery
 // is missing. The store does two things about it:
 //
@@ -176,7 +176,7 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss describes the data that was lost because of a power cut or damaged files. Every lost page
+// A Loss describes the data that was lost because of a power failure or damaged files. Every lost page
 // that can be identified is pending again.
 type Loss struct {
 	Transactions uint64 // number of transactions, complete or not, found after a gap in the logs
@@ -193,7 +193,7 @@ type Loss struct {
 // afterGap returns the logs after the first gap, and the data that is lost if these logs are
 // removed. tables is the number of the last transaction in any table. A damaged log is kept up to
 // the point of damage. An empty log is not a gap: badger may have written its data to a table and
-// removed the log, and after a power cut the file may reappear empty.
+// removed the log, and after a power failure the file may reappear empty.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true

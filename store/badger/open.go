@@ -4,7 +4,7 @@
 //	defer s.Close()
 //
 // [Open] creates or opens a store. The store keeps every promise of package store, even when its
-// process is killed. Commits before [Store.Sync] survive a power cut as well. Open refuses a folder
+// process is killed. Commits before [Store.Sync] survive a power failure as well. Open refuses a folder
 // that is not a store before it writes anything into it. The store stops writing before the disk is
 // full.
 //
@@ -341,7 +341,7 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// There is a single writer, which holds a lock, so transactions cannot conflict.
 	opt.DetectConflicts = false
 	// The log is a mapped file, so data written to it survives the end of the process. Sync makes
-	// it survive a power cut.
+	// it survive a power failure.
 	opt.SyncWrites = false
 
 	// Report an error when a damaged block is read. By default, badger would return wrong data.
@@ -354,9 +354,9 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	return opt
 }
 
-// Sync makes all commits survive a power cut. Badger syncs only the log that is being filled, so
+// Sync makes all commits survive a power failure. Badger syncs only the log that is being filled, so
 // Sync first syncs the other logs. It does nothing in a temporary store, which is useless after a
-// power cut.
+// power failure.
 func (s *Store) Sync() error {
 	if s.reading != nil || s.texts != nil {
 		return nil

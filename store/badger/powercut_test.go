@@ -15,9 +15,9 @@ import (
 	"skink/store"
 )
 
-// After a power cut, each log may lack the data written after its last sync, and a file system may
+// After a power failure, each log may lack the data written after its last sync, and a file system may
 // have written the newer log before the older one. Whenever a new log is begun, this test copies
-// the store as such a power cut would leave it: the older logs as they were at their last sync, and
+// the store as such a power failure would leave it: the older logs as they were at their last sync, and
 // the newest log complete. The opened copy has the pages before the gap, reports the loss, and has
 // the other pages pending.
 func TestPowerCutAtRotation(t *testing.T) {
@@ -158,7 +158,7 @@ func cut(t *testing.T, dir string, synced map[string][]byte) {
 	}
 }
 
-// checkCut opens a store after a power cut and checks that it has the first pages, at least those
+// checkCut opens a store after a power failure and checks that it has the first pages, at least those
 // that were synced, and that the other pages can be judged again.
 func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 	t.Helper()
@@ -195,7 +195,7 @@ func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 }
 
 // The test splits a log in two at a transaction, as badger does when its memtable is full. It
-// truncates the first of the two, as after a power cut before which only the second was written
+// truncates the first of the two, as after a power failure before which only the second was written
 // completely.
 func TestGapBetweenLogs(t *testing.T) {
 	s := openTest(t, t.TempDir())

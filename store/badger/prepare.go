@@ -68,7 +68,7 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes the logs after a gap left by a power cut. tables is the number of the last
+// mendLogs removes the logs after a gap left by a power failure. tables is the number of the last
 // transaction in any table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)

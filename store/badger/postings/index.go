@@ -26,7 +26,7 @@
 //     new file has been synced. Files that the manifest does not name are removed when a store is
 //     opened.
 //
-// After a power cut, the manifest may be an older one, whose files have since been removed. That is
+// After a power failure, the manifest may be an older one, whose files have since been removed. That is
 // handled like a damaged file; see below.
 //
 // When a store is opened, the journal entries that are in no segment are read. They fill at most

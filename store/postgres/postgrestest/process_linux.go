@@ -45,7 +45,7 @@ func (s *Server) processes() map[int][]string {
 	return found
 }
 
-// killAll kills all of the server's processes at once, like a power cut. If only the main process
+// killAll kills all of the server's processes at once, like a power failure. If only the main process
 // died, a child waiting for a standby would stop waiting, and other processes could read its commit
 // before exiting.
 func (s *Server) killAll() {
