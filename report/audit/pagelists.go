@@ -207,7 +207,7 @@ func orphans(a *Audit) *List {
 			}
 		}
 		if left {
-			l.Unknown = "orphan pages of hosts that were not crawled completely"
+			l.Unknown = "orphan pages on hosts that were not crawled completely"
 		}
 		hosts = nil
 	}
