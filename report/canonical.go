@@ -45,7 +45,7 @@ func (c Canonical) sentence() string {
 // These are the values of [Canonical.Why], in report order.
 const (
 	canonicalOther    = "have a canonical URL whose page has different text"
-	canonicalError    = "have a canonical URL without a page"
+	canonicalError    = "have a canonical URL that is not a page"
 	canonicalRedirect = "have a canonical URL that redirects"
 	canonicalChain    = "have a canonical URL whose page has a different canonical URL"
 )
