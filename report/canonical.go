@@ -44,10 +44,10 @@ func (c Canonical) sentence() string {
 
 // These are the values of [Canonical.Why], in report order.
 const (
-	canonicalOther    = "have a canonical URL whose page has another text"
-	canonicalError    = "have a canonical URL without a page"
+	canonicalOther    = "have a canonical URL whose page has different text"
+	canonicalError    = "have a canonical URL that is not a page"
 	canonicalRedirect = "have a canonical URL that redirects"
-	canonicalChain    = "have a canonical URL whose page names another page"
+	canonicalChain    = "have a canonical URL whose page has a different canonical URL"
 )
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}

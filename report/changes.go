@@ -147,7 +147,7 @@ func (all *Changes) print(out io.Writer) {
 		fmt.Fprintf(out, "\ngone  %s\n  reason: %s; last visited at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
 	}
 	for _, r := range all.Restless {
-		fmt.Fprintf(out, "\nignored  %s\n  reason: this text changed at each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
+		fmt.Fprintf(out, "\nignored  %s\n  reason: this text changed on each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
 	}
 }
 

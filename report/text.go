@@ -125,7 +125,7 @@ func (p *textPrinter) printLists(h head) {
 		}
 	}
 	if led != nil {
-		writeLines(p.w, "\nhosts whose pages are mostly duplicates of pages of another host", led)
+		writeLines(p.w, "\nhosts whose pages are mostly duplicates of pages on another host", led)
 	}
 	for _, l := range h.LeftOut {
 		p.printLeftOut(l)

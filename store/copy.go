@@ -132,7 +132,7 @@ func isEmpty(ctx context.Context, s Store) error {
 	}
 	tally, err := s.Tally(ctx)
 	if err == nil && (counts != frontier.Counts{} || !reflect.DeepEqual(tally, Tally{})) {
-		err = errors.New("the store to copy to is not empty")
+		err = errors.New("the destination store is not empty")
 	}
 	return err
 }

@@ -58,7 +58,7 @@ var (
 	// ErrNotExist means that there is no store, and that the caller did not ask to create one.
 	ErrNotExist = errors.New("no such store")
 	// ErrAway means that the servers that keep the store did not respond in time.
-	ErrAway = errors.New("the servers of the store do not respond")
+	ErrAway = errors.New("the store's servers are not responding")
 )
 
 // A Store holds the state of a crawl. All methods are safe for concurrent use.

@@ -134,7 +134,7 @@ func (f auditFilter) Query() string {
 }
 
 var weights = map[audit.Weight]string{
-	audit.Error:   "Errors: visitors or search engines are misled",
+	audit.Error:   "Errors: they mislead visitors or search engines",
 	audit.Warning: "Warnings: they have a cost, or may be unintended",
 	audit.Note:    "Notes: good to know",
 	audit.OK:      "OK: as it should be",

@@ -146,7 +146,7 @@ func (r *Reader) toRecord() (int64, error) {
 // ErrShared means that a gzip member contains more than one record. All of these records are
 // returned, but only the first can be found by its offset. ErrShared is the only error in a
 // [Damage] that does not mean that a record is lost.
-var ErrShared = errors.New("the gzip member contains more records: they are read, but have no offset of their own")
+var ErrShared = errors.New("the gzip member contains more than one record: the others are read, but have no offsets of their own")
 
 // countShared counts the records that begin in the open gzip member. At the second one it returns a
 // [Damage] with ErrShared, because the specification requires a separate member for each record.
@@ -284,4 +284,4 @@ func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc:/
 
 // ErrARC means that a file is in the ARC format, which preceded WARC. This package cannot read such
 // files.
-var ErrARC = errors.New("ARC, the format before WARC, is not supported: convert it, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")
+var ErrARC = errors.New("ARC, the predecessor of WARC, is not supported: convert it, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")

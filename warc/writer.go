@@ -46,7 +46,7 @@ func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 	}
 	if r.Header.Has("Content-Length") {
 		if n, err := r.length(); err != nil || n != int64(len(block)) {
-			return dst, fmt.Errorf("write a record: its Content-Length is %q, and its block has %d bytes", r.Header.Get("Content-Length"), len(block))
+			return dst, fmt.Errorf("write a record: its Content-Length is %q, but its block has %d bytes", r.Header.Get("Content-Length"), len(block))
 		}
 	} else if err := o.complete(r, block); err != nil {
 		return dst, fmt.Errorf("write a record: %w", err)

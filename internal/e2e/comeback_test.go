@@ -122,7 +122,7 @@ func TestRestless(t *testing.T) {
 	if text := strings.Join(named, "\n"); len(named) != 4 || strings.Count(text, "Type the letters ") != 0 && strings.Count(text, "the letters ") != 2 || strings.Count(text, "visitor") < 2 {
 		t.Errorf("the report names:\n%s", text)
 	}
-	if out, _ := crawl.run("report", "--store", crawl.dir+"/store", "--changes"); !regexp.MustCompile(`(?m)^ignored  http\S+/a/1\n  reason: this text changed at each of the last \d+ visits: `).MatchString(out) {
+	if out, _ := crawl.run("report", "--store", crawl.dir+"/store", "--changes"); !regexp.MustCompile(`(?m)^ignored  http\S+/a/1\n  reason: this text changed on each of the last \d+ visits: `).MatchString(out) {
 		t.Errorf("the report says:\n%s", out)
 	}
 }

@@ -395,7 +395,7 @@ func TestWorkerCutOffForGood(t *testing.T) {
 	cut := r.worker(t, postgrestest.URL("web", wire.Addr().String()), "cut")
 	<-due
 	wire.set(refused)
-	cut.fails(t, wire.Addr().String(), "do not respond: gave up after", "continue with: skink crawl")
+	cut.fails(t, wire.Addr().String(), "are not responding: gave up after", "continue with: skink crawl")
 	wire.set(whole)
 	endWell(t, r.worker(t, postgrestest.URL("web", wire.Addr().String()), "again"))
 	if again, _ := r.sites.fetchedAgain(); again > 16 {

@@ -182,7 +182,7 @@ func TestCaptured(t *testing.T) {
 			other.url("/"): site.url("/"), other.url("/s"): site.url("/articles/2026/story"),
 		})
 		text := string(runIn(t, dir, "report"))
-		if !strings.Contains(text, "hosts whose pages are mostly duplicates of pages of another host\n  "+other.Listener.Addr().String()+": 2 of 2 pages are duplicates of pages on "+site.Listener.Addr().String()) {
+		if !strings.Contains(text, "hosts whose pages are mostly duplicates of pages on another host\n  "+other.Listener.Addr().String()+": 2 of 2 pages are duplicates of pages on "+site.Listener.Addr().String()) {
 			t.Errorf("the report does not list the host of copies:\n%s", text)
 		}
 

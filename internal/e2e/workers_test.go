@@ -229,7 +229,7 @@ func TestWorkersAreRefused(t *testing.T) {
 		{"another similarity", crawlArgs(store, sites, "--similarity", "0.9"), []string{"--similarity 0.9", "--similarity 0.7"}},
 		{"a wrong password", crawlArgs("postgres://guest:wrong@"+locked.Addr+"/skink?schema=web", sites), []string{"password"}},
 		{"no such database", crawlArgs("postgres://skink@"+server.Addr+"/none", sites), []string{"createdb"}},
-		{"no database", crawlArgs("postgres://skink@"+server.Addr, sites), []string{"names no database"}},
+		{"no database", crawlArgs("postgres://skink@"+server.Addr, sites), []string{"does not name a database"}},
 		{"nobody there", crawlArgs(postgrestest.URL("web", "127.0.0.1:1"), sites), []string{"127.0.0.1:1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -53,7 +53,7 @@ func nearly(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if a.nearly == nil {
-			l.lack("this list needs a comparison of all pages: skink report --about nearly")
+			l.lack("this list requires a comparison of all pages: run skink report --about nearly")
 			return
 		}
 		percent := func(share float64) string { return fmt.Sprintf("%.0f", 100*share) }

@@ -140,7 +140,7 @@ func whyNoText(c *store.Content) any {
 	case r.Bounds != "":
 		return "the page exceeds these limits: " + r.Bounds
 	case scripts > 0 && ways > 0:
-		return "the page has only navigation, or scripts add the text"
+		return "the page has only navigation, or its text is added by scripts"
 	case scripts > 0:
 		return "scripts add the text"
 	case ways > 0:
@@ -207,7 +207,7 @@ func orphans(a *Audit) *List {
 			}
 		}
 		if left {
-			l.Unknown = "orphan pages of hosts that were not crawled completely"
+			l.Unknown = "orphan pages on hosts that were not crawled completely"
 		}
 		hosts = nil
 	}

@@ -44,7 +44,7 @@ func headOf(value []byte) (h metaHead, err error) {
 	d := field.Reader{Rest: value[1:]}
 	h.slot, h.pieces = d.Byte(), int(d.Varint())
 	if d.Bad {
-		err = fmt.Errorf("%w: the head of a named value is too short", store.ErrCorrupt)
+		err = fmt.Errorf("%w: the header of a named value is too short", store.ErrCorrupt)
 	}
 	return h, err
 }

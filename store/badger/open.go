@@ -409,6 +409,6 @@ func (s *Store) closeFiles() error {
 	return err
 }
 
-var errReadOnly = errors.New("store is open for reading only")
+var errReadOnly = errors.New("store is open read-only")
 
 var errClosed = errors.New("store is closed")

@@ -165,7 +165,7 @@ func makeViewFolder(size int64, opt Options) (string, error) {
 	for _, place := range []string{os.TempDir(), "/dev/shm"} {
 		space := disk.Space{Dir: place, Ask: opt.diskSpace}
 		if free, _, err := space.Left(); err != nil || free < need {
-			full = fmt.Errorf("%s has no space for a temporary copy of %d MiB: %w: set TMPDIR to another folder", os.TempDir(), need>>20, store.ErrFull)
+			full = fmt.Errorf("%s does not have enough space for a temporary copy of %d MiB: %w: set TMPDIR to another folder", os.TempDir(), need>>20, store.ErrFull)
 			continue
 		}
 		lock.RemoveStale(place, viewPrefix)

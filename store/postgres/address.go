@@ -50,7 +50,7 @@ func ParseAddress(text string) (Address, error) {
 		schema = defaultSchema
 	}
 	if !validSchema.MatchString(schema) || strings.HasPrefix(schema, "pg_") {
-		return Address{}, fmt.Errorf("schema=%s: use lower-case letters, digits and underscores", schema)
+		return Address{}, fmt.Errorf("schema=%s: use lowercase letters, digits and underscores", schema)
 	}
 	parameters.Del("schema")
 	a := Address{schema: schema, base: scheme + "://" + rest}
@@ -58,7 +58,7 @@ func ParseAddress(text string) (Address, error) {
 		a.base = scheme + "://" + user + "@" + rest
 	}
 	if _, database, _ := strings.Cut(rest, "/"); database == "" {
-		return Address{}, fmt.Errorf("%s names no database: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", a)
+		return Address{}, fmt.Errorf("%s does not name a database: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", a)
 	}
 	if parameters.Get("connect_timeout") == "" {
 		parameters.Set("connect_timeout", "10")

@@ -86,7 +86,7 @@ func TestAddress(t *testing.T) {
 		{"postgres://me:secret@db:5432,db2:5433/crawls?schema=docs", "postgres://me@db:5432,db2:5433/crawls?schema=docs", ""},
 		{"postgresql://db/crawls", "postgresql://db/crawls?schema=skink", ""},
 		{"postgres://me:se@cret@db/crawls?schema=a_b1&sslmode=disable", "postgres://me@db/crawls?schema=a_b1", ""},
-		{"postgres://me:secret@db/", "", "names no database"},
+		{"postgres://me:secret@db/", "", "does not name a database"},
 		{"postgres://me:secret@db/crawls?schema=Docs", "", "lower-case"},
 		{"postgres://me:secret@db:port/crawls", "", "cannot be read"},
 		{"postgres://me:secret@db/crawls?sslmode=nonsense", "", "cannot be read"},

@@ -22,7 +22,7 @@ import (
 var (
 	// ErrNobody means that no process serves the store. Either no process has it open, or the
 	// process that has it open is starting or ending, refuses this user, or does not serve readers.
-	ErrNobody = errors.New("the process that is using the store does not respond")
+	ErrNobody = errors.New("the process that is using the store is not responding")
 	// ErrBusy means that the process is already serving as many readers as it can.
 	ErrBusy = errors.New("the process that is using the store has too many readers")
 	// ErrEnded means that the server process exited or closed the connection.
