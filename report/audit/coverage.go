@@ -34,7 +34,7 @@ type Gap struct {
 // were fetched, and URLs in "outside" are not on the site.
 var gaps = []Gap{
 	{Name: "pending", Means: "the crawl has not fetched these URLs yet: run the same command again to continue the crawl"},
-	{Name: "postponed", Means: "URLs with the same pattern kept returning text that was already known: --budget off fetches these URLs"},
+	{Name: "postponed", Means: "URLs of the same pattern kept returning duplicates: --budget off fetches these URLs"},
 	{Name: "excluded", Means: "these URLs are on a host of the crawl, but outside --scope, excluded by flags, or deeper than --max-depth"},
 	{Name: "blocked", Means: "robots.txt forbids these URLs: --ignore-robots fetches them"},
 	{Name: "failed", Means: "these URLs returned no page, perhaps because of a temporary error: --retry fetches them again"},
