@@ -134,8 +134,8 @@ func (f auditFilter) Query() string {
 }
 
 var weights = map[audit.Weight]string{
-	audit.Error:   "Errors: they mislead visitors or search engines",
-	audit.Warning: "Warnings: they have a cost, or may be unintended",
+	audit.Error:   "Errors: problems that mislead visitors or search engines",
+	audit.Warning: "Warnings: problems that have a cost, or may be unintended",
 	audit.Note:    "Notes: good to know",
 	audit.OK:      "OK: as it should be",
 }

@@ -167,7 +167,8 @@ func (l *list) isEntry(name string) bool { return slices.Contains(l.grammar.entr
 // inEntry reports whether the innermost element is a direct child of an entry.
 func (l *list) inEntry() bool { return len(l.open) > 1 && l.isEntry(l.open[len(l.open)-2]) }
 
-// inURL reports whether the innermost element is the one with an entry's URL, or inside it.
+// inURL reports whether the innermost element is, or is inside, the element that holds an entry's
+// URL.
 func (l *list) inURL() bool {
 	if l.href {
 		return false

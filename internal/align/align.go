@@ -78,7 +78,7 @@ const (
 	maxPairs = 16 << 20
 )
 
-// Texts aligns two texts, and counts their words by relation.
+// Texts aligns two texts, and counts the words in each kind of row.
 func Texts(a, b Side) (rows []Row, words Counts) {
 	m := match(a, b)
 	x, y := newBlocks(a), newBlocks(b)

@@ -28,8 +28,8 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
 	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago, such as 36h or 7d; or, with due, as often as each seems to change")
-	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: wait at least this long between visits to a page")
-	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: wait at most this long between visits to a page")
+	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-min", "with --recrawl due: wait at least this long between visits to a page")
+	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-max", "with --recrawl due: wait at most this long between visits to a page")
 	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row, or after a single response with status 404 or 410")
 	return f
 }
@@ -51,10 +51,10 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 		}
 	}
 	if s := f.schedule; s.Least > s.Most {
-		return b, args, usagef("--recrawl-least %v is longer than --recrawl-most %v: try 1h and 720h", s.Least, s.Most)
+		return b, args, usagef("--recrawl-min %v is longer than --recrawl-max %v: try 1h and 720h", s.Least, s.Most)
 	}
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
-	for _, name := range []string{"recrawl-least", "recrawl-most"} {
+	for _, name := range []string{"recrawl-min", "recrawl-max"} {
 		if f.flags.Changed(name) && !b.Due {
 			return b, args, usagef("--%s requires --recrawl due", name)
 		}

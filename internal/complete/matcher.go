@@ -117,7 +117,7 @@ func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 func (t *text) all() part { return part{t.pages[0].id, false} }
 
 // shinglesOf returns the shingles of a text. If left is true, it first removes the blocks that
-// hosts repeat.
+// are repeated on many pages of a host.
 func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) dedup.Set {
 	page := &t.pages[0]
 	if left {

@@ -13,10 +13,10 @@ import (
 // replacement. "-sis" is an ending that is kept, and "lunes" a word that is kept. A listed word
 // wins over an ending, and the longest ending decides.
 //
-// French, Portuguese and Spanish form nearly every plural with -s. For these, the rule covers most
+// French, Portuguese and Spanish form nearly every plural with -s. For these, the rules cover most
 // nouns, and also verbs and adjectives that end the same way. In German, Dutch, Swedish and Italian
-// the singular cannot be derived from the plural ("Wege", "Liege"; "libri", "cani"). So the rule
-// covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the most common nouns.
+// the singular cannot be derived from the plural ("Wege", "Liege"; "libri", "cani"). So the rules
+// cover only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the most common nouns.
 // Polish, Russian and Ukrainian decline their nouns. For these, plural forms of any case become the
 // nominative singular, for the most common nouns and for suffixes that identify it. A singular form
 // that looks like one of these plural forms is changed too. All other words stay unchanged.

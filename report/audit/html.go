@@ -78,8 +78,8 @@ type group struct {
 func (g group) Compared() bool { return g.Findings[0].list.audit.past != nil }
 
 var weightTitles = map[Weight]string{
-	Error:   "Errors: they mislead visitors or search engines",
-	Warning: "Warnings: they have a cost, or may be unintended",
+	Error:   "Errors: problems that mislead visitors or search engines",
+	Warning: "Warnings: problems that have a cost, or may be unintended",
 	Note:    "Notes: good to know",
 	OK:      "OK",
 }
