@@ -87,7 +87,7 @@ func TestAddress(t *testing.T) {
 		{"postgresql://db/crawls", "postgresql://db/crawls?schema=skink", ""},
 		{"postgres://me:se@cret@db/crawls?schema=a_b1&sslmode=disable", "postgres://me@db/crawls?schema=a_b1", ""},
 		{"postgres://me:secret@db/", "", "does not name a database"},
-		{"postgres://me:secret@db/crawls?schema=Docs", "", "lower-case"},
+		{"postgres://me:secret@db/crawls?schema=Docs", "", "lowercase"},
 		{"postgres://me:secret@db:port/crawls", "", "cannot be read"},
 		{"postgres://me:secret@db/crawls?sslmode=nonsense", "", "cannot be read"},
 		{"redis://db/crawls", "", "begins with postgres://"},
