@@ -62,9 +62,9 @@ import (
 // Then each list contains a constant share of all pages, and reading the lists takes quadratic
 // time, a nanosecond or two for each posting. If such pages resemble each other by just less than
 // t, the bitmaps pass them too, and each pair is compared. In the worst case no exact method is
-// known to be better: finding the pairs among n sets that share enough, in time n^(2-ε), would
-// refute the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016,
-// for inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
+// known to be better. A method that finds the pairs of n sets that share enough in time n^(2-ε)
+// would refute the strong exponential time hypothesis. Ahle, Pagh, Razenshteyn and Silvestri (PODS
+// 2016) prove this for inner products. And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
 // Occurrences counts for each shingle the sets in which it occurs. Only shingles that occur in
 // several sets have a counter, and some of them share one. Shingles that share a counter are

@@ -24,8 +24,8 @@ import (
 // of these pages repeat a table of 40 words and have 15 words of their own. A bound that is a share
 // of the host misses blocks that recur in only one section: with a bound of one page in ten, the
 // resemblance of these pages stays at .5. With a bound of fifty pages, whatever the size of the
-// host, it falls to 0. Of the 146 pages that resemble their other version by .8 or more, 142 still
-// do. The other four are short and consist largely of a licence. Their resemblance fell to between
+// host, it falls to 0. With it, 142 of the 146 pages that resemble their other version by .8 or more
+// still do. The other four are short and consist largely of a licence. Their resemblance fell to between
 // .71 and .79. With a bound of thirty pages, the resemblance of long pages of different classes
 // rose, because some recurring blocks were text in which the pages differ.
 //

@@ -30,12 +30,12 @@ func (src stored) Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, er
 				yield(Cluster{}, err)
 				return
 			}
-			first := some[:min(len(some), shown)]
-			shown -= len(first)
-			if len(first) > 0 && !src.yieldBatch(ctx, order, set, first, yield) {
+			whole, _ := first(some, shown)
+			shown -= len(whole)
+			if len(whole) > 0 && !src.yieldBatch(ctx, order, set, whole, yield) {
 				return
 			}
-			for _, c := range some[len(first):] {
+			for _, c := range some[len(whole):] {
 				if !yield(Cluster{Size: c.Members}, nil) {
 					return
 				}

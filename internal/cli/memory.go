@@ -47,7 +47,7 @@ const heapShare = 5
 func paceCollector(goal, limit int64, minPercent int) {
 	ownPace, ownLimit := os.Getenv("GOGC") == "", os.Getenv("GOMEMLIMIT") == ""
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	now := 0
+	now, limited := 0, int64(0)
 	var adjust func()
 	adjust = func() {
 		metrics.Read(sample)
@@ -56,8 +56,9 @@ func paceCollector(goal, limit int64, minPercent int) {
 			now = percent
 			debug.SetGCPercent(percent)
 		}
-		if ownLimit {
-			debug.SetMemoryLimit(min(limit, max(goal, live*3/2)+besideHeap))
+		if l := min(limit, max(goal, live*3/2)+besideHeap); ownLimit && l != limited { // setting a limit stops all goroutines for a moment
+			limited = l
+			debug.SetMemoryLimit(l)
 		}
 		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { adjust() }) // runs after the next collection
 	}

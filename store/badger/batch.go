@@ -179,6 +179,14 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
+// drop makes room for the deletion of a key, and deletes it.
+func (b *batch) drop(key []byte) error {
+	if err := b.room(1, 0); err != nil {
+		return err
+	}
+	return b.delete(key)
+}
+
 // get calls fn with the value of key and reports whether the key exists. It also finds values that
 // the batch has written but not yet committed.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {

@@ -208,16 +208,20 @@ func (b *batch) text(num uint64, packed []byte) error {
 	return b.set(partKey(keyText, num, 0), b.s.texts.add(packed))
 }
 
-// parts writes a value of any length for visit num. It cuts the value into pieces of partSize bytes
-// and stores them under successive keys with the given letter. An empty value is written as one
-// empty piece.
+// parts writes a value of any length for visit num, under successive keys with the given letter.
 func (b *batch) parts(letter byte, num uint64, value []byte) error {
-	for part := 0; part == 0 || len(value) > 0; part++ {
+	return b.cut(value, func(part int) []byte { return partKey(letter, num, part) })
+}
+
+// cut writes a value of any length in pieces of partSize bytes, each under the key of its number,
+// from 0. An empty value is written as one empty piece.
+func (b *batch) cut(value []byte, key func(piece int) []byte) error {
+	for piece := 0; piece == 0 || len(value) > 0; piece++ {
 		n := min(len(value), partSize)
 		if err := b.room(1, n); err != nil {
 			return err
 		}
-		if err := b.set(partKey(letter, num, part), value[:n]); err != nil {
+		if err := b.set(key(piece), value[:n]); err != nil {
 			return err
 		}
 		value = value[n:]
@@ -236,10 +240,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 		return err
 	}
 	for part := range (len(before) + partSize - 1) / partSize { // delete the old list first, because it may have more pieces
-		if err := b.room(1, 0); err != nil {
-			return err
-		}
-		if err := b.delete(partKey(keyOut, num, part)); err != nil {
+		if err := b.drop(partKey(keyOut, num, part)); err != nil {
 			return err
 		}
 	}

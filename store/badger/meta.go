@@ -131,15 +131,9 @@ func (b *batch) setMeta(name string, value []byte) error {
 }
 
 func (b *batch) setPieces(h metaHead, name string, packed []byte) error {
-	for i := range h.pieces {
-		piece := packed[i*partSize : min((i+1)*partSize, len(packed))]
-		for _, letter := range copiesOf(name) {
-			if err := b.room(1, len(piece)); err != nil {
-				return err
-			}
-			if err := b.set(h.key(letter, name, i), piece); err != nil {
-				return err
-			}
+	for _, letter := range copiesOf(name) {
+		if err := b.cut(packed, func(piece int) []byte { return h.key(letter, name, piece) }); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -148,10 +142,7 @@ func (b *batch) setPieces(h metaHead, name string, packed []byte) error {
 func (b *batch) deletePieces(h metaHead, name string) error {
 	for i := range h.pieces {
 		for _, letter := range copiesOf(name) {
-			if err := b.room(1, 0); err != nil {
-				return err
-			}
-			if err := b.delete(h.key(letter, name, i)); err != nil {
+			if err := b.drop(h.key(letter, name, i)); err != nil {
 				return err
 			}
 		}

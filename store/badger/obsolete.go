@@ -45,12 +45,8 @@ func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
 // The next call continues where this one stopped.
 func (b *batch) sweep() error {
 	s := b.s
-	switch {
-	case s.sweeping:
-	case s.counters.Obsolete < max(s.minSweep, s.counters.Records/sweepShare):
+	if s.swept == 0 && s.counters.Obsolete < max(s.minSweep, s.counters.Records/sweepShare) {
 		return nil
-	default:
-		s.sweeping, s.swept = true, 0
 	}
 	var nums []uint64
 	err := s.view(context.Background(), func(txn *badgerdb.Txn) error {
@@ -68,15 +64,16 @@ func (b *batch) sweep() error {
 		if err := b.purge(num); err != nil {
 			return err
 		}
-		s.swept = num
 	}
-	s.sweeping = len(nums) == sweepStep
+	if s.swept = 0; len(nums) == sweepStep {
+		s.swept = nums[sweepStep-1]
+	}
 	return nil
 }
 
 // purge deletes all data of an obsolete visit.
 func (b *batch) purge(num uint64) error {
-	keys := [][]byte{pageKey(keyRecord, num), pageKey(keySketch, num)}
+	keys := [][]byte{numKey(keyObsolete, num), pageKey(keyRecord, num), pageKey(keySketch, num)}
 	for _, letter := range []byte{keyText, keyOut} {
 		for part, more := 0, true; more; part++ {
 			key := partKey(letter, num, part)
@@ -89,11 +86,8 @@ func (b *batch) purge(num uint64) error {
 			}
 		}
 	}
-	for _, key := range slices.Concat(keys, [][]byte{numKey(keyObsolete, num)}) { // the note is deleted last, so that the visit is not forgotten if the process is killed in between
-		if err := b.room(1, 0); err != nil {
-			return err
-		}
-		if err := b.delete(key); err != nil {
+	for _, key := range slices.Backward(keys) { // the first piece after the others, and the note last, so that the next sweep finds what is left if the process is killed in between
+		if err := b.drop(key); err != nil {
 			return err
 		}
 	}

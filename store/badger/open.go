@@ -86,8 +86,7 @@ type Store struct {
 	recent    recent
 	opened    uint64 // latest visit when the store was opened
 	lately    lately
-	sweeping  bool   // whether obsolete visits are being deleted
-	swept     uint64 // last visit that the current sweep deleted
+	swept     uint64 // last visit that the current sweep deleted; 0 means that no sweep is under way
 	workspace *workspace
 	broken    error // error of a failed write, which all later writes return; nil means that none has failed
 	closed    bool

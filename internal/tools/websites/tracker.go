@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// tracker returns a site like Redmine. It has issues, and a list of them that can be sorted by any
-// column, filtered, shown in pages of one of three sizes, and exported as PDF, CSV and Atom. The
-// links in a list keep its other parameters, as link_to_with_query_parameters does in Redmine.
+// tracker returns a site like Redmine. It has issues and a list of them. The list can be sorted
+// by any column and filtered. Its pages have one of three sizes, and it can be exported as PDF, CSV
+// and Atom. The links in a list keep its other parameters, as link_to_with_query_parameters does in Redmine.
 func tracker(size int) *Site {
 	const projects = 3
 	issues := size
