@@ -261,7 +261,7 @@ func TestBadForGood(t *testing.T) {
 		{"nothing", empties, 3, []string{"", "", "21 gone", ""}, "21 new"},
 		{"a login form", loginForm, 2, []string{"", homeLeft, ""}, "changed /, 20 new"},
 		{"gone at once", maintenance, 1, []string{homeLeft, ""}, "changed /, 20 new"},
-		{"redirects to one page", loginWall, 2, []string{"", `21 gone, new /login\?next=[^ ]*`, ""}, ".*21 new"},
+		{"redirects to one page", loginWall, 2, []string{"", `2\d gone, new /login\?next=[^ ]*`, ""}, ".*21 new"}, // more than 21 if one of the copies led the others for a moment
 		{"not found", pagesOnly(http.NotFound), 3, []string{"21 gone", ""}, "21 new"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
