@@ -311,9 +311,11 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt.NumLevelZeroTables = 14
 	opt.NumLevelZeroTablesStall = 28
 	// A block of pages is rewritten once for each level that it passes through, so there should be
-	// few levels: two up to 5 GB, three up to 200 GB. The first of them must stay small, because
-	// every compaction rewrites it.
-	opt.BaseLevelSize = 128 << 20
+	// few levels: two up to 40 GB. The first of them is large, so that a table that moves down from it
+	// overlaps few tables with states of URLs, whose keys are hashes. When tables move into it, old
+	// blocks are not rewritten, because they do not overlap. In a crawl of 600,000 pages, badger
+	// wrote 15 KB a page, and 20 KB when this level had 128 MB.
+	opt.BaseLevelSize = 1 << 30
 	opt.LevelSizeMultiplier = 40
 	// Texts, links and records are compressed already, and keys are hashes. With compression, each
 	// table builder would hold every block both compressed and uncompressed, which takes 50% more
