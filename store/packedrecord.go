@@ -25,8 +25,8 @@ import (
 // is its length and its elements. The ids of the page and of its leader are left out, because they
 // are the hashes of their URLs.
 //
-// So new fields must be added at the end of a struct. Any other change to the fields requires a new
-// version of the layout of stores; see TestRecordForm.
+// Any change to the fields requires a new version of the layout of stores, because an older skink
+// cannot read a record with a field that it does not know; see TestRecordForm.
 
 const packedForm = 0 // the byte before the fields
 

@@ -46,9 +46,8 @@ func TestPackedRecord(t *testing.T) {
 	})
 }
 
-// The form of packed records depends on the order of the fields. If this test fails and fields were
-// only added at the end of a struct, set want to the new value. After any other change, increase
-// layoutVersion of store/badger, too.
+// The form of packed records depends on the fields and their order. If this test fails, increase
+// layoutVersion of store/badger, and set want to the new value.
 func TestRecordForm(t *testing.T) {
 	const want uint64 = 0x94ec9d07e42bb0c8
 	if got := xxh3.HashString(formOf(reflect.TypeFor[store.Record]())); got != want {

@@ -22,8 +22,8 @@ const (
 	Later    RecordKind = "postponed" // not fetched, because URLs of this pattern kept returning duplicates; see Detail
 )
 
-// A Record holds everything that is known about a URL except for its text, sketch and links. It is
-// stored as JSON, so fields may be added, but their names and meanings must not change.
+// A Record holds everything that is known about a URL except for its text, sketch and links. A store
+// on a server contains it as JSON, so the names and meanings of fields must not change.
 type Record struct {
 	ID  dedup.Hash `json:"id"`  // dedup.HashOf(URL), which identifies the page
 	URL string     `json:"url"` // in canonical form

@@ -18,8 +18,9 @@ import (
 // No excerpt is missed: the candidates come from an exact join, [dedup.Excerpts], and each is
 // verified against the text. Blocks that a host repeats are removed from the excerpt, but not from
 // its source. So an excerpt on a host with a different template is found, and a page does not
-// become an excerpt of another page merely because most of its words come from the template. A page
-// that would have too few words left is compared whole.
+// become an excerpt of another page merely because most of its words come from the template. No run
+// of words crosses a removed block, because the source may have the block. A page that would have
+// too few words left is compared whole.
 //
 // Texts are read in the order of the store four times, or six times if blocks are left out. After
 // that, only texts that may be the source of an excerpt are read, by id.
@@ -76,8 +77,16 @@ func (x *excerpts) whole(canon *dedup.Text, _ *text, words string) dedup.Set {
 	return dedup.Runs(canon, words)
 }
 
+// shortened returns the runs of a text without its repeated blocks, or of the whole text if it would
+// have no runs left.
 func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set {
-	return dedup.Runs(canon, x.w.shortened(canon, t, words))
+	if x.w.shortened(canon, t, words); t.shorter {
+		if runs := dedup.Runs(canon, x.w.parts(canon, words, t.pages[0].lang)...); len(runs) > 0 {
+			return runs
+		}
+		t.shorter, t.bare = false, true
+	}
+	return dedup.Runs(canon, words)
 }
 
 // find returns the clusters. The function own returns those runs of a text that a source of the
@@ -141,10 +150,11 @@ func (x *excerpts) set(ctx context.Context, p part) (dedup.Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	parts := []string{words}
 	if p.left {
-		words, _ = x.w.without(&x.canon, words, page.lang)
+		parts = x.w.parts(&x.canon, words, page.lang)
 	}
-	runs := dedup.Runs(&x.canon, words)
+	runs := dedup.Runs(&x.canon, parts...)
 	x.runs.Put(p, runs)
 	return runs, nil
 }

@@ -207,16 +207,25 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 // without returns a text without the blocks that are repeated on many pages of a host. The result
 // shorter reports whether there were any.
 func (w *Whole) without(canon *dedup.Text, text, lang string) (left string, shorter bool) {
-	var b strings.Builder
+	left = strings.Join(w.parts(canon, text, lang), "")
+	return left, len(left) < len(text)
+}
+
+// parts returns the parts of a text before, between and after the blocks that are repeated on many
+// pages of a host.
+func (w *Whole) parts(canon *dedup.Text, text, lang string) (parts []string) {
+	begin, end := 0, 0
 	for line := range strings.Lines(text) {
 		if number, ok := w.rule.Block(canon, line, lang); ok && w.repeated[number] {
-			shorter = true
-			continue
+			if begin < end {
+				parts = append(parts, text[begin:end])
+			}
+			begin = end + len(line)
 		}
-		b.WriteString(line)
+		end += len(line)
 	}
-	if !shorter {
-		return text, false
+	if begin < end {
+		parts = append(parts, text[begin:])
 	}
-	return b.String(), true
+	return parts
 }

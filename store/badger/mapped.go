@@ -16,9 +16,9 @@ import (
 // Badger maps each of its tables into memory as a whole. The parts of a table that have been read
 // or written stay resident until the system is short of memory. A process that had crawled 600 MB
 // of text had 600 MB of tables in memory, and appeared to leak. So the store watches how much of
-// its files is resident. When that grows by maxResident bytes, the store returns the memory of all
-// tables to the system. The data stays in the system's cache: reading it again costs a page fault
-// for each 64 KB, but no disk read.
+// its files is resident. When that grows by maxResident bytes, and by tableResident more for each
+// table, the store returns the memory of all tables to the system. The data stays in the system's
+// cache: reading it again costs a page fault for each 64 KB, but no disk read.
 //
 // Badger has no function for that, and does not export its tables, so the store reaches them by
 // reflection. TestMapped fails if a new version of badger renames them. The store increments a
@@ -28,8 +28,9 @@ import (
 // text, these tables took up to 260 MB.
 
 const (
-	maxResident = 32 << 20              // number of bytes by which resident tables may grow before their memory is returned
-	lookMapped  = 50 * time.Millisecond // time between checks
+	maxResident   = 32 << 20              // number of bytes by which resident tables may grow before their memory is returned
+	tableResident = 4 << 10               // additional number of bytes for each table, because returning them takes a system call for each table
+	lookMapped    = 50 * time.Millisecond // time between checks
 )
 
 // mapped runs a goroutine that watches how much of a store's tables is resident in memory; see
@@ -62,6 +63,7 @@ func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	look := time.NewTicker(lookMapped)
 	defer look.Stop()
 	floor, _ := disk.Resident() // bytes that are always resident: the program itself, and the logs
+	limit := int64(maxResident)
 	for {
 		select {
 		case <-closing:
@@ -70,14 +72,16 @@ func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 		}
 		now, _ := disk.Resident()
 		floor = min(floor, now)
-		if now-floor >= maxResident {
-			giveTablesBack(db)
+		if now-floor >= limit {
+			tables := giveTablesBack(db)
+			limit = maxResident + tableResident*int64(tables)
 			floor, _ = disk.Resident()
 		}
 	}
 }
 
-func giveTablesBack(db *badgerdb.DB) {
+// giveTablesBack returns the memory of all tables to the system, and returns the number of tables.
+func giveTablesBack(db *badgerdb.DB) (n int) {
 	levels := reflect.ValueOf(db).Elem().FieldByName("lc").Elem().FieldByName("levels")
 	for i := range levels.Len() {
 		level := levels.Index(i).Elem()
@@ -86,8 +90,10 @@ func giveTablesBack(db *badgerdb.DB) {
 		for _, t := range hold(mu, tables) {
 			disk.GiveBack(t.Data)
 			_ = t.DecrRef() // releasing the last reference to a table deletes its file; if that fails, the next opening deletes it
+			n++
 		}
 	}
+	return n
 }
 
 // hold adds a reference to each table of a level. The caller must release each one.

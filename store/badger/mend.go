@@ -21,9 +21,9 @@ type hashPosting struct{ key, num uint64 }
 //
 // If blocks of tables were lost, keys are missing. Other keys may have an old value, or have
 // reappeared, because the writes that replaced or deleted them are lost. The repair trusts the
-// records, and makes the rest of the store consistent with them. A page is lost in four cases: its
-// record cannot be read, its text or sketch is missing, it may lead other pages but is missing from
-// the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
+// records, and makes the rest of the store consistent with them. A page is lost in four cases: the
+// record of its last visit cannot be read, its text or sketch is missing, it may lead other pages but
+// is missing from the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
 // in a u key (see keys.go), becomes pending again. The queue, clusters, journal and counters are
 // made consistent with the records.
 //
@@ -37,7 +37,7 @@ type mending struct {
 	records  map[uint64]*mended    // records to keep, by visit number
 	ids      map[dedup.Hash]uint64 // visit numbers of those records, by page id
 	gone     map[uint64]*mended    // records that are readable but deleted because other data of their pages is lost, by visit number
-	obsolete map[uint64]bool       // visits that later visits replaced
+	replaced map[uint64]bool       // visits that later visits replaced; the value is true if the visit is noted as obsolete
 	posted   map[uint64]bool       // visits that the journal has under sketch keys
 	hashes   map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue    map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
@@ -63,13 +63,13 @@ type mended struct {
 // mend repairs the store. Call it before anything is loaded into memory.
 func (s *Store) mend() (err error) {
 	m := &mending{
-		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, obsolete: map[uint64]bool{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
+		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, replaced: map[uint64]bool{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
 		queue: map[dedup.Hash]place{}, items: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
 	had := m.oldCounters()
-	for _, step := range []func() error{m.mendNames, m.readJournal, m.readObsolete, m.readRecords, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
+	for _, step := range []func() error{m.mendNames, m.readJournal, m.readReplaced, m.readRecords, m.dropOutdated, m.judge, m.readQueue, m.mendURLs, m.mendRecords, m.pend, m.mendMembers, m.writeJournal, m.writeCounters} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -183,44 +183,80 @@ func (m *mending) readJournal() error {
 	})
 }
 
-func (m *mending) readObsolete() error {
-	return m.scanAll(keyObsolete, func(key, _ []byte) error {
-		m.obsolete[lastNum(key)] = true
-		m.counters.Obsolete++
+func (m *mending) readReplaced() error {
+	err := m.scanAll(keyGone, func(key, _ []byte) error {
+		num := lastNum(key)
+		m.counters.Numbers = max(m.counters.Numbers, num)
+		m.replaced[num] = false
 		return nil
 	})
+	return errors.Join(err, m.scanAll(keyObsolete, func(key, _ []byte) error {
+		num := lastNum(key)
+		m.counters.Numbers = max(m.counters.Numbers, num)
+		return m.remove(num)
+	}))
+}
+
+// remove deletes the record and the sketch of visit num. It also notes the visit as replaced and
+// obsolete, so lookups ignore its postings, and a sweep deletes the rest of its data.
+func (m *mending) remove(num uint64) error {
+	m.replaced[num] = true
+	m.counters.Obsolete++
+	return errors.Join(
+		m.out.Delete(pageKey(keyRecord, num)), m.out.Delete(pageKey(keySketch, num)),
+		m.out.Set(numKey(keyGone, num), nil), m.out.Set(numKey(keyObsolete, num), nil),
+	)
 }
 
 func (m *mending) readRecords() error {
 	return m.scanBlocks(keyRecord, func(key, value []byte) error {
 		num := lastNum(key)
 		m.counters.Numbers = max(m.counters.Numbers, num)
-		if m.obsolete[num] {
-			return m.out.Delete(key)
+		if noted, ok := m.replaced[num]; noted {
+			return nil
+		} else if ok { // the note that the visit is obsolete is lost
+			return m.remove(num)
 		}
 		r, err := decodeRecord(value)
 		if err != nil {
-			return m.out.Delete(key)
+			return m.remove(num)
 		}
 		rec := &mended{
 			id: r.ID, hash: dedup.Hash(value[:hashSize]), url: r.URL, depth: r.Depth, hops: r.Hops, record: r,
 		}
 		whole, err := m.wholePage(num, r)
-		if err != nil {
+		if err := errors.Join(err, m.dropEarlier(r.ID, num)); err != nil {
 			return err
 		}
 		if !whole {
 			m.gone[num] = rec
 			return nil
 		}
-		if before := m.ids[r.ID]; before != 0 { // the write that deleted the earlier visit is lost
-			delete(m.records, before)
-			if err := m.out.Delete(pageKey(keyRecord, before)); err != nil {
-				return err
-			}
-		}
 		m.records[num], m.ids[r.ID] = rec, num
 		return nil
+	})
+}
+
+// dropEarlier removes the record of a page if it is from a visit before visit num. The notes that
+// the earlier visit was replaced are lost.
+func (m *mending) dropEarlier(id dedup.Hash, num uint64) error {
+	before := m.ids[id]
+	if before == 0 || before >= num {
+		return nil
+	}
+	delete(m.records, before)
+	delete(m.ids, id)
+	return m.remove(before)
+}
+
+// dropOutdated removes the records of pages if the records of their last visits are lost.
+func (m *mending) dropOutdated() error {
+	return m.scanAll(keyURL, func(key, value []byte) error {
+		u, err := decodeKnown(value)
+		if err != nil || len(key) != 1+len(dedup.Hash{}) {
+			return nil // mendURLs deletes the key
+		}
+		return m.dropEarlier(dedup.Hash(key[1:]), u.num)
 	})
 }
 
@@ -261,10 +297,17 @@ func (m *mending) judge() error {
 		}
 	}
 	for num, r := range m.gone {
-		if err := m.out.Delete(pageKey(keyRecord, num)); err != nil {
+		if err := m.remove(num); err != nil {
 			return err
 		}
 		r.record = nil
+	}
+	for num := range m.posted {
+		if _, replaced := m.replaced[num]; !replaced && m.records[num] == nil { // its record is lost
+			if err := m.remove(num); err != nil {
+				return err
+			}
+		}
 	}
 	for _, r := range m.records {
 		m.counters.Records++
@@ -305,15 +348,14 @@ func (m *mending) mendURLs() error {
 		}
 		m.known[id] = true
 		before := u
-		r := m.records[u.num]
-		if u.num != 0 && (r == nil || r.id != id) { // the record is lost
-			u.num = 0
-			u.state = frontier.Pending
+		current := m.ids[id]
+		if u.num != current { // the record is lost, or this is an old value of the key
+			u.num, u.state = current, frontier.Pending
 		}
 		p, queued := m.queue[id]
 		switch {
-		case u.state == frontier.Pending && !queued && u.num != 0: // the URL has a record, so it was fetched
-			u.state = r.record.End()
+		case u.state == frontier.Pending && !queued && current != 0: // the URL has a record, so it was fetched
+			u.state = m.records[current].record.End()
 		case u.state == frontier.Pending && !queued:
 			m.later(frontier.Item{URL: u.url, Depth: u.place.level.depth()})
 			return nil
@@ -335,7 +377,7 @@ func (m *mending) mendURLs() error {
 			continue
 		}
 		m.known[id] = true
-		if err := m.setURL(id, known{state: frontier.Pending, place: p, url: m.items[id].URL}, true); err != nil {
+		if err := m.setURL(id, known{state: frontier.Pending, num: m.ids[id], place: p, url: m.items[id].URL}, true); err != nil {
 			return err
 		}
 	}

@@ -32,10 +32,11 @@ const (
 // called with ascending visit numbers. stop must be called at the end.
 func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyObsolete}})
-	it.Rewind()
+	begun := false // the iterator starts at the first visit asked for, because many earlier keys may have been deleted
 	return func(num uint64) bool {
-		if it.Valid() && lastNum(it.Item().Key()) < num {
+		if !begun || it.Valid() && lastNum(it.Item().Key()) < num {
 			it.Seek(numKey(keyObsolete, num))
+			begun = true
 		}
 		return it.Valid() && lastNum(it.Item().Key()) == num
 	}, it.Close
