@@ -162,6 +162,43 @@ func TestContainedWithoutTemplate(t *testing.T) {
 	}
 }
 
+// A block that the host repeats may be in the middle of an excerpt, whether its source has the block
+// or not. Removing it must not create runs of words that the source does not have.
+func TestContainedAroundBlocks(t *testing.T) {
+	rule := containing(defaultRule(t), .95)
+	names := []string{"Syntax", "Parameters", "Return value", "Examples", "See also", "Notes"}
+	sections := func(seed uint64) (text string) {
+		for i, name := range names {
+			text += name + "\n" + words(seed+uint64(i), 20) + "\n"
+		}
+		return text
+	}
+	var manual []page
+	for i := range uint64(30) {
+		p := article(fmt.Sprintf("http://a.test/%d", i), sections(1000+10*i)+words(5000+i, 200))
+		p.title = fmt.Sprint("page ", i)
+		manual = append(manual, p)
+	}
+	for _, c := range []struct {
+		name, want string
+		pages      []page
+	}{
+		{"the source has the blocks", "http://a.test/3 (longest text), 1: http://a.test/excerpt near 0.373;\n", []page{article("http://a.test/excerpt", sections(1030))}},
+		{"the source has not", "http://b.test/source (longest text), 1: http://a.test/excerpt near 0.099;\n", []page{
+			article("http://a.test/excerpt", words(1, 25)+"\nNotes\n"+words(2, 25)+"\nNotes\n"+words(3, 25)),
+			article("http://b.test/source", words(9, 200)+"\n"+words(1, 25)+"\n"+words(2, 25)+"\n"+words(3, 25)+"\n"+words(11, 200)),
+		}},
+		{"parts too short for a run", "", []page{
+			article("http://a.test/list", strings.Repeat("two words\nNotes\nmore words\nSyntax\n", 20)),
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storeOf(t, rule, append(slices.Clone(manual), c.pages...)...)
+			same(t, "clusters", clustersOf(t, judge(t, s, Options{Rule: rule})), c.want)
+		})
+	}
+}
+
 // BenchmarkContained compares the cost of the two rules for a store of pages that share nothing.
 func BenchmarkContained(b *testing.B) {
 	var pages []page
