@@ -35,6 +35,9 @@ func (c choice) was(v *store.Visit) bool {
 // page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
+		if len(r.Earlier) == store.MaxVisits {
+			return store.Gone // the record keeps no older states, so assume that the feed contained the page
+		}
 		for i := range r.Earlier {
 			if c.was(&r.Earlier[i]) {
 				return store.Gone
@@ -65,20 +68,34 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 	return len(r.Earlier) == store.MaxVisits // the record keeps no older states, so assume that the feed contained the page
 }
 
-// documentOfChange returns the document for a change of a page, or nil if kind is "".
-func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, error) {
+// documentOfChange returns the document for a change of a page in a feed with choice c, or nil if
+// kind is "".
+func (c choice) documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, error) {
 	switch kind {
 	case "":
 		return nil, nil
 	case store.Gone:
-		d := documentOf(&page.Record)
-		d.Change = store.Gone
-		if page.Record.Kind != store.Page {
-			d.Verdict, d.Hash, d.Words = "", dedup.Hash{}, 0
-		}
+		d := c.goneDocument(&page.Record)
 		return &d, nil
 	}
 	return wholeDocument(page, kind)
+}
+
+// goneDocument returns the document of a page that left the feed. It always has the id, by which a
+// reader deletes the page. The URL of a private page may be a secret, so it is left out. Nothing
+// else is written of a page that c excludes because it is private or because of its content signals.
+func (c choice) goneDocument(r *store.Record) Document {
+	d := documentOf(r)
+	switch {
+	case r.Private && !c.Private:
+		d = Document{ID: r.ID}
+	case c.barred(r.Signals):
+		d = Document{ID: r.ID, URL: r.URL}
+	case r.Kind != store.Page:
+		d.Verdict, d.Hash, d.Words = "", dedup.Hash{}, 0
+	}
+	d.Change = store.Gone
+	return d
 }
 
 // appendLive appends to dst the line of a live feed for a page's last commit. The line of a first
@@ -86,7 +103,7 @@ func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, er
 func appendLive(dst []byte, page *store.Content) ([]byte, error) {
 	r := &page.Record
 	kind := choice{}.changeOf(r, time.Time{})
-	d, err := documentOfChange(page, kind)
+	d, err := choice{}.documentOfChange(page, kind)
 	if err != nil || d == nil {
 		return dst, err
 	}

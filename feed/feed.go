@@ -188,7 +188,8 @@ func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	case !opt.Changes:
 		return wholeDocument(page, "")
 	}
-	return documentOfChange(page, opt.choice().changeOf(r, opt.Since))
+	c := opt.choice()
+	return c.documentOfChange(page, c.changeOf(r, opt.Since))
 }
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"skink/dedup"
@@ -197,4 +198,41 @@ type writes []string
 func (w *writes) Write(b []byte) (int, error) {
 	*w = append(*w, string(b))
 	return len(b), nil
+}
+
+// The line of a page that left the feed must not disclose what the feed excludes. It must be there
+// even if the record no longer keeps the state in which the feed contained the page.
+func TestGone(t *testing.T) {
+	earlier := func(n int, kind dedup.VerdictKind) (all []store.Visit) {
+		for i := range n {
+			all = append(all, store.Visit{At: fetched.Add(-time.Duration(i) * time.Hour), Words: 90, Verdict: kind})
+		}
+		return all
+	}
+	id := func(url string) string { return dedup.HashOf([]byte(url)).String() }
+	const secret, page = "https://example.com/salaries?token=1", "https://example.com/page"
+	for _, c := range []struct {
+		name   string
+		record store.Record
+		opt    feed.Options
+		want   string
+	}{
+		{"private", store.Record{URL: secret, Title: "Salaries", Verdict: dedup.Unique, Private: true, Earlier: earlier(1, dedup.Unique)}, feed.Options{},
+			`{"id":"` + id(secret) + `","url":"","change":"gone"}`},
+		{"content signals", store.Record{URL: page, Title: "Title", Verdict: dedup.Unique, Signals: "ai-train=no", Earlier: earlier(1, dedup.Unique)}, feed.Options{NoSignals: []string{"ai-train=no"}},
+			`{"id":"` + id(page) + `","url":"` + page + `","change":"gone"}`},
+		{"a duplicate for a long time", store.Record{URL: page, Verdict: dedup.Near, Earlier: earlier(store.MaxVisits, dedup.Near)}, feed.Options{},
+			`{"id":"` + id(page) + `","url":"` + page + `","fetched_at":"2025-03-01T07:30:00Z","words":90,"verdict":"near","change":"gone"}`},
+		{"a duplicate since the beginning", store.Record{URL: page, Verdict: dedup.Near, Earlier: earlier(2, dedup.Near)}, feed.Options{}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := store.NewMemory()
+			c.record.Kind, c.record.Words, c.record.FetchedAt = store.Page, 90, fetched
+			commit(t, s, c.record, "text")
+			c.opt.Changes = true
+			if got, _ := write(t, s, c.opt); strings.TrimSpace(string(got)) != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
 }

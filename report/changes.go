@@ -21,18 +21,19 @@ import (
 type Changed struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title,omitempty"`
-	Resemblance float64   `json:"resemblance"`       // exact resemblance of the last two texts, 0 to 1
-	At          time.Time `json:"at"`                // time of the visit that found the change
-	Before      time.Time `json:"before"`            // time of the visit that found the previous text
-	Changes     int       `json:"changes,omitempty"` // number of changes to the text in the stored history
-	Added       string    `json:"added,omitempty"`   // excerpt of the added text
-	Removed     string    `json:"removed,omitempty"` // excerpt of the removed text
-	Problem     string    `json:"problem,omitempty"` // reason why the page is gone, such as "status 404"
+	Resemblance float64   `json:"resemblance"`        // exact resemblance of the last two texts, 0 to 1; 0 if Returned
+	At          time.Time `json:"at"`                 // time of the visit that found the change
+	Before      time.Time `json:"before"`             // time of the visit that found the previous text
+	Changes     int       `json:"changes,omitempty"`  // number of changes to the text in the stored history
+	Added       string    `json:"added,omitempty"`    // excerpt of the added text
+	Removed     string    `json:"removed,omitempty"`  // excerpt of the removed text
+	Problem     string    `json:"problem,omitempty"`  // reason why the page is gone, such as "status 404"
+	Returned    bool      `json:"returned,omitempty"` // whether the page was missing between the last two texts, so their resemblance is unknown
 }
 
 // Changes lists the changes to the pages of a store between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // pages whose text has changed, latest change first
+	Changed []Changed `json:"changed"` // pages whose text has changed, largest change first, and then those that were missing in between
 	Gone    []Changed `json:"gone"`    // pages that no longer exist, latest first
 
 	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit and so are not counted as changes
@@ -88,7 +89,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 		}
 	}
 	slices.SortStableFunc(all.Changed, func(a, b Changed) int {
-		return cmp.Or(cmp.Compare(a.Resemblance, b.Resemblance), b.At.Compare(a.At), cmp.Compare(a.URL, b.URL))
+		return cmp.Or(cmp.Compare(a.order(), b.order()), b.At.Compare(a.At), cmp.Compare(a.URL, b.URL))
 	})
 	slices.SortStableFunc(all.Gone, func(a, b Changed) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.URL, b.URL)) })
 	return all, nil
@@ -104,19 +105,29 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 		}
 	}
 	hash := r.Hash
-	for i, v := range r.Earlier {
-		if r.Kind == store.Page && v.Hash == hash || v.Verdict == "" {
+	missing := false // whether the page was missing between v and the next text
+	for _, v := range r.Earlier {
+		if same := r.Kind == store.Page && v.Hash == hash; same || v.Verdict == "" {
+			missing = v.Verdict == ""
+			if c.Changes == 0 && (r.Kind != store.Page || !missing) {
+				c.At = v.Fetched()
+			}
 			continue
 		}
 		if c.Changes++; c.Changes == 1 {
-			c.Resemblance, c.Before = v.Resemblance, v.Fetched()
-			if i > 0 {
-				c.At = r.Earlier[i-1].Fetched()
-			}
+			c.Before, c.Resemblance, c.Returned = v.Fetched(), v.Resemblance, missing && r.Kind == store.Page
 		}
-		hash = v.Hash
+		hash, missing = v.Hash, false
 	}
 	return c, c.Changes > 0
+}
+
+// order returns a number by which changes are listed: the resemblance, or more if it is unknown.
+func (c *Changed) order() float64 {
+	if c.Returned {
+		return 2
+	}
+	return c.Resemblance
 }
 
 // WriteChanges writes changes as text or JSON.
@@ -153,7 +164,11 @@ func (all *Changes) print(out io.Writer) {
 
 func (c *Changed) print(out io.Writer) {
 	fmt.Fprintf(out, "\nchanged  %s\n", harmless.Line(c.URL))
-	fmt.Fprintf(out, "  similarity %s: text of %s, compared with the text of %s\n", dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4), c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
+	similarity := "similarity " + dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4)
+	if c.Returned {
+		similarity = "similarity unknown, because the page was missing in between"
+	}
+	fmt.Fprintf(out, "  %s: text of %s, compared with the text of %s\n", similarity, c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
 	for _, part := range []struct{ sign, text string }{{"-", c.Removed}, {"+", c.Added}} {
 		for line := range strings.Lines(part.text) {
 			fmt.Fprintf(out, "  %s %s\n", part.sign, harmless.Line(strings.TrimSpace(line)))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"skink/crawler/learn"
@@ -39,10 +40,7 @@ func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error
 }
 
 func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Postponed) (Learned, error) {
-	l := Learned{Host: host, Postponed: postponed}
-	for _, p := range postponed {
-		l.Saved += p.URLs
-	}
+	l := learnedFrom(host, postponed)
 	site, err := learn.Read(ctx, s, host)
 	if err != nil || site == nil {
 		return l, err
@@ -51,6 +49,14 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 		l.Soft = append(l.Soft, LearnedSoft{soft.Probe, soft.Pages})
 	}
 	return l, nil
+}
+
+func learnedFrom(host string, postponed []Postponed) Learned {
+	l := Learned{Host: host, Postponed: postponed}
+	for _, p := range postponed {
+		l.Saved += p.URLs
+	}
+	return l
 }
 
 func (l *Learned) says() bool {
@@ -76,6 +82,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 		if l.says() {
 			all = append(all, l)
 		}
+		delete(byHost, h.Host)
+	}
+	for _, host := range slices.Sorted(maps.Keys(byHost)) { // hosts without a page, such as most hosts of a link farm
+		all = append(all, learnedFrom(host, byHost[host]))
 	}
 	slices.SortStableFunc(all, func(a, b Learned) int { return cmp.Compare(b.Saved, a.Saved) })
 	return all, nil

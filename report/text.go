@@ -45,11 +45,15 @@ func (p *textPrinter) begin(h head) error {
 		p.printHosts(h.Hosts)
 	}
 	p.printLists(h)
-	for _, l := range h.Learned {
+	hosts, rest := first(h.Learned, p.top)
+	for _, l := range hosts {
 		fmt.Fprintln(p.w)
 		if err := WriteLearned(p.w, l); err != nil {
 			return err
 		}
+	}
+	if rest > 0 {
+		fmt.Fprintf(p.w, "\n%s with postponed URLs or soft 404s not shown: use --top %d to show all\n", Counted(rest, "more host"), len(h.Learned))
 	}
 	if t.Pages == 0 {
 		_, err := fmt.Fprintln(p.w, "\nNo page has been compared yet.")

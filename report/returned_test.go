@@ -1,0 +1,72 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/store"
+)
+
+// A page that came back with another text after it had been missing is compared with the text
+// before. Their resemblance is unknown, so such pages come after those with a known resemblance.
+func TestReturnedPage(t *testing.T) {
+	const url = "https://example.com/"
+	days := func(n int) time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) }
+	at := func(n int, text string) store.Record {
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Error, Problem: "status 404", FetchedAt: days(n)}
+		if text != "" {
+			r.Kind, r.Problem, r.Verdict, r.Words, r.Hash = store.Page, "", dedup.Unique, 100, dedup.HashOf([]byte(text))
+		}
+		return r
+	}
+	s := store.NewMemory()
+	last := at(0, "first text")
+	for i, text := range []string{"", "", "second text", "second text"} {
+		next := at(10*(i+1), text)
+		next.Succeeds(&last, nil, 0)
+		last = next
+	}
+	if _, err := s.Commit(t.Context(), []*store.Entry{{Record: last}}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := report.ReadChanges(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.WriteChanges(&out, all, report.Text); err != nil {
+		t.Fatal(err)
+	}
+	want := "1 changed, 0 gone\n\nchanged  https://example.com/\n" +
+		"  similarity unknown, because the page was missing in between: text of 2026-01-31T00:00:00Z, compared with the text of 2026-01-01T00:00:00Z\n"
+	if got := out.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// The report names postponed URLs of hosts without a page, too: most hosts of a link farm have none.
+func TestPostponedWithoutPages(t *testing.T) {
+	s := fill(t, []numbered{page(1, "https://www.example.com/", "home", dedup.Unique)})
+	for _, url := range []string{"https://h257.example.com/", "https://h258.example.com/"} {
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Later, Detail: "link farm *.example.com"}
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if err := report.Write(t.Context(), &out, report.FromStore(s), report.Options{Top: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"learned about h257.example.com: 1 URL postponed; --budget off fetches them\n",
+		"1 more host with postponed URLs or soft 404s not shown: use --top 2 to show all\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report does not contain %q:\n%s", want, out.String())
+		}
+	}
+}
