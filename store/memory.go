@@ -300,34 +300,34 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 				return
 			}
 		}
-		for {
-			v, at := m.visitAfter(place)
-			if at == 0 {
-				return
-			}
+		for _, v := range m.visitsAfter(place) {
 			c, err := v.content(want)
 			if err = cmp.Or(ctx.Err(), err); err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(&Change{c, ChangeOf(&c.Record), cursorAt(at)}, nil) {
+			if !yield(&Change{c, ChangeOf(&c.Record), cursorAt(v.at)}, nil) {
 				return
 			}
-			place = at
 		}
 	}
 }
 
-// visitAfter returns the first visit with a commit number above place, and that number, or 0 if
-// there is no such visit.
-func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
+type placedVisit struct {
+	memoryVisit
+	at uint64
+}
+
+// visitsAfter returns the visits with commit numbers above place, and those numbers.
+func (m *Memory) visitsAfter(place uint64) []placedVisit {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i, _ := slices.BinarySearch(m.places, place+1)
-	if i == len(m.places) {
-		return memoryVisit{}, 0
+	all := make([]placedVisit, 0, len(m.places)-i)
+	for _, at := range m.places[i:] {
+		all = append(all, placedVisit{m.visits[at], at})
 	}
-	return m.visits[m.places[i]], m.places[i]
+	return all
 }
 
 func (m *Memory) End(ctx context.Context) (Cursor, error) {

@@ -19,7 +19,8 @@ type Reader interface {
 	Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error)
 
 	// Changes yields the pages that were committed after a cursor, in the order of their commits. A
-	// page occurs only once, at the position of its last visit.
+	// page occurs only once, at the position of its last visit. A page that is visited during the
+	// iteration may occur again after its new visit, but only if after is not empty.
 	Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error]
 
 	// End returns the cursor after the latest change.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -44,18 +45,74 @@ func (s *Store) query(ctx context.Context, sql string, args []any, restart func(
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := read(rows); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
+		return readRows(rows, read)
 	})
 }
 
+func readRows(rows pgx.Rows, read func(pgx.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// A snapshot is a transaction whose queries all see the store as it was at the first query. If the
+// connection is lost, the next query begins a new transaction. A snapshot has its own connection,
+// because its caller may need one from the pool between two queries.
+type snapshot struct {
+	s    *Store
+	conn *pgx.Conn
+}
+
+// query is [Store.query] in the snapshot.
+func (n *snapshot) query(ctx context.Context, sql string, args []any, restart func(), read func(pgx.Rows) error) error {
+	return n.s.try(ctx, func(ctx context.Context) error {
+		restart()
+		err := n.begin(ctx)
+		if err == nil {
+			var rows pgx.Rows
+			if rows, err = n.conn.Query(ctx, sql, args...); err == nil {
+				err = readRows(rows, read)
+			}
+		}
+		if err != nil {
+			n.end()
+		}
+		return err
+	})
+}
+
+func (n *snapshot) begin(ctx context.Context) (err error) {
+	if n.conn != nil {
+		return nil
+	}
+	if n.conn, err = pgx.ConnectConfig(ctx, n.s.pool.Config().ConnConfig); err != nil {
+		return err
+	}
+	// The caller may take any time between two queries.
+	_, err = n.conn.Exec(ctx, "SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	return err
+}
+
+// end closes the connection, which ends the transaction.
+func (n *snapshot) end() {
+	if n.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = n.conn.Close(ctx) // nothing was written
+		n.conn = nil
+	}
+}
+
 func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
-	err = s.query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
+	return collectFrom(ctx, s.query, sql, args, scan)
+}
+
+func collectFrom[T any](ctx context.Context, query querier, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
+	err = query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
 		v, err := scan(rows)
 		all = append(all, v)
 		return err
@@ -126,9 +183,15 @@ const maxChanges = 256
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return func(yield func(*store.Change, error) bool) {
 		place, err := s.placeOf(ctx, after)
+		query := s.query
+		if after == "" {
+			snap := &snapshot{s: s}
+			defer snap.end()
+			query = snap.query
+		}
 		for err == nil {
 			var batch []store.PackedChange
-			if batch, err = s.changes(ctx, place, want); err != nil || len(batch) == 0 {
+			if batch, err = changes(ctx, query, place, want); err != nil || len(batch) == 0 {
 				break
 			}
 			for _, p := range batch {
@@ -145,9 +208,12 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 	}
 }
 
-func (s *Store) changes(ctx context.Context, place int64, want store.Want) ([]store.PackedChange, error) {
+// querier is the type of [Store.query].
+type querier func(ctx context.Context, sql string, args []any, restart func(), read func(pgx.Rows) error) error
+
+func changes(ctx context.Context, query querier, place int64, want store.Want) ([]store.PackedChange, error) {
 	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(maxChanges)
-	return collect(ctx, s, sql, []any{place, int32(want)}, func(row pgx.Row) (store.PackedChange, error) {
+	return collectFrom(ctx, query, sql, []any{place, int32(want)}, func(row pgx.Row) (store.PackedChange, error) {
 		p, at, err := scanPage(row)
 		return store.PackedChange{Packed: p, Cursor: cursorAt(at)}, err
 	})

@@ -99,6 +99,35 @@ var changePromises = []promise{
 			break // the first cursor suffices; for the last one, the expected list would be empty but not nil
 		}
 	}},
+	{"a_page_visited_meanwhile_occurs_once", func(t *testing.T, s store.Store) {
+		const pages = 600
+		entries := make([]*store.Entry, pages)
+		for n := range entries {
+			entries[n] = page(urlOf(n))
+		}
+		commit(t, s, entries...)
+		seen := map[string]int{}
+		for c, err := range s.Changes(ctx, "", store.WantRecord) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(seen) == 0 {
+				for _, n := range []int{0, 1, pages - 1} { // the first page was read already, the others were not
+					again := page(urlOf(n))
+					again.Revisit = true
+					again.Record.Earlier = []store.Visit{{Verdict: dedup.Unique}}
+					commit(t, s, again)
+				}
+			}
+			seen[c.Record.URL]++
+		}
+		equal(t, "pages", len(seen), pages)
+		for url, n := range seen {
+			if n != 1 {
+				t.Errorf("%s occurs %d times", url, n)
+			}
+		}
+	}},
 	{"a_cursor_of_nothing_is_refused", func(t *testing.T, s store.Store) {
 		for _, err := range s.Changes(ctx, "no cursor", store.WantRecord) {
 			if err == nil {
