@@ -157,7 +157,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		case f.chunks:
 			return f.writeChunks(ctx, con, s, opt)
 		}
-		from, lines := &followed{s, opt.After}, 0
+		from, lines := &followed{Reader: s, last: opt.After}, 0
 		err := f.out.write(ctx, con, func(out io.Writer) (err error) {
 			lines, err = feed.Write(ctx, out, from, opt)
 			return err
@@ -165,7 +165,9 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		if err == nil {
 			err = f.since.keep(con, *f.store, from.last)
 		}
-		if err == nil && lines == 0 && !f.since.given() {
+		if err == nil && from.private > 0 && !f.private {
+			fmt.Fprintf(con.Err, "left out %s, which others may not be allowed to see: use --with-private to export them\n", report.Counted(from.private, "private page"))
+		} else if err == nil && lines == 0 && !f.since.given() {
 			fmt.Fprintf(con.Err, "%s contains no pages to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
 		}
 		return err

@@ -132,6 +132,11 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 			failed++
 			continue
 		}
+		if doc.Text == "" && !f.json && !f.html {
+			fmt.Fprintf(con.Err, "skink: %s has no text\n", harmless.Line(name))
+			failed++
+			continue
+		}
 		if err := f.print(out, name, doc); err != nil {
 			return err
 		}

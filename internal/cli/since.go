@@ -108,9 +108,11 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	return fmt.Errorf("%s is later than the last change in %s (%s): it is from another store, or the store was restored from a backup; to export all pages again, try %s", what, storeName, end, anew)
 }
 
+// followed is a reader that remembers what an export has read.
 type followed struct {
 	store.Reader
-	last store.Cursor
+	last    store.Cursor
+	private int // number of private pages
 }
 
 func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
@@ -121,6 +123,9 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 			}
 			if err == nil {
 				r.last = change.Cursor
+				if change.Record.Private && change.Record.Kind == store.Page {
+					r.private++
+				}
 			}
 		}
 	}

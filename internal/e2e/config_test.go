@@ -88,7 +88,8 @@ check = "Log out"
 			t.Errorf("nothing says %s:\n%s", want, said.String())
 		}
 	}
-	if out, err := skink(t, nil, "export", "--store", data, "--include", "all"); err != nil || strings.Contains(out, "Intranet") || !strings.Contains(out, `"title":"Other"`) {
+	if out, err := skink(t, nil, "export", "--store", data, "--include", "all"); err != nil || strings.Contains(out, "Intranet") || !strings.Contains(out, `"title":"Other"`) ||
+		!strings.Contains(out, "left out 2 private pages") {
 		t.Errorf("an export without private pages: %v\n%s", err, out)
 	}
 	if strings.Contains(said.String(), token) {

@@ -297,6 +297,9 @@ func (m *mending) judge() error {
 		}
 	}
 	for num, r := range m.gone {
+		if m.ids[r.id] == num {
+			delete(m.ids, r.id)
+		}
 		if err := m.remove(num); err != nil {
 			return err
 		}
