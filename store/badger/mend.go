@@ -22,10 +22,10 @@ type hashPosting struct{ key, num uint64 }
 // If blocks of tables were lost, keys are missing. Other keys may have an old value, or have
 // reappeared, because the writes that replaced or deleted them are lost. The repair trusts the
 // records, and makes the rest of the store consistent with them. A page is lost in four cases: the
-// record of its last visit cannot be read, its text or sketch is missing, it may lead other pages but
-// is missing from the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
-// in a u key (see keys.go), becomes pending again. The queue, clusters, journal and counters are
-// made consistent with the records.
+// record of its last visit cannot be read, its text or sketch is missing, it may lead other pages
+// but is missing from the index, or its leader is lost. The data of a lost page is deleted, and its
+// URL, which is also in a u key (see keys.go), becomes pending again. The queue, clusters, journal
+// and counters are made consistent with the records.
 //
 // The repair cannot tell whether a lost block contained a named value, the politeness state of a
 // host (an f key), or a URL outside the crawl. Named values are stored twice. [Loss] reports
