@@ -78,7 +78,8 @@ var _ store.Store = (*Store)(nil)
 type id = [16]byte
 
 // connections is the maximum number of connections of one process: one each for commits, lookups
-// and reading pages, and the rest for the queue of URLs and everything else.
+// and reading pages, and the rest for the queue of URLs and everything else. Each [snapshot] has one
+// more.
 const connections = 8
 
 // Open opens a store. It returns [store.ErrNotExist] if there is no store and opt does not create
