@@ -55,5 +55,8 @@ func (f *crawlFlags) resume(end session.Ending) string {
 			words = append(words, g.text)
 		}
 	}
+	if strings.HasPrefix(end.Limit, "--max-pages ") && !typed(f.rule.flags, "max-pages") {
+		words = append(words, "--max-pages 0") // the configuration file sets the limit, which the store has reached
+	}
 	return strings.Join(words, " ")
 }
