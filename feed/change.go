@@ -35,13 +35,13 @@ func (c choice) was(v *store.Visit) bool {
 // page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
-		if len(r.Earlier) == store.MaxVisits {
-			return store.Gone // the record keeps no older states, so assume that the feed contained the page
-		}
 		for i := range r.Earlier {
 			if c.was(&r.Earlier[i]) {
 				return store.Gone
 			}
+		}
+		if forgets(r) {
+			return store.Gone
 		}
 		return ""
 	}
@@ -65,8 +65,12 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 			return c.was(v)
 		}
 	}
-	return len(r.Earlier) == store.MaxVisits // the record keeps no older states, so assume that the feed contained the page
+	return forgets(r)
 }
+
+// forgets reports whether a record may no longer keep the oldest states of its page. Then it must be
+// assumed that a feed contained the page.
+func forgets(r *store.Record) bool { return len(r.Earlier) == store.MaxVisits }
 
 // documentOfChange returns the document for a change of a page in a feed with choice c, or nil if
 // kind is "".

@@ -107,17 +107,21 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 	hash := r.Hash
 	missing := false // whether the page was missing between v and the next text
 	for _, v := range r.Earlier {
-		if same := r.Kind == store.Page && v.Hash == hash; same || v.Verdict == "" {
-			missing = v.Verdict == ""
-			if c.Changes == 0 && (r.Kind != store.Page || !missing) {
+		switch page := r.Kind == store.Page; {
+		case v.Verdict == "":
+			if missing = true; !page && c.Changes == 0 {
 				c.At = v.Fetched()
 			}
-			continue
+		case page && v.Hash == hash:
+			if missing = false; c.Changes == 0 {
+				c.At = v.Fetched()
+			}
+		default:
+			if c.Changes++; c.Changes == 1 {
+				c.Before, c.Resemblance, c.Returned = v.Fetched(), v.Resemblance, page && missing
+			}
+			hash = v.Hash
 		}
-		if c.Changes++; c.Changes == 1 {
-			c.Before, c.Resemblance, c.Returned = v.Fetched(), v.Resemblance, missing && r.Kind == store.Page
-		}
-		hash, missing = v.Hash, false
 	}
 	return c, c.Changes > 0
 }

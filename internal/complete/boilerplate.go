@@ -179,26 +179,27 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 }
 
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
-	return w.shinglesOf(canon, t, w.shortened(canon, t, words), false)
+	return w.shinglesOf(canon, t, strings.Join(w.shortened(canon, t, words), ""), false)
 }
 
-// shortened returns a text without the blocks that are repeated on many pages of a host. It sets
-// t.shorter. If too few words would remain to compare, shortened returns the whole text, and sets
-// t.bare.
-func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
+// shortened returns the parts of a text that are left without the blocks that are repeated on many
+// pages of a host. It sets t.shorter. If too few words would remain to compare, shortened returns
+// the whole text, and sets t.bare.
+func (w *Whole) shortened(canon *dedup.Text, t *text, words string) []string {
 	page := &t.pages[0]
 	t.shorter, t.bare = false, false
-	left, shorter := w.without(canon, words, page.lang)
-	if !shorter {
-		return words
+	parts := w.parts(canon, words, page.lang)
+	left := strings.Join(parts, "")
+	if len(left) == len(words) {
+		return []string{words}
 	}
 	w.rule.Read(canon, left, page.lang)
 	t.bare = w.rule.Short(canon.Len())
 	t.shorter = !t.bare
 	if t.bare {
-		return words
+		return []string{words}
 	}
-	return left
+	return parts
 }
 
 // joinMixed builds the join for pairs in which one text was shortened and the other has too few

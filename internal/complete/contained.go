@@ -80,13 +80,12 @@ func (x *excerpts) whole(canon *dedup.Text, _ *text, words string) dedup.Set {
 // shortened returns the runs of a text without its repeated blocks, or of the whole text if it would
 // have no runs left.
 func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set {
-	if x.w.shortened(canon, t, words); t.shorter {
-		if runs := dedup.Runs(canon, x.w.parts(canon, words, t.pages[0].lang)...); len(runs) > 0 {
-			return runs
-		}
+	runs := dedup.Runs(canon, x.w.shortened(canon, t, words)...)
+	if t.shorter && len(runs) == 0 {
 		t.shorter, t.bare = false, true
+		return dedup.Runs(canon, words)
 	}
-	return dedup.Runs(canon, words)
+	return runs
 }
 
 // find returns the clusters. The function own returns those runs of a text that a source of the

@@ -45,9 +45,7 @@ func TestRepairAfterRevisits(t *testing.T) {
 				commit(t, s, visitOf(n+1, 1))
 			}
 			for n := range 2 { // visits 3 and 4
-				e := visitOf(n+1, 2)
-				e.Revisit = true
-				commit(t, s, e)
+				commit(t, s, revisited(n+1, 2))
 			}
 			err := s.db.Update(func(txn *badgerdb.Txn) error {
 				for _, k := range c.lost {
@@ -104,7 +102,7 @@ func TestRepairAfterRevisits(t *testing.T) {
 func visitOf(n, round int) *store.Entry {
 	e := entry(n)
 	e.Record.Words, e.Record.Hash = round, dedup.HashOf(fmt.Append(nil, n, round))
-	e.Text = store.Pack([]byte("text"))
+	e.Text = store.Pack(fmt.Appendf(nil, "text %d of round %d", n, round))
 	e.Sketch = &dedup.Sketch{uint32(round)}
 	e.Hash = e.Record.Hash
 	return e

@@ -2,7 +2,6 @@ package badger
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -14,10 +13,8 @@ import (
 // revisited returns entry n with other content, as the crawl commits it when it visits the page
 // again.
 func revisited(n, round int) *store.Entry {
-	e := entry(n)
+	e := visitOf(n, round)
 	e.Revisit = true
-	e.Text = store.Pack(fmt.Appendf(nil, "text %d of round %d", n, round))
-	e.Record.Words = round
 	return e
 }
 
