@@ -73,8 +73,12 @@ type process struct {
 // start starts a browser with its own profile. It also removes the profiles left behind by crawls
 // that were killed.
 func start(path string, memory int64) (*process, error) {
-	lock.RemoveStale(os.TempDir(), profilePrefix)
-	profile, err := os.MkdirTemp("", profilePrefix+"*")
+	dir, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	lock.RemoveStale(dir, profilePrefix)
+	profile, err := os.MkdirTemp(dir, profilePrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("create a browser profile: %w", err)
 	}
@@ -102,7 +106,8 @@ func (p *process) run(path string, memory int64) error {
 	p.cmd = exec.Command(path, flags(p.profile, memory)...)
 	p.cmd.ExtraFiles = []*os.File{hears, tells} // file descriptors 3 and 4, as the browser expects
 	p.cmd.Stderr = &p.said
-	p.cmd.Env = append(os.Environ(), "HOME="+p.profile, "XDG_CONFIG_HOME="+p.profile, "XDG_CACHE_HOME="+p.profile, "DBUS_SESSION_BUS_ADDRESS=disabled:")
+	p.cmd.Dir = p.profile // also for temporary files; the path is relative because that of a socket may have only 107 bytes
+	p.cmd.Env = append(os.Environ(), "HOME="+p.profile, "TMPDIR=.", "XDG_CONFIG_HOME="+p.profile, "XDG_CACHE_HOME="+p.profile, "DBUS_SESSION_BUS_ADDRESS=disabled:")
 	alone(p.cmd)
 	started := make(chan error)
 	go func() {
@@ -177,9 +182,4 @@ func (t *tail) line() string {
 		}
 	}
 	return ""
-}
-
-func profiles() []string {
-	all, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
-	return all
 }

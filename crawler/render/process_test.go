@@ -82,10 +82,15 @@ func ends(t *testing.T, all []born) {
 	}
 }
 
-// A closed browser leaves no process, folder or goroutine behind, whatever its pages do.
+// A closed browser leaves no process, folder or goroutine behind, whatever its pages do, and
+// however long the name of the folder for temporary files is.
 func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	t.Setenv("TMPDIR", t.TempDir())
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	if err := os.Mkdir(long, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
 	b := newBrowser(t, Options{})
 	var drawn sync.WaitGroup
 	for range 2 {
@@ -100,9 +105,22 @@ func TestClose(t *testing.T) {
 	b.Close()
 	drawn.Wait()
 	ends(t, all)
-	if left := profiles(); len(left) > 0 {
+	if left := temporary(t); len(left) > 0 {
 		t.Errorf("left %q", left)
 	}
+}
+
+// temporary returns the names of everything in the folder for temporary files.
+func temporary(t *testing.T) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // started waits until a browser renders pages, and returns its process.
@@ -142,7 +160,7 @@ func TestBrowserKilled(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	ends(t, all)
-	if left := profiles(); len(left) != 1 {
+	if left := temporary(t); len(left) != 1 {
 		t.Errorf("the folders are %q, want that of the second browser", left)
 	}
 }
@@ -236,8 +254,7 @@ func TestMain(m *testing.M) {
 // ends. The next browser removes the profile.
 func TestKilled(t *testing.T) {
 	b := newBrowser(t, Options{})
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMPDIR", t.TempDir())
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), drawsForever+"=1")
 	child.Stderr = os.Stderr
@@ -274,5 +291,9 @@ func TestKilled(t *testing.T) {
 	}
 	if _, err := os.Stat(profile); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the profile of the killed browser is still there: %v", err)
+	}
+	b.Close()
+	if left := temporary(t); len(left) > 0 {
+		t.Errorf("left %q", left)
 	}
 }

@@ -36,7 +36,8 @@
 // browser is replaced when it has rendered maxDrawn pages, needs too much memory, or stops
 // responding. If it ends while rendering pages, the next browser renders them again. If this
 // process is killed, the browser ends too: its pipe closes, and on Linux the kernel kills it. The
-// next browser removes the profile, which is in the folder for temporary files.
+// next browser removes the profile. The profile is in the folder for temporary files, and holds all
+// temporary files of the browser.
 //
 // Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On systems other
 // than Linux, only the heap of scripts is bounded, not the whole memory.
