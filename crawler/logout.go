@@ -1,9 +1,11 @@
 package crawler
 
 import (
-	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"skink/frontier"
 )
@@ -13,7 +15,7 @@ import (
 // phpBB (mode=logout), Drupal (user/logout), Confluence (logout.action) and mailing lists.
 var logoutWords = []string{
 	"logout", "log-out", "log_out", "logoff", "log-off", "signout", "sign-out", "sign_out", "signoff", "sign-off",
-	"userlogout", "special:userlogout", "endsession", "delete", "remove", "destroy", "unsubscribe",
+	"userlogout", "endsession", "delete", "remove", "destroy", "unsubscribe",
 }
 
 // logsOut reports whether the crawl is logged in to the host of a canonical URL, and a request for
@@ -27,28 +29,34 @@ func (o *Options) logsOut(to string) bool {
 	if !h.LoggedIn() || h.Logout != nil && *h.Logout {
 		return false
 	}
-	u, err := url.Parse(to)
-	if err != nil {
-		return false
-	}
-	for part := range strings.SplitSeq(u.Path, "/") {
-		if isLogoutWord(part) {
-			return true
-		}
-	}
-	for name, values := range u.Query() {
-		if isLogoutWord(name) || slices.ContainsFunc(values, isLogoutWord) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(decoded(to[len(originOf(to)):])), separatesWords) {
+		if slices.Contains(logoutWords, strings.TrimFunc(word, isMark)) {
 			return true
 		}
 	}
 	return false
 }
 
-// isLogoutWord reports whether part is a logout word, ignoring a suffix such as .php.
-func isLogoutWord(part string) bool {
-	part = strings.ToLower(part)
-	if stem, _, ok := strings.Cut(part, "."); ok {
-		part = stem
-	}
-	return slices.Contains(logoutWords, part)
+func originOf(canonicalURL string) string {
+	scheme, _, _ := strings.Cut(canonicalURL, "://")
+	return scheme + "://" + frontier.HostOf(canonicalURL)
 }
+
+var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")
+
+// decoded undoes escapes until none is left, because some servers decode a URL twice. It keeps an
+// incomplete escape as it is.
+func decoded(s string) string {
+	for escape.MatchString(s) {
+		s = escape.ReplaceAllStringFunc(s, func(e string) string { b, _ := strconv.ParseUint(e[1:], 16, 8); return string([]byte{byte(b)}) })
+	}
+	return s
+}
+
+// separatesWords reports whether r separates the segments of a path, their parameters and
+// extensions, or the names and values of a query.
+func separatesWords(r rune) bool { return strings.ContainsRune(`/\.;:,&=?+`, r) }
+
+// isMark reports whether r does not change which program answers, such as a space or a bracket at
+// the end of a segment.
+func isMark(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"skink/frontier"
 )
 
 // A proxyPicker chooses the proxy of each host. If there are several proxies, hosts are spread over
@@ -33,7 +35,7 @@ func newProxyPicker(opt *Options) *proxyPicker {
 
 // For returns the proxy for a host, given as name:port, or nil if it has none.
 func (p *proxyPicker) For(host string) *url.URL {
-	host = strings.ToLower(host)
+	host = strings.ToLower(frontier.Undotted(host))
 	list := p.opt.Hosts.For(host).Proxies
 	if list == nil {
 		if p.opt.Proxies.FromEnv {
@@ -76,5 +78,5 @@ func (p *proxyPicker) Failed(host string, through *url.URL) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.at[strings.ToLower(host)]++
+	p.at[strings.ToLower(frontier.Undotted(host))]++
 }

@@ -247,3 +247,22 @@ func TestProxyOfHost(t *testing.T) {
 		t.Errorf("NO_PROXY: %v", u)
 	}
 }
+
+// A trailing dot of a host's name does not change which proxy it has.
+func TestProxyOfDottedHost(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://192.0.2.1:3128")
+	t.Setenv("NO_PROXY", "inside.example")
+	env := newProxyPicker(&Options{Proxies: access.ProxyChoice{FromEnv: true}})
+	list := newProxyPicker(&Options{
+		Proxies: access.ProxyChoice{List: []access.Proxy{access.NewProxy(&url.URL{Scheme: "http", Host: "192.0.2.1:3128"})}},
+		Hosts:   access.Table{{Pattern: "inside.example", Proxies: []access.Proxy{}}},
+	})
+	for host, proxied := range map[string]bool{"localhost:81": false, "localhost.:81": false, "inside.example.:81": false, "other.example.:81": true} {
+		if got := env.For(host) != nil; got != proxied {
+			t.Errorf("%s: proxy from the environment %v", host, got)
+		}
+		if got := list.For(host) != nil; got != proxied && host != "localhost:81" && host != "localhost.:81" {
+			t.Errorf("%s: proxy from the list %v", host, got)
+		}
+	}
+}

@@ -32,17 +32,29 @@ func IsRoot(canonicalURL string) bool {
 // single labels such as "localhost", and public suffixes. The list is the version in
 // golang.org/x/net.
 func Domain(host string) string {
-	name := host
-	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		name = host[:i]
-	}
+	name, _ := splitPort(Undotted(host))
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
 		return name
 	}
-	name = strings.TrimSuffix(name, ".")
 	domain, err := publicsuffix.EffectiveTLDPlusOne(name)
 	if err != nil {
 		return name
 	}
 	return domain
+}
+
+// Undotted returns a host, with or without a port, without a trailing dot of its name. DNS gives
+// "example.com." and "example.com" the same addresses. So settings and checks for a host apply to
+// both.
+func Undotted(host string) string {
+	name, port := splitPort(host)
+	return strings.TrimSuffix(name, ".") + port
+}
+
+// splitPort splits a host into its name and its port. The port begins with a colon, or is empty.
+func splitPort(host string) (name, port string) {
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		return host[:i], host[i:]
+	}
+	return host, ""
 }

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"skink/frontier"
 )
 
 // A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
@@ -82,13 +84,14 @@ func (t Table) For(host string) Host {
 }
 
 // Matches reports whether a pattern matches a host. A pattern is a name ("example.org"), a name
-// with a port ("example.org:8080"), a name and all names below it ("*.example.org"), or "*".
+// with a port ("example.org:8080"), a name and all names below it ("*.example.org"), or "*". A trailing dot of
+// a name is ignored.
 func Matches(pattern, host string) bool {
-	name := strings.ToLower(host)
+	name := strings.ToLower(frontier.Undotted(host))
 	if _, port := split(pattern); port == "" {
 		name, _ = split(name)
 	}
-	pattern = strings.ToLower(pattern)
+	pattern = strings.ToLower(frontier.Undotted(pattern))
 	if pattern == "*" {
 		return true
 	}

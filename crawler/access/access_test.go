@@ -24,6 +24,10 @@ func TestMatches(t *testing.T) {
 		{"[::1]", "[::1]:8080", true},
 		{"[::1]:8080", "[::1]:8080", true},
 		{"*", "anything:1", true},
+		{"example.org", "example.org.:8080", true},
+		{"example.org:8080", "example.org.:8080", true},
+		{"example.org.:8080", "example.org:8080", true},
+		{"*.example.org", "www.example.org.", true},
 		{"", "example.org", false},
 	} {
 		if got := Matches(test.pattern, test.host); got != test.want {

@@ -257,7 +257,7 @@ func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, kno
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return standsFor([]netip.Addr{addr}), true
 	}
-	if strings.HasSuffix(name, "localhost") {
+	if IsSpecialHost(name) {
 		return netip.Addr{}, true
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.dialer.opt.Timeout)

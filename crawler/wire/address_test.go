@@ -294,8 +294,8 @@ func TestStandsFor(t *testing.T) {
 
 func TestSpecialHosts(t *testing.T) {
 	got := SpecialHosts("http://127.0.0.1/", "https://localhost/", "http://docs.localhost:8080/x", "http://[::1]/", "http://10.1.2.3:81/",
-		"http://example.com/", "http://8.8.8.8/", "http://localhost.example.com/")
-	if want := "127.0.0.1:80 localhost:443 docs.localhost:8080 [::1]:80 10.1.2.3:81"; strings.Join(got, " ") != want {
+		"http://localhost.:9/", "http://docs.localhost./", "http://example.com/", "http://8.8.8.8/", "http://localhost.example.com/")
+	if want := "127.0.0.1:80 localhost:443 docs.localhost:8080 [::1]:80 10.1.2.3:81 localhost.:9 docs.localhost.:80"; strings.Join(got, " ") != want {
 		t.Errorf("got %q, want %s", got, want)
 	}
 }

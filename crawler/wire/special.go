@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"skink/frontier"
 )
 
 // SpecialHosts returns the hosts of canonical URLs whose names or addresses show that they are not
@@ -40,6 +42,7 @@ func HostsOf(urls ...string) (hosts []string) {
 // IsSpecialHost reports whether the name or address of a host, without a port, shows that it is not
 // on the public internet.
 func IsSpecialHost(name string) bool {
+	name = frontier.Undotted(name)
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
 	}

@@ -30,7 +30,7 @@ var table = map[string]struct {
 	"crawler/wire":                {[]string{"frontier"}, nil},
 	"crawler/wire/wiretest":       {nil, nil},
 	"crawler/folder":              {nil, nil},
-	"crawler/access":              {nil, nil},
+	"crawler/access":              {[]string{"frontier"}, nil},
 	"crawler/render":              {[]string{"internal/lock"}, nil},
 	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
