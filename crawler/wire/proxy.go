@@ -224,7 +224,6 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r = r.WithContext(context.WithValue(r.Context(), throughKey{}, through))
-	r = r.WithContext(WithSecrets(r.Context(), "Proxy-Authorization"))
 	resp, err := t.forward.RoundTrip(r)
 	if _, ok := errors.AsType[*ProxyError](err); ok {
 		t.dialer.opt.Proxies.Failed(address, through)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,9 +20,17 @@ import (
 //
 // Package net/http turns the list of fields into a map, changes the case of names, and removes
 // fields that it acts upon. An archive needs the bytes that were sent. So net/http uses a [tap] as
-// its connection. The tap is above TLS, and records the heads. HTTP/2 has no such heads on the
-// wire, only fields with lower-case names. These are written as an HTTP/1.1 head, sorted by name,
-// as in other archives.
+// its connection. The tap is above TLS, and passes the heads on to a [recorder]. HTTP/2 has no such
+// heads on the wire, only fields with lower-case names. These are written as an HTTP/1.1 head,
+// sorted by name, as in other archives.
+//
+// A recorder belongs to one exchange. net/http lends a connection to the next exchange as soon as
+// it has read a head without a body, which is before the first exchange returns. So each exchange
+// gives the tap a new recorder before its request is written.
+//
+// A server may send bytes before a request is sent. net/http may take them for the response, but no
+// recorder keeps them. So a recorded head must have the fields that net/http has read; otherwise
+// the exchange fails.
 //
 // The body is kept with its content coding. net/http has already removed the transfer coding.
 
@@ -70,9 +80,12 @@ func (r *Raw) rest(wire *layer) ([]byte, Cut) {
 	return rest, cutBy(err)
 }
 
+// errUnsolicited means that a part of the response had arrived before the request was sent.
+var errUnsolicited = errors.New("the server began its response before the request was sent")
+
 // rawOf returns a Raw with the heads of a request and its response. It is called when the head of
-// the response has arrived.
-func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
+// the response has arrived. It fails if the head that was recorded is not that of resp.
+func rawOf(a *attempt, request *http.Request, resp *http.Response) (*Raw, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := &Raw{Protocol: "http/1.1"}
@@ -81,16 +94,20 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 			r.Address = at.Addr().Unmap().String()
 		}
 	}
-	if a.tap != nil {
-		r.Request, r.Head = a.tap.heads()
-		r.Request, r.Head = withoutSecrets(request.Context(), r.Request), withoutSecrets(request.Context(), r.Head)
-		return r
+	if a.recorder != nil {
+		r.Request, r.Head = a.recorder.heads()
+		read, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(r.Head)), request)
+		if err != nil || read.Status != resp.Status || !maps.EqualFunc(read.Header, resp.Header, slices.Equal) {
+			_ = a.wire.Close() // its next response could be taken for that of another request
+			return nil, errUnsolicited
+		}
+	} else {
+		r.Protocol = "h2"
+		r.Request = headOf(fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n", request.Method, request.URL.RequestURI(), request.Host), request.Header)
+		r.Head = headOf(strings.TrimRight(fmt.Sprintf("HTTP/1.1 %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), " ")+"\r\n", resp.Header)
 	}
-	r.Protocol = "h2"
-	r.Request = withoutSecrets(request.Context(), headOf(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", request.URL.RequestURI(), request.Host), request.Header))
-	r.Head = headOf(strings.TrimRight(fmt.Sprintf("HTTP/1.1 %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), " ")+"\r\n", resp.Header)
-	r.Head = withoutSecrets(request.Context(), r.Head)
-	return r
+	r.Request, r.Head = withoutSecrets(request.Context(), r.Request), withoutSecrets(request.Context(), r.Head)
+	return r, nil
 }
 
 // headOf writes fields as an HTTP/1.1 head, sorted by name.
@@ -105,58 +122,68 @@ func headOf(start string, fields http.Header) []byte {
 	return b.Bytes()
 }
 
-// A tap is an HTTP/1 connection that records the heads of the last request and response. The
-// crawler's requests have no body, and the next request is sent on a connection only after the last
-// response has been read.
+// A tap is an HTTP/1 connection that passes what is written and read to the recorder of the
+// exchange that uses the connection.
 type tap struct {
 	net.Conn
-
-	mu      sync.Mutex
-	sent    []byte // guarded by mu: the head of the request
-	got     []byte // guarded by mu: the part of the response's head that has arrived
-	scanned int    // guarded by mu: number of bytes of got already searched for the end of the head
-	ended   bool   // guarded by mu: got is the whole head
-}
-
-// begin removes the heads of the previous exchange on this connection.
-func (t *tap) begin() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sent, t.got, t.scanned, t.ended = nil, nil, 0, false
+	to atomic.Pointer[recorder]
 }
 
 func (t *tap) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	t.sent = append(t.sent, p...)
-	t.mu.Unlock()
+	t.to.Load().write(p)
 	return t.Conn.Write(p)
 }
 
 func (t *tap) Read(p []byte) (int, error) {
 	n, err := t.Conn.Read(p)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.ended {
-		t.keep(p[:n])
-	}
+	t.to.Load().read(p[:n])
 	return n, err
+}
+
+// A recorder records the heads of one request and its response. A nil recorder drops all bytes.
+type recorder struct {
+	mu      sync.Mutex
+	sent    []byte // guarded by mu: the request
+	got     []byte // guarded by mu: the part of the response's head that has arrived
+	scanned int    // guarded by mu: number of bytes of got already searched for the end of the head
+	ended   bool   // guarded by mu: got is the whole head
+}
+
+func (r *recorder) write(p []byte) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent = append(r.sent, p...)
+}
+
+func (r *recorder) read(p []byte) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended && len(r.sent) > 0 {
+		r.keep(p)
+	}
 }
 
 // keep adds received bytes of a response to the head. Heads of interim responses may precede the
 // final head (RFC 9110, section 15.2), and are dropped. net/http limits the size of the head.
-func (t *tap) keep(p []byte) {
-	t.got = append(t.got, p...)
+func (r *recorder) keep(p []byte) {
+	r.got = append(r.got, p...)
 	for {
-		end := headEnd(t.got, t.scanned)
+		end := headEnd(r.got, r.scanned)
 		if end < 0 {
-			t.scanned = max(len(t.got)-3, 0)
+			r.scanned = max(len(r.got)-3, 0)
 			return
 		}
-		if !isInterim(t.got) {
-			t.got, t.ended = t.got[:end:end], true
+		if !isInterim(r.got) {
+			r.got, r.ended = r.got[:end:end], true
 			return
 		}
-		t.got, t.scanned = t.got[end:], 0
+		r.got, r.scanned = r.got[end:], 0
 	}
 }
 
@@ -177,8 +204,8 @@ func isInterim(head []byte) bool {
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))
 }
 
-func (t *tap) heads() (sent, got []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return bytes.Clone(t.sent), bytes.Clone(t.got)
+func (r *recorder) heads() (sent, got []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Clone(r.sent[:max(headEnd(r.sent, 0), 0)]), bytes.Clone(r.got)
 }

@@ -16,18 +16,29 @@ func WithSecrets(ctx context.Context, names ...string) context.Context {
 	return context.WithValue(ctx, secretHeaders{}, slices.Concat(known, names))
 }
 
-// withoutSecrets returns a head with *** in place of the values of the secret headers in ctx.
+// withoutSecrets returns a head with *** in place of the values of the secret headers in ctx. It
+// removes Proxy-Authorization, which belongs to the connection to a proxy, and not to the request.
 func withoutSecrets(ctx context.Context, head []byte) []byte {
 	names, _ := ctx.Value(secretHeaders{}).([]string)
-	if len(names) == 0 {
-		return head
-	}
-	lines := bytes.Split(head, []byte("\r\n"))
-	for i, line := range lines {
-		name, _, ok := bytes.Cut(line, []byte(":"))
-		if ok && i > 0 && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, string(name)) }) {
-			lines[i] = append(bytes.Clone(name), ": ***"...)
+	var out []byte
+	hidden := false // whether the last field was a secret, whose value may continue on the next line
+	for i, line := range bytes.SplitAfter(head, []byte("\n")) {
+		name, _, field := bytes.Cut(line, []byte(":"))
+		isNamed := func(n string) bool { return strings.EqualFold(n, string(bytes.TrimSpace(name))) }
+		continued := bytes.HasPrefix(line, []byte(" ")) || bytes.HasPrefix(line, []byte("\t"))
+		switch {
+		case hidden && continued:
+		case i > 0 && field && isNamed("Proxy-Authorization"):
+			hidden = true
+		case i > 0 && field && slices.ContainsFunc(names, isNamed):
+			hidden = true
+			out = append(out, name...)
+			out = append(out, ": ***"...)
+			out = append(out, line[len(bytes.TrimRight(line, "\r\n")):]...)
+		default:
+			hidden = false
+			out = append(out, line...)
 		}
 	}
-	return bytes.Join(lines, []byte("\r\n"))
+	return out
 }

@@ -123,8 +123,7 @@ func (t *Transport) CloseIdle() {
 
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// tapped returns a dial function whose connections record the heads of requests and responses.
-// HTTP/2 connections do not.
+// tapped returns a dial function whose connections have a [tap]. HTTP/2 connections have none.
 func tapped(to dial) dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := to(ctx, network, address)
@@ -148,7 +147,9 @@ func (t *Transport) Do(x *Exchange) error {
 	resp.Body = attempt.body(resp.Body)
 	x.Status, x.Header = resp.StatusCode, resp.Header
 	if t.raw {
-		x.Raw = rawOf(attempt, x.Request, resp)
+		if x.Raw, err = rawOf(attempt, x.Request, resp); err != nil {
+			return err
+		}
 	}
 	if !hasBody(x.Status) {
 		return nil

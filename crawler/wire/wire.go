@@ -144,10 +144,10 @@ type attempt struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	wire     *wire // guarded by mu: the connection that net/http chose last; nil means none yet
-	tap      *tap  // guarded by mu: the same connection; nil if its request and response heads are not kept
-	before   int64 // guarded by mu: number of bytes written to the connection before this request
-	repeated bool  // guarded by mu: net/http was about to send the request a second time
+	wire     *wire     // guarded by mu: the connection that net/http chose last; nil means none yet
+	recorder *recorder // guarded by mu: records the heads on that connection; nil if it has no tap
+	before   int64     // guarded by mu: number of bytes written to the connection before this request
+	repeated bool      // guarded by mu: net/http was about to send the request a second time
 }
 
 // watch returns an attempt, and the request to make with it. The caller must end the attempt.
@@ -166,6 +166,11 @@ func watch(r *http.Request) (*attempt, *http.Request) {
 func (a *attempt) got(conn net.Conn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	var own *recorder
+	if t, ok := conn.(*tap); ok { // the tap still has the recorder of the exchange before
+		own = new(recorder)
+		t.to.Store(own)
+	}
 	if a.repeated || a.wire != nil && a.wire.sent() > a.before {
 		a.repeated = true
 		a.cancel()
@@ -179,10 +184,7 @@ func (a *attempt) got(conn net.Conn) {
 	}
 	a.wire = wireOf(conn)
 	a.wire.begin()
-	if a.tap, _ = conn.(*tap); a.tap != nil {
-		a.tap.begin()
-	}
-	a.before = a.wire.sent()
+	a.recorder, a.before = own, a.wire.sent()
 }
 
 // end ends an attempt. The response cannot be read afterwards.
