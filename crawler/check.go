@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -29,13 +28,13 @@ const checkLimit = 4 << 10
 // check requests a URL with HEAD, and then with GET if the server refuses HEAD. If the URL is a
 // page of the crawl, check fetches the page.
 func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
-	page := f.ask(ctx, item, http.MethodHead)
-	if refusesHead(page.Status) && f.waitFor(ctx, item.URL) == nil {
-		page = f.ask(ctx, item, http.MethodGet)
+	page := f.checkBy(ctx, item, http.MethodHead)
+	if refusesHead(page.Status) {
+		page = f.again(page, f.checkBy(ctx, item, http.MethodGet))
 	}
-	if f.isPage(page) && f.waitFor(ctx, item.URL) == nil {
+	if f.isPage(page) {
 		item.Kind = frontier.Page
-		return f.fetch(ctx, item)
+		return f.again(page, f.fetch(ctx, item))
 	}
 	return page
 }
@@ -59,22 +58,12 @@ func (f *fetcher) isPage(page *Page) bool {
 		isHTML(page.Header.Get("Content-Type"))
 }
 
-// ask makes one request for a URL, and returns a page with the status and header of the response,
-// without the body.
-func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *Page {
+// checkBy makes one request for a URL, and returns a page with the status and header of the
+// response, without the body.
+func (f *fetcher) checkBy(ctx context.Context, item frontier.Item, method string) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now()}
-	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
-	defer cancel()
-	request, err := f.request(ctx, method, item.URL, f.pageHeader)
-	if err != nil {
-		page.fail(err)
-		return page
-	}
-	x := &wire.Exchange{Request: request, Limit: checkLimit, Clock: clock}
-	err = f.do(x)
-	page.Took = clock.Used()
-	if err != nil {
-		page.fail(err)
+	x, err := f.send(ctx, ask{url: item.URL, purpose: forCheck, method: method, limit: checkLimit})
+	if !page.sent(x, err) {
 		return page
 	}
 	x.Body, x.BodyErr, x.Raw = nil, nil, nil

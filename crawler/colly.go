@@ -1,8 +1,10 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,10 +27,6 @@ import (
 const (
 	numberHeader = "Skink-Exchange"
 
-	// answeredKey is the key of a callback in a request's Colly context. The callback is called
-	// when a response has arrived.
-	answeredKey = "answered"
-
 	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
 	// Colly would reject some URLs that are valid in the current URL Standard.
 	collyURL = "http://exchange.invalid/"
@@ -49,8 +47,7 @@ func newShell(t *wire.Transport) *shell {
 	return s
 }
 
-// newCollector returns a Colly collector that passes each request to t, and the response to the
-// callback, and does nothing else. It calls Init because NewCollector would read settings from
+// newCollector returns a Colly collector that passes each request to t, and does nothing else. It calls Init because NewCollector would read settings from
 // environment variables.
 func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
@@ -63,22 +60,18 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c.DisableCookies()
 	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
 	c.WithTransport(t)
-	c.OnResponse(func(r *colly.Response) {
-		if answered, ok := r.Ctx.GetAny(answeredKey).(func()); ok {
-			answered()
-		}
-	})
 	return c
 }
 
-// do makes an exchange, and calls answered if there is a response.
-func (s *shell) do(x *wire.Exchange, answered func()) error {
+func (s *shell) do(x *wire.Exchange) error {
 	number := strconv.FormatUint(s.last.Add(1), 10)
 	s.open.Store(number, x)
 	defer s.open.Delete(number)
-	ctx := colly.NewContext()
-	ctx.Put(answeredKey, answered)
-	return s.collector.Request(http.MethodGet, collyURL, nil, ctx, http.Header{numberHeader: {number}})
+	err := s.collector.Request(http.MethodGet, collyURL, nil, nil, http.Header{numberHeader: {number}})
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err // drop the method and the URL of Colly's request
+	}
+	return err
 }
 
 func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -139,7 +139,7 @@ func (s *cookieStore) keeps(host string) bool {
 }
 
 func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
-	if !s.opt.Cookies && !h.KeepsCookies() {
+	if s == nil || !s.opt.Cookies && !h.KeepsCookies() {
 		return r
 	}
 	all := s.jar.Cookies(jarURL(r))
@@ -147,7 +147,6 @@ func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 		return r
 	}
 	r = r.WithContext(wire.WithSecrets(r.Context(), "Cookie"))
-	r.Header = r.Header.Clone()
 	for _, c := range all {
 		r.AddCookie(c)
 	}
@@ -210,29 +209,35 @@ func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 			f.cookies.missed(host)
 			break
 		}
-		if f.waitFor(ctx, item.URL) != nil {
-			break
-		}
-		if page.Raw != nil {
-			f.opt.OnAnswer(page.Raw)
-		}
-		page = f.fetch(ctx, item)
+		page = f.again(page, f.fetch(ctx, item))
 	}
 	return page
 }
 
+// again returns the result of a repeated request, and archives the first response. If the request
+// was not sent again, it returns the first page.
+func (f *fetcher) again(first, second *Page) *Page {
+	if second.unsent {
+		return first
+	}
+	if first.Raw != nil {
+		f.opt.OnAnswer(first.Raw)
+	}
+	return second
+}
+
 // leadsBack follows a redirect from one URL to another, and further redirects within the host. It
-// reports whether they lead back to the first URL. It obeys robots.txt and the host's delay.
+// reports whether they lead back to the first URL.
 func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	host := frontier.HostOf(from)
 	for range wallHops {
 		switch {
 		case to == from:
 			return true
-		case frontier.HostOf(to) != host, f.opt.logsOut(to), f.mayAsk != nil && !f.mayAsk(ctx, to), f.waitFor(ctx, to) != nil:
+		case frontier.HostOf(to) != host:
 			return false
 		}
-		x, err := f.hopTo(ctx, to)
+		x, err := f.send(ctx, ask{url: to, purpose: forDetour, from: from, limit: wallLimit})
 		if err != nil || !isRedirect(x.Status) {
 			return false
 		}
@@ -241,27 +246,4 @@ func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 		}
 	}
 	return false
-}
-
-func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
-	if c.opt.IgnoreRobots {
-		return true
-	}
-	rules, err := c.robots.get(ctx, url)
-	return err == nil && rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url)
-}
-
-// hopTo requests the target of a redirect. The response does not become a page of the crawl.
-func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
-	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
-	defer cancel()
-	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
-}
-
-func (f *fetcher) do(x *wire.Exchange) error {
-	if err := f.wire.Do(x); err != nil {
-		return err
-	}
-	f.cookies.keep(x)
-	return nil
 }

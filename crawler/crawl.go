@@ -25,7 +25,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -49,7 +48,7 @@ type Crawl struct {
 	peek      func(ctx context.Context, url string) (isSitemap bool)
 	closeIdle func()
 	browser   drawer // nil if no pages are rendered
-	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
+	fetchPart func(context.Context, ask) (render.Answer, error)
 	parts     *partCache
 	cookies   *cookieStore // nil if no cookies are kept
 	robots    *robotsCache
@@ -73,11 +72,11 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 		return nil, err
 	}
 	c := newCrawl(front, opt, handler, f.fetchAs, f.fetchRobots)
-	c.close, c.closeIdle, c.fetchFile = f.close, f.wire.CloseIdle, f.fetchFile
+	c.close, c.closeIdle, c.fetchPart = f.close, f.wire.CloseIdle, f.fetchPart
 	if browser != nil {
 		c.setBrowser(browser)
 	}
-	f.hop, f.mayAsk, c.cookies = c.schedule.hop, c.mayAsk, f.cookies
+	f.schedule, f.robots, c.cookies = c.schedule, c.robots, f.cookies
 	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.wire.Lookup

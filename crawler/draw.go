@@ -124,45 +124,18 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
 		return render.Answer{}, errRefused
 	}
-	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
+	ask := ask{url: url, purpose: forPart, from: page.Item.URL, limit: c.opt.MaxSize, more: r.Header}
+	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, ask) })
 }
 
-// fetchPart fetches a file for a page being rendered, if robots.txt allows it, and after the delay
-// of the file's host.
-func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (a render.Answer, err error) {
-	var delay time.Duration
-	if !c.opt.IgnoreRobots {
-		rules, err := c.robots.get(ctx, url)
-		if err != nil {
-			return a, err
-		}
-		if !rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url) {
-			return a, errRefused
-		}
-		delay = rules.CrawlDelay(c.opt.AgentFor(frontier.HostOf(url)))
-	}
-	scheme, _, _ := strings.Cut(url, "://")
-	ctx, giveBack, err := c.schedule.borrow(ctx, frontier.HostOf(url), scheme, delay)
-	if err != nil {
-		return a, err
-	}
-	defer func() { giveBack(len(a.Body)) }()
-	return c.fetchFile(ctx, url, header)
-}
-
-func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (a render.Answer, err error) {
+// fetchPart fetches a file for a page being rendered.
+func (f *fetcher) fetchPart(ctx context.Context, ask ask) (a render.Answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			a, err = render.Answer{}, &panicError{url, v}
+			a, err = render.Answer{}, &panicError{ask.url, v}
 		}
 	}()
-	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
-	defer cancel()
-	header := f.fileHeader.Clone()
-	for name, values := range more {
-		header[name] = values
-	}
-	x, err := f.exchange(ctx, url, header, f.opt.MaxSize, clock)
+	x, err := f.send(ctx, ask)
 	if err != nil {
 		return a, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"skink/crawler/access"
 	"skink/crawler/render"
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -90,10 +91,18 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 	opt.jitter = func() float64 { return 0.5 }
 	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
 	c.setBrowser(p)
-	c.fetchFile = func(ctx context.Context, url string, _ http.Header) (render.Answer, error) {
-		w.request(ctx, url)
-		return render.Answer{Status: 200, Body: []byte("of " + url)}, ctx.Err()
+	f, err := newFetcher(opt)
+	if err != nil {
+		panic(err)
 	}
+	f.schedule, f.robots = c.schedule, c.robots
+	f.do = func(x *wire.Exchange) error {
+		url := x.Request.URL.String()
+		w.request(x.Request.Context(), url)
+		x.Status, x.Body = 200, []byte("of "+url)
+		return x.Request.Context().Err()
+	}
+	c.fetchPart = f.fetchPart
 	return c
 }
 

@@ -242,7 +242,7 @@ func TestOneRequestATurn(t *testing.T) {
 	defer f.close()
 	k := newKeeper(t, seeds...)
 	c := newCrawl(k.front, opt, k, f.fetch, f.fetchRobots)
-	f.hop = c.schedule.hop
+	f.schedule = c.schedule
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

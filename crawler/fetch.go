@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -19,15 +18,12 @@ import (
 type fetcher struct {
 	opt     Options
 	wire    *wire.Transport
-	shell   *shell
-	folders *folder.Server                               // nil means that there are none
-	hop     func(ctx context.Context, host string) error // waits until a host may get a request in addition to those for its URLs in the frontier; nil means no wait
+	do      func(*wire.Exchange) error // makes an exchange
+	folders *folder.Server             // nil means that there are none
 
-	pageHeader   http.Header // never modified
-	robotsHeader http.Header // never modified
-	fileHeader   http.Header // for requisites, and for the browser's requests for a page; never modified
+	schedule *schedule    // nil means that requests wait for nothing
+	robots   *robotsCache // nil means that all URLs are allowed
 
-	mayAsk  func(ctx context.Context, url string) bool // nil means that all URLs are allowed
 	logins  logins
 	cookies *cookieStore // nil means that no cookies are kept
 
@@ -62,21 +58,14 @@ func newFetcher(opt Options) (*fetcher, error) {
 	}
 	t := wire.New(exchange)
 	return &fetcher{
-		opt:          opt,
-		cookies:      cookies,
-		logins:       logins{all: make(map[*access.Login]*session)},
-		wire:         t,
-		shell:        newShell(t),
-		folders:      folders,
-		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
-		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
-		fileHeader:   header(opt.UserAgent, "*/*"),
-		secure:       opt.secureHosts(),
+		opt:     opt,
+		cookies: cookies,
+		logins:  logins{all: make(map[*access.Login]*session)},
+		wire:    t,
+		do:      newShell(t).do,
+		folders: folders,
+		secure:  opt.secureHosts(),
 	}, nil
-}
-
-func header(agent, accept string) http.Header {
-	return http.Header{"User-Agent": {agent}, "Accept": {accept}, "Accept-Encoding": {wire.AcceptEncoding}}
 }
 
 // The fetcher must not be used after close.
@@ -98,25 +87,12 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	if item.Kind == frontier.Check {
 		return f.check(ctx, item)
 	}
-	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
-	defer cancel()
-	header := f.pageHeader
-	if item.Kind == frontier.Requisite {
-		header = f.fileHeader
-	}
-	request, err := f.request(ctx, http.MethodGet, item.URL, conditional(header, item))
-	if err != nil {
-		page.fail(err)
-		return page
-	}
-	x := &wire.Exchange{Request: request, Limit: f.opt.MaxSize, Clock: clock}
+	a := ask{url: item.URL, purpose: purposeOf(item), from: item.Via, limit: f.opt.MaxSize, etag: item.ETag, modified: item.Modified}
 	if item.Kind == frontier.Sitemap {
-		x.Limit = max(x.Limit, sitemap.MaxBytes)
+		a.limit = max(a.limit, sitemap.MaxBytes)
 	}
-	err = f.shell.do(x, func() { f.cookies.keep(x); page.fill(x) })
-	page.Took = clock.Used()
-	if err != nil {
-		page.fail(err)
+	if x, err := f.send(ctx, a); page.sent(x, err) {
+		page.fill(x)
 	}
 	if item.Kind == frontier.Requisite && f.isPage(page) {
 		page.Item.Kind = frontier.Page
@@ -124,21 +100,16 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	return page
 }
 
-// conditional returns the header with the validators of the last visit (ETag and date), so that the
-// server does not send an unchanged page again (RFC 9110, section 13.1). A server that supports
-// both uses If-None-Match.
-func conditional(header http.Header, item frontier.Item) http.Header {
-	if item.ETag == "" && item.Modified == "" {
-		return header
+// sent stores in a page when its request was sent, how long it took, and the error. It reports
+// whether there is a response.
+func (p *Page) sent(x *wire.Exchange, err error) bool {
+	if p.unsent = x.At.IsZero(); !p.unsent {
+		p.FetchedAt, p.Took = x.At, x.Clock.Used()
 	}
-	header = header.Clone()
-	if item.ETag != "" {
-		header.Set("If-None-Match", item.ETag)
+	if err != nil {
+		p.fail(err)
 	}
-	if item.Modified != "" {
-		header.Set("If-Modified-Since", item.Modified)
-	}
-	return header
+	return err == nil
 }
 
 // A panicError is a panic that occurred while a URL was being fetched. It becomes the problem of
@@ -150,11 +121,4 @@ type panicError struct {
 
 func (e *panicError) Error() string {
 	return fmt.Sprintf("panic while processing %s: %v", e.url, e.value)
-}
-
-func (f *fetcher) waitFor(ctx context.Context, url string) error {
-	if f.hop == nil {
-		return nil
-	}
-	return f.hop(ctx, frontier.HostOf(url))
 }

@@ -535,18 +535,17 @@ func TestCollyStaysOut(t *testing.T) {
 
 func TestFetchPanic(t *testing.T) {
 	f := testFetcher(t, nil)
-	transport := f.wire
-	f.wire, f.shell.wire = nil, nil
+	shell := newShell(nil)
+	f.do = shell.do
 	p := f.fetch(t.Context(), item("http://example.com/a"))
 	_, _, err := f.fetchRobots(t.Context(), "http://example.com/robots.txt")
-	f.wire = transport // needed for closing the fetcher
 	if p.Problem != ProblemInternal || !strings.Contains(p.Detail, "http://example.com/a") {
 		t.Errorf("got %q %q, want the panic with its URL", p.Problem, p.Detail)
 	}
 	if problem, detail := classify(err); err == nil || problem != ProblemInternal || !strings.Contains(detail, "http://example.com/robots.txt") {
 		t.Errorf("robots.txt: got %q %q, want the panic with its URL", problem, detail)
 	}
-	f.shell.open.Range(func(number, _ any) bool {
+	shell.open.Range(func(number, _ any) bool {
 		t.Errorf("exchange %v is still open", number)
 		return true
 	})

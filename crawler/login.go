@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -106,13 +105,10 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 	if !isLoggedOut(page, h.Login) || !s.worthAnother() {
 		return page
 	}
-	if _, err := f.logIn(ctx, h, number); err != nil || f.waitFor(ctx, item.URL) != nil {
+	if _, err := f.logIn(ctx, h, number); err != nil {
 		return page
 	}
-	if page.Raw != nil {
-		f.opt.OnAnswer(page.Raw)
-	}
-	page = f.fetchPast(ctx, item)
+	page = f.again(page, f.fetchPast(ctx, item))
 	s.count(isLoggedOut(page, h.Login))
 	return page
 }
@@ -217,10 +213,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 // requests. It returns the last response and its URL.
 func (f *fetcher) loginExchange(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, string, error) {
 	for range loginHops {
-		if err := f.waitFor(ctx, to); err != nil {
-			return nil, to, err
-		}
-		x, err := f.loginRequest(ctx, method, to, values)
+		x, err := f.send(ctx, ask{url: to, purpose: forLogin, method: method, form: values, limit: loginLimit})
 		if err != nil {
 			return nil, to, err
 		}
@@ -234,24 +227,6 @@ func (f *fetcher) loginExchange(ctx context.Context, method, to string, values u
 		method, to, values = http.MethodGet, next, nil
 	}
 	return nil, to, errors.New("too many redirects")
-}
-
-// loginRequest does not follow redirects.
-func (f *fetcher) loginRequest(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, error) {
-	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
-	defer cancel()
-	r, err := f.request(ctx, method, to, f.pageHeader)
-	if err != nil {
-		return nil, err
-	}
-	if method == http.MethodPost {
-		body := values.Encode()
-		r.Header = r.Header.Clone()
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-	}
-	x := &wire.Exchange{Request: r, Limit: loginLimit, Clock: clock}
-	return x, f.do(x)
 }
 
 type form struct {

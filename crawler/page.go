@@ -43,6 +43,8 @@ type Page struct {
 
 	Problem Problem // "" means that there is none
 	Detail  string  // description of the problem for the user
+
+	unsent bool // no request was sent
 }
 
 // Document returns the bytes from which the page should be read, and their media type. It returns
@@ -116,10 +118,7 @@ func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 }
 
 func (p *Page) fill(x *wire.Exchange) {
-	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
-	if p.Raw = x.Raw; p.Raw != nil {
-		p.Raw.URL, p.Raw.At = p.Item.URL, p.FetchedAt
-	}
+	p.Status, p.Header, p.Body, p.Raw = x.Status, x.Header, x.Body, x.Raw
 	if isRedirect(x.Status) {
 		p.redirect()
 		return

@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"skink/crawler/wire"
@@ -15,6 +16,7 @@ import (
 // If the delay were measured from the beginning of the turn, the next request would follow at once
 // on the same connection.
 func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
+	ctx = context.WithValue(ctx, turnKey{}, &unusedTurn{host: t.host.name})
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			s.mu.Lock()
@@ -33,6 +35,21 @@ func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 			}
 		},
 	})
+}
+
+type turnKey struct{}
+
+// An unusedTurn says that the schedule has begun a turn for a host, and that no request of the turn
+// has been made yet.
+type unusedTurn struct {
+	host string
+	used atomic.Bool
+}
+
+// takesTurn reports whether a request to a host is the first one of its turn, and records it.
+func takesTurn(ctx context.Context, host string) bool {
+	t, ok := ctx.Value(turnKey{}).(*unusedTurn)
+	return ok && t.host == host && !t.used.Swap(true)
 }
 
 // robotsBegin records that a request for robots.txt has started, so the next request to the host

@@ -93,18 +93,16 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 			status, body, err = 0, nil, &panicError{robotsURL, v}
 		}
 	}()
-	left := f.opt.Timeout
+	a := ask{url: robotsURL, purpose: forRobots, limit: robots.MaxBytes + 1, left: f.opt.Timeout}
 	for hops := 0; ; hops++ {
-		x, err := f.robotsExchange(ctx, robotsURL, &left)
+		x, err := f.send(ctx, a)
 		if err != nil {
 			return 0, nil, err
 		}
+		a.left -= x.Clock.Used()
 		if isRedirect(x.Status) && hops < maxRobotsHops {
-			from := robotsURL
-			if robotsURL, err = location(from, x.Header); err == nil && !f.opt.trespasses(from, robotsURL) {
-				if err := f.waitFor(ctx, robotsURL); err != nil {
-					return 0, nil, err
-				}
+			a.from = a.url
+			if a.url, err = location(a.from, x.Header); err == nil && !f.opt.trespasses(a.from, a.url) {
 				continue
 			}
 		}
@@ -121,15 +119,6 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		}
 		return x.Status, x.Body, nil
 	}
-}
-
-// robotsExchange makes one exchange for fetchRobots. It may take at most *left, and subtracts its
-// duration from *left.
-func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
-	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
-	defer cancel()
-	defer func() { *left -= clock.Used() }()
-	return f.exchange(ctx, robotsURL, f.robotsHeader, robots.MaxBytes+1, clock)
 }
 
 // robotsBusy means that the robots.txt response has an error status and a Retry-After header.

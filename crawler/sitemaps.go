@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +97,7 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 		allowed = rules.Allowed(c.opt.AgentFor(t.host.name), strings.TrimSuffix(item.URL, "/")+guessed)
 	}
 	guess, err := base.Resolve(guessed)
-	if err != nil || !allowed || slices.Contains(page.Sitemaps, guess) || c.peek == nil || c.schedule.hop(ctx, t.host.name) != nil {
+	if err != nil || !allowed || slices.Contains(page.Sitemaps, guess) || c.peek == nil {
 		return
 	}
 	if c.peek(ctx, guess) {
@@ -122,14 +121,8 @@ const peekAt = 4 << 10
 // peek requests a URL, and reports whether the response begins like a sitemap, or redirects to a
 // URL that contains "sitemap".
 func (f *fetcher) peek(ctx context.Context, url string) bool {
-	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
-	defer cancel()
-	request, err := f.request(ctx, http.MethodGet, url, f.pageHeader)
+	x, err := f.send(ctx, ask{url: url, purpose: forGuess, limit: peekAt})
 	if err != nil {
-		return false
-	}
-	x := &wire.Exchange{Request: request, Limit: peekAt, Clock: clock}
-	if f.do(x) != nil {
 		return false
 	}
 	if isRedirect(x.Status) {

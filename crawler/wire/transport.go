@@ -45,6 +45,7 @@ type Exchange struct {
 	Request *http.Request // the request to send; see [NewRequest]
 	Limit   int64         // the decoded body of a page is cut after this many bytes; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
+	At      time.Time     // when the exchange began; only its caller uses this
 
 	Status  int
 	Header  http.Header

@@ -1,0 +1,224 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"skink/crawler/access"
+	"skink/crawler/wire"
+	"skink/frontier"
+)
+
+// # One gate for all requests
+//
+// Every request of a crawl is an ask that passes send, whatever its purpose. send asks whether the
+// URL may be requested, waits until its host may get a request, builds the request with the secrets
+// of its host, and makes the exchange. No other code builds a request or changes its header.
+
+// A purpose is the reason for a request.
+type purpose int
+
+const (
+	forPage      purpose = iota // a page of the crawl: a seed, a link, the target of a redirect, a retry or a revisit
+	forSitemap                  // a sitemap that the site names
+	forRequisite                // a file that a page needs to look right
+	forProbe                    // a URL that cannot exist
+	forCheck                    // a URL that is only checked
+	forRobots                   // a robots.txt, or the target of its redirect
+	forGuess                    // the beginning of a sitemap that no one has named
+	forDetour                   // the target of a redirect, to find out whether it leads back to the page
+	forLogin                    // a step of a login
+	forPart                     // a file that a browser requests for a page
+)
+
+// An ask describes a request before it is built.
+type ask struct {
+	url     string // canonical
+	purpose purpose
+	from    string     // canonical URL of the page that caused the request; "" means that the frontier or the user did
+	method  string     // "" means GET
+	form    url.Values // the fields to submit with POST
+	limit   int64      // maximum number of bytes to read from the body
+
+	etag, modified string        // validators of the last visit
+	more           http.Header   // header fields from the browser
+	delay          time.Duration // Crawl-delay of the host, which admit finds for parts of rendered pages
+	left           time.Duration // maximum time of the exchange; 0 means Options.Timeout
+}
+
+// purposeOf returns the purpose of requests for items of the frontier.
+func purposeOf(item frontier.Item) purpose {
+	switch item.Kind {
+	case frontier.Sitemap:
+		return forSitemap
+	case frontier.Requisite:
+		return forRequisite
+	case frontier.Check:
+		return forCheck
+	case probing:
+		return forProbe
+	}
+	return forPage
+}
+
+// send makes the request of an ask, and returns its exchange, which is never nil. It follows no
+// redirects. If the request was not sent, the exchange has no time (At).
+func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
+	x := &wire.Exchange{Limit: a.limit}
+	if err := f.admit(ctx, &a); err != nil {
+		return x, err
+	}
+	ctx, leave, err := f.slot(ctx, &a)
+	if err != nil {
+		return x, err
+	}
+	defer func() { leave(len(x.Body)) }()
+	ctx, clock, cancel := wire.StartClock(ctx, cmp.Or(a.left, f.opt.Timeout), f.opt.Timeout)
+	defer cancel()
+	x.Clock, x.At = clock, time.Now()
+	if x.Request, err = f.build(ctx, &a); err != nil {
+		return x, err
+	}
+	if err = f.do(x); err != nil {
+		return x, err
+	}
+	f.cookies.keep(x)
+	if x.Raw != nil {
+		x.Raw.URL, x.Raw.At = a.url, x.At
+		if a.purpose == forRobots || a.purpose == forDetour || a.purpose == forPart {
+			f.opt.OnAnswer(x.Raw)
+		}
+	}
+	return x, nil
+}
+
+// admit returns an error if a URL must not be requested now.
+func (f *fetcher) admit(ctx context.Context, a *ask) error {
+	if a.purpose != forDetour && a.purpose != forPart {
+		return nil
+	}
+	if f.opt.logsOut(a.url) {
+		return errRefused
+	}
+	if f.robots == nil || f.opt.IgnoreRobots {
+		return nil
+	}
+	rules, err := f.robots.get(ctx, a.url)
+	if err != nil {
+		return err
+	}
+	agent := f.opt.AgentFor(frontier.HostOf(a.url))
+	if !rules.Allowed(agent, a.url) {
+		return errRefused
+	}
+	a.delay = rules.CrawlDelay(agent)
+	return nil
+}
+
+// slot waits until the host of an ask may get the request. The request must be made with the
+// returned context. Call leave with the size of the response when the request has ended. A request
+// for the URL of a turn (the fetch of one URL) does not wait, because the schedule has begun the
+// turn when the host was due. This is true of the first request to the turn's host only.
+func (f *fetcher) slot(ctx context.Context, a *ask) (_ context.Context, leave func(bytes int), err error) {
+	host := frontier.HostOf(a.url)
+	leave = func(int) {}
+	switch {
+	case f.schedule == nil:
+	case a.purpose == forPart:
+		scheme, _, _ := strings.Cut(a.url, "://")
+		return f.schedule.borrow(ctx, host, scheme, a.delay)
+	case a.purpose == forRobots && a.from == "": // see Crawl.counted
+	case a.purpose != forRobots && takesTurn(ctx, host):
+	default:
+		err = f.schedule.hop(ctx, host)
+	}
+	return ctx, leave, err
+}
+
+// build returns the request for an ask: the URL, the header for its purpose, and the user's
+// settings for the URL's host, such as a password. Each redirect needs its own request, so a host
+// never gets a password or cookie for another host.
+func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
+	host := f.opt.Hosts.For(frontier.HostOf(a.url))
+	r, err := wire.NewRequest(ctx, a.url, f.header(a, host.UserAgent))
+	if err != nil {
+		return nil, err
+	}
+	r.Method = cmp.Or(a.method, http.MethodGet)
+	if r.Method == http.MethodPost {
+		body := a.form.Encode()
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	}
+	if host.Private() {
+		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
+	}
+	r = f.addSecrets(r, host)
+	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
+		if err := s.Sign(r, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// header returns the header of a request without secrets. It contains the validators of the last
+// visit, so that the server does not send an unchanged page again (RFC 9110, section 13.1). A
+// server that supports both uses If-None-Match.
+func (f *fetcher) header(a *ask, agent string) http.Header {
+	accept := "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
+	switch a.purpose {
+	case forRobots:
+		accept = "text/plain,*/*;q=0.5"
+	case forRequisite, forPart:
+		accept = "*/*"
+	}
+	h := http.Header{"User-Agent": {cmp.Or(agent, f.opt.UserAgent)}, "Accept": {accept}, "Accept-Encoding": {wire.AcceptEncoding}}
+	maps.Copy(h, a.more)
+	if a.etag != "" {
+		h.Set("If-None-Match", a.etag)
+	}
+	if a.modified != "" {
+		h.Set("If-Modified-Since", a.modified)
+	}
+	return h
+}
+
+// addSecrets adds the headers, the password and the cookies of a host to a request. If the host is
+// known to support https, it adds none to http requests. Otherwise, a redirect or a link could make
+// the crawler send these secrets unencrypted.
+func (f *fetcher) addSecrets(r *http.Request, h access.Host) *http.Request {
+	if len(h.Headers) > 0 || h.Basic != nil {
+		r = r.WithContext(wire.WithSecrets(r.Context(), append(slices.Collect(maps.Keys(h.Headers)), "Authorization")...))
+	}
+	if !f.trusts(r.URL) {
+		return r
+	}
+	for name, value := range h.Headers {
+		r.Header.Set(name, string(value))
+	}
+	if b := h.Basic; b != nil {
+		r.SetBasicAuth(string(b.User), string(b.Password))
+	}
+	return f.cookies.add(r, h)
+}
+
+// trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
+// sent with https. With http, they may be sent only if no https URL of the host is a seed or has
+// been requested before.
+func (f *fetcher) trusts(u *url.URL) bool {
+	f.secureMu.Lock()
+	defer f.secureMu.Unlock()
+	if u.Scheme == "https" {
+		f.secure[u.Hostname()] = true
+		return true
+	}
+	return !f.secure[u.Hostname()]
+}
