@@ -52,8 +52,12 @@ func TestAllAgree(t *testing.T) {
 			}
 			page := articleOf(url, names, text)
 			page.FetchedAt = page.FetchedAt.Add(time.Duration(rapid.IntRange(0, 4).Draw(r, "fetched")) * time.Minute)
+			hidden := rapid.IntRange(0, 3).Draw(r, "noindex") == 0
+			if hidden {
+				page = noindex(page)
+			}
 			pages = append(pages, page)
-			standing := precedence.Standing{URL: url, Place: order.Place(url), Listed: slices.Contains(listed, url), Seen: page.FetchedAt.UTC()}
+			standing := precedence.Standing{URL: url, NoIndex: hidden, Place: order.Place(url), Listed: slices.Contains(listed, url), Seen: page.FetchedAt.UTC()}
 			if names != url {
 				standing.Names = names
 			}
@@ -156,6 +160,10 @@ func fed(t *rapid.T, s store.Reader) map[string]string {
 			continue
 		}
 		leaders++
+		if d.NoIndex {
+			leaders--
+			continue
+		}
 		if d.Verdict != dedup.Thin && d.Verdict != dedup.Unique || !strings.Contains(unique.String(), `"url":"`+d.URL+`"`) {
 			t.Errorf("%s is %s, and not in the feed", d.URL, d.Verdict)
 		}

@@ -11,9 +11,12 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/complete"
 	"skink/internal/precedence"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/postgres"
+	"skink/store/postgres/postgrestest"
 )
 
 // articleOf returns an article with a canonical URL.
@@ -102,13 +105,114 @@ func TestElected(t *testing.T) {
 	}
 }
 
+// storesOf returns a function for each kind of store that opens an empty store of this kind.
+func storesOf(t *testing.T) map[string]func(*testing.T) store.Store {
+	server := postgrestest.Start(t)
+	n := 0
+	return map[string]func(*testing.T) store.Store{
+		"memory": func(*testing.T) store.Store { return store.NewMemory() },
+		"folder": func(t *testing.T) store.Store {
+			s, err := badger.Open(filepath.Join(t.TempDir(), "store"), badger.Options{Create: true, Reserve: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		"postgres": func(t *testing.T) store.Store {
+			n++
+			at, err := postgres.ParseAddress(server.URL(fmt.Sprint("elect", n)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := postgres.Open(t.Context(), at, postgres.Options{Create: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+	}
+}
+
+// A page without noindex leads its cluster, whichever page came first and in whichever kind of
+// store. If a later visit finds noindex on the leader, another page leads.
+func TestNoIndexNeverLeads(t *testing.T) {
+	text := words(1, 100)
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	stores := storesOf(t)
+	for _, test := range []struct {
+		name  string
+		pages []*crawler.Page
+		then  *crawler.Page // visited again after all pages
+		want  string
+	}{
+		{"exact", []*crawler.Page{noindex(article(a, text)), article(b, text)}, nil, a + " exact of " + b + " 1.000 by text; " + b + " unique"},
+		{"near", []*crawler.Page{noindex(article(a, text)), article(b, but(text, "b"))}, nil, a + " near of " + b + " 0.978 by bands; " + b + " unique"},
+		{"thin", []*crawler.Page{noindex(article(a, words(3, 20))), article(b, words(3, 20))}, nil, a + " exact of " + b + " 1.000 by text; " + b + " thin"},
+		{"two", []*crawler.Page{noindex(article(a, text)), noindex(article(b, but(text, "b"))), article(c, text)}, nil,
+			a + " exact of " + c + " 1.000 by text; " + b + " near of " + c + " 0.978 by bands; " + c + " unique"},
+		{"only such pages", []*crawler.Page{noindex(article(a, text)), noindex(article(b, text))}, nil, ""},
+		{"the leader gets noindex", []*crawler.Page{article(a, text), article(b, text)}, noindex(article(a, text)), a + " exact of " + b + " 1.000 by text; " + b + " unique"},
+		{"the leader loses text and gets noindex", []*crawler.Page{article(a, text), article(b, text)}, noindex(article(a, but(text, "a"))), a + " near of " + b + " 0.978 by bands; " + b + " unique"},
+		{"a member loses noindex", []*crawler.Page{noindex(article(a, text)), article(b, text)}, article(a, text), a + " unique; " + b + " exact of " + a + " 1.000 by text"},
+		{"the leader of public pages is gone", []*crawler.Page{article(a, text), noindex(article(b, text)), article(c, text)}, answered(a, 404, crawler.ProblemStatus),
+			a + " error; " + b + " exact of " + c + " 1.000 by text; " + c + " unique"},
+	} {
+		for kind, open := range stores {
+			for _, reversed := range []bool{false, true} {
+				if reversed && test.then != nil {
+					continue
+				}
+				s := open(t)
+				opt := testOptions(t)
+				opt.Order = new(precedence.Order)
+				p := start(t, s, opt)
+				order := slices.Clone(test.pages)
+				if reversed {
+					slices.Reverse(order)
+				}
+				for n, page := range order {
+					came := *page
+					came.FetchedAt = came.FetchedAt.Add(time.Duration(n) * time.Second)
+					handle(t, p, &came)
+				}
+				if test.then != nil {
+					handle(t, p, again(test.then, 1))
+				}
+				if err := p.Close(); err != nil {
+					t.Fatal(err)
+				}
+				want := test.want
+				if want == "" {
+					want = order[0].Item.URL + " unique; " + order[1].Item.URL + " exact of " + order[0].Item.URL + " 1.000 by text"
+				}
+				lines := strings.Split(strings.TrimSpace(verdicts(t, s)), "\n")
+				slices.Sort(lines)
+				wanted := strings.Split(want, "; ")
+				slices.Sort(wanted)
+				same(t, fmt.Sprintf("%s, %s, reversed %v: verdicts", test.name, kind, reversed), strings.Join(lines, "; "), strings.Join(wanted, "; "))
+				w, err := complete.Judge(t.Context(), s, complete.Options{Rule: opt.Rule})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range records(t, s) {
+					now, err := w.Pages(t.Context(), []dedup.Hash{r.ID}, store.WantRecord)
+					if err != nil || now[0].Record.DuplicateOf != r.DuplicateOf || now[0].Record.Verdict != r.Verdict {
+						t.Errorf("%s, %s: complete has %s, the crawl %s", test.name, kind, verdict(&now[0].Record), verdict(r))
+					}
+				}
+				s.Close()
+			}
+		}
+	}
+}
+
 // TestKilledWhileElecting stops the replacement of a leader after each of its commits. The URL of
 // the page stays pending. When it is fetched again, the verdicts are the same as without the
 // interruption.
 func TestKilledWhileElecting(t *testing.T) {
 	text := words(1, 100)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
-	for _, how := range []string{"arrives", "visited", "named"} { // the page with that canonical URL arrives last; a later visit finds the canonical URL; a page that joins the cluster names another member
+	for _, how := range []string{"arrives", "visited", "named", "public"} { // the page with that canonical URL arrives last; a later visit finds the canonical URL; a page that joins the cluster names another member; the first page without noindex arrives last
 		var want string
 		again := how == "visited"
 		for left := 10; left >= 0; left-- {
@@ -119,6 +223,9 @@ func TestKilledWhileElecting(t *testing.T) {
 			first, last := []*crawler.Page{articleOf(a, c, text), article(b, but(text, "b"))}, article(c, but(text, "c"))
 			if again {
 				first, last = []*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, articleOf(a, c, text)
+			}
+			if how == "public" {
+				first = []*crawler.Page{noindex(article(a, text)), noindex(article(b, but(text, "b")))}
 			}
 			if how == "named" {
 				first, last = []*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, articleOf(d, c, but(text, "d"))

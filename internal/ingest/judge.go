@@ -201,14 +201,14 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 // trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
 // of a leader. It may not if c is about to be judged again. That is the case if c is a duplicate of
 // the page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of
-// date. A page without noindex also cannot have a leader with noindex.
+// date, or if the page must not follow the leader.
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
 		return true, nil
 	case v.leads(c) || leader == nil || leader.Kind != store.Page || leader.Follows():
 		return false, nil
-	case leader.NoIndex && !v.draft.NoIndex:
+	case d.bars(&v.draft, leader):
 		return false, nil
 	case len(leader.Earlier) == 0:
 		return true, nil
@@ -238,7 +238,7 @@ func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*sto
 		return nil, nil
 	}
 	r, err := d.store.record(ctx, leader.Leader)
-	if err != nil || r == nil || r.ID == v.draft.ID || r.Kind != store.Page || r.Follows() || r.Hash != v.draft.Hash || r.NoIndex && !v.draft.NoIndex {
+	if err != nil || r == nil || r.ID == v.draft.ID || r.Kind != store.Page || r.Follows() || r.Hash != v.draft.Hash || d.bars(&v.draft, r) {
 		return nil, err
 	}
 	return r, nil
@@ -255,7 +255,7 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 // ask returns the lookup for a visit. If the page is too short to be compared, the lookup finds
 // only pages with the same text.
 func (d *judge) ask(v *visit) store.Ask {
-	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Limit: d.posting}
+	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes, Limit: d.posting}
 	if !d.opt.Rule.Short(v.tokens) {
 		ask.Keys, ask.Meet = v.askedKeys(&d.opt.Rule)
 	}
@@ -431,6 +431,12 @@ func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text
 // only a page with the same text can, because the leader contains text that the other pages lack.
 func (d *judge) canLead(r, leader *store.Record) bool {
 	return d.opt.Rule.Contained == 0 || r.Hash == leader.Hash
+}
+
+// bars reports whether a page must not follow a leader because only the leader has noindex. If the
+// page can take the lead instead, it is not barred.
+func (d *judge) bars(r, leader *store.Record) bool {
+	return leader.NoIndex && !r.NoIndex && !(d.elects() && d.canLead(r, leader))
 }
 
 // mayChange reports whether a page that joins a cluster may change its leader.

@@ -168,7 +168,7 @@ func (u *reunion) has(r *store.Record) bool {
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]
-		if !ok || noIndex && !v.draft.NoIndex {
+		if !ok || noIndex && !v.draft.NoIndex && !e.elects() {
 			continue
 		}
 		r, err := e.store.record(ctx, id)

@@ -34,7 +34,9 @@ type reading struct {
 	text     []byte        // compressed main text with its headings and, if kept, its Markdown; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text
 	hash     dedup.Hash    // text hash by which later copies find the page in the store
+	hashes   []dedup.Hash  // text hashes by which earlier copies of the page are found
 	keys     []uint64      // see [dedup.Rule.Keys]; excludes those for the index of pages with noindex
+	aside    bool          // the keys of the page are in the index of pages with noindex; see asideBits
 	tokens   int           // number of words of the canonical text
 	shingles shingles      // of the canonical text
 	said     learn.Text    // text hashes for the book of evidence
@@ -311,11 +313,13 @@ func (got *reading) measure(text string, opt *Options) {
 		got.shingles.list = opt.Rule.Shingles(canon)
 		sketch := dedup.NewSketch(got.shingles.list)
 		got.sketch = &sketch
-		got.hash = r.Hash
 		got.keys = opt.Rule.Keys(nil, canon, &sketch)
-		if r.NoIndex {
+		got.hashes, got.hash = []dedup.Hash{r.Hash}, r.Hash
+		if r.NoIndex && opt.Order == nil {
 			got.hash = asideHash(r.Hash)
+			got.hashes = append(got.hashes, got.hash)
 		}
+		got.aside = r.NoIndex && (opt.Order == nil || opt.Rule.Contained > 0)
 	}
 }
 
@@ -376,9 +380,11 @@ func giveBack(texts *sync.Pool, canon *dedup.Text) {
 	}
 }
 
-// Pages with noindex are in a separate index: their keys and hashes are combined with asideBits.
-// They are looked up in both indexes, so that copies of public pages are found. So a page with
-// noindex never leads a page that may be exported.
+// A page with noindex must not lead a page that may be exported. In a crawl, the other page takes
+// the lead from it; see elect.go. Files never take the lead, and with the rule containment a page
+// takes it only if both texts are equal. In these cases, pages with noindex are in a separate index:
+// their keys, and without elections also their hashes, are combined with asideBits. Only pages with
+// noindex are looked up there, and in the other index too.
 const asideBits = 0x5A5A5A5A5A5A5A5A
 
 func asideKeys(keys []uint64) []uint64 {
@@ -397,7 +403,7 @@ func asideHash(h dedup.Hash) dedup.Hash {
 }
 
 func (got *reading) ownKeys() []uint64 {
-	if got.seen.NoIndex {
+	if got.aside {
 		return asideKeys(got.keys)
 	}
 	return got.keys
@@ -407,7 +413,7 @@ func (got *reading) ownKeys() []uint64 {
 // them that a leader must have.
 func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
 	keys, meet = rule.Asked(got.keys)
-	if got.seen.NoIndex {
+	if got.aside {
 		keys = slices.Concat(keys, asideKeys(keys))
 	}
 	return keys, meet
@@ -421,11 +427,4 @@ func (got *reading) runs() (dedup.Set, error) {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
 	return dedup.Runs(canon, text), nil
-}
-
-func (got *reading) hashes() []dedup.Hash {
-	if got.seen.NoIndex {
-		return []dedup.Hash{got.seen.Hash, asideHash(got.seen.Hash)}
-	}
-	return []dedup.Hash{got.seen.Hash}
 }

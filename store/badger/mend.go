@@ -277,7 +277,7 @@ func (m *mending) wholeIn(txn *badgerdb.Txn, num uint64, r *store.Record) bool {
 	if _, found, err := sketchAt(txn, num); err != nil || !found {
 		return false
 	}
-	if r.Verdict == dedup.Unique && !r.NoIndex && !m.posted[num] {
+	if r.Verdict == dedup.Unique && !m.posted[num] {
 		return false
 	}
 	if r.NoText {
