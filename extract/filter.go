@@ -17,11 +17,6 @@ func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"
 	}
-	if len(s.scripts) > 0 {
-		if s.recount(); s.whole().weight < 8*short {
-			s.addTemplates()
-		}
-	}
 	s.dropMenuLines()
 	s.recount()
 	s.clearSections()
@@ -29,7 +24,6 @@ func (s *survey) findText(d *Document) {
 	s.keepFlow()
 	s.prune()
 	s.restoreRepeats()
-	s.dropContents()
 	s.dropCards()
 	root, how := s.findRoot()
 	_, _, first, last := s.span(root)

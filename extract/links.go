@@ -9,16 +9,15 @@ import (
 	"skink/extract/node"
 )
 
-// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here reports
-// whether the address is a place on the same page (href="#part").
-func (s *survey) addLink(n *html.Node) (here bool) {
+// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links.
+func (s *survey) addLink(n *html.Node) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
 		key = "src"
 	}
 	href := cleanHref(node.Attr(n, key))
 	if !leadsSomewhere(href) {
-		return href != "" && href[0] == '#'
+		return
 	}
 	by := ByAnchor
 	if key == "src" {
@@ -28,7 +27,6 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	if l := &s.doc.Links[at]; l.Text == "" {
 		l.Text = says(n, maxLinkText)
 	}
-	return false
 }
 
 // A linkKey identifies a link: Document.Links has at most one for each key.

@@ -26,10 +26,9 @@ type survey struct {
 	doc      *Document
 
 	genre
-	scripts []*html.Node // template scripts; see templates.go
-	mute    int          // number of open elements whose text is not displayed
-	fields  int32        // number of form fields so far: <input>, <textarea>, <select>
-	row     int32        // index in elems of the open table row that is one block, or -1; see isData
+	mute   int   // number of open elements whose text is not displayed
+	fields int32 // number of form fields so far: <input>, <textarea>, <select>
+	row    int32 // index in elems of the open table row that is one block, or -1; see isData
 
 	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
 
@@ -143,7 +142,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	}
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:
-		here := s.addLink(n)
+		s.addLink(n)
 		if n.DataAtom == atom.A {
 			s.relation(n)
 			if permalink(n) {
@@ -151,9 +150,6 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 			}
 			s.link++
 			s.fresh = true
-			if here && s.here == 0 {
-				s.here = s.link
-			}
 		}
 	case atom.Code:
 		s.code++
@@ -176,9 +172,6 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	case atom.Script:
 		s.note(n)
 		s.jsonLD(n)
-		if isTemplateScript(n) {
-			s.scripts = append(s.scripts, n)
-		}
 	case atom.Template:
 		if !node.HasAttr(n, "shadowrootmode") {
 			return false // browsers do not display a template; scripts copy its content
@@ -236,9 +229,7 @@ func (s *survey) leave(n *html.Node) {
 	case inline:
 		switch n.DataAtom {
 		case atom.A:
-			if s.link--; s.link < s.here {
-				s.here = 0
-			}
+			s.link--
 		case atom.Code:
 			s.code--
 		}

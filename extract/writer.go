@@ -13,7 +13,6 @@ type block struct {
 	start, end int   // the block's text is text[start:end] of the writer
 	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
-	here       int   // number of these bytes that are inside links such as <a href="#part">
 	links      int   // number of <a> elements that begin in the block
 	kind       kind  // kind of the element around the block
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
@@ -42,7 +41,6 @@ type writer struct {
 	elem  int32 // index of the current element, for new blocks
 	pre   int   // number of open <pre> and similar elements, which preserve line ends
 	link  int   // number of open <a> elements
-	here  int   // value of link when the outermost open <a href="#..."> began; 0 if none is open
 	fresh bool  // the innermost <a> has no text yet
 	code  int   // number of open <code> elements
 }
@@ -150,9 +148,6 @@ func (w *writer) put(s string, alone bool) {
 	w.text = append(w.text, s...)
 	if w.link > 0 {
 		b.link += len(s)
-		if w.here > 0 {
-			b.here += len(s)
-		}
 		if w.fresh {
 			b.links++
 			w.fresh = false
