@@ -50,13 +50,13 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals, a.page.Hidden = allowed.signals, allowed.hidden
-		settings := c.opt.Hosts.For(t.host.name)
-		a.page.Private = settings.Private()
 		c.findSitemaps(ctx, t, a.page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(a.page)
 		}
 	}
+	settings := c.opt.Hosts.For(t.host.name)
+	a.page.Private = (a.asked || a.page.Status > 0) && settings.Private()
 	a.page.Claim = t.claim
 	switch again, err := c.schedule.fetched(ctx, a); {
 	case err != nil:

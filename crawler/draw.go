@@ -124,8 +124,33 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
 		return render.Answer{}, errRefused
 	}
-	ask := ask{url: url, purpose: forPart, from: page.Item.URL, limit: c.opt.MaxSize, more: r.Header}
-	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, ask) })
+	get := func(ask ask) (render.Answer, error) {
+		return c.parts.get(ctx, &ask, func() (render.Answer, error) { return c.fetchPart(ctx, ask) })
+	}
+	host := c.opt.Hosts.For(frontier.HostOf(url))
+	guarded := host.Private() || c.opt.Cookies
+	ask := ask{url: url, purpose: forPart, from: page.Item.URL, limit: c.opt.MaxSize, more: r.Header, anonymous: guarded && !c.opt.shares(page.Item.URL, url)}
+	a, err := get(ask)
+	if origin := r.Header.Get("Origin"); err == nil && guarded && !ask.anonymous && origin != "" && !sharesWith(origin, a.Header) {
+		ask.anonymous = true // a script gets no response with credentials that the server does not share with its origin
+		return get(ask)
+	}
+	return a, err
+}
+
+// shares reports whether a file that a rendered page requests gets the secrets of the file's host.
+// The page must have the same secrets from the user. Cookies that a site has set on its own belong
+// to the pages of its domain.
+func (o *Options) shares(page, file string) bool {
+	a, b := frontier.HostOf(page), frontier.HostOf(file)
+	from, to := o.Hosts.For(a), o.Hosts.For(b)
+	return a == b || from.SameSecrets(&to) && (to.Private() || frontier.Domain(a) == frontier.Domain(b))
+}
+
+// sharesWith reports whether a response to a request with credentials may be given to a script of
+// another origin (Fetch Standard, CORS check).
+func sharesWith(origin string, h http.Header) bool {
+	return h.Get("Access-Control-Allow-Credentials") == "true" && h.Get("Access-Control-Allow-Origin") == origin
 }
 
 // fetchPart fetches a file for a page being rendered.
@@ -253,7 +278,7 @@ const partsFor = 10 * time.Minute
 type partCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[string, part]   // guarded by mu
-	keys *lru.Cache[string, string] // guarded by mu: the key of the latest response for a URL
+	keys *lru.Cache[string, string] // guarded by mu: the key of the latest response for a URL, if its request had the host's secrets
 	open map[string]chan struct{}   // guarded by mu: channels by key, each closed when the request for its key has ended
 }
 
@@ -274,7 +299,8 @@ func newPartCache(bytes int64) *partCache {
 
 const maxPartKeys = 1 << 14
 
-// latest returns the latest cached response for a URL, regardless of the request header.
+// latest returns the latest cached response for a URL whose request had the secrets of the host,
+// regardless of the other fields of the request header.
 func (c *partCache) latest(url string) (render.Answer, bool) {
 	if c == nil {
 		return render.Answer{}, false
@@ -289,18 +315,19 @@ func (c *partCache) latest(url string) (render.Answer, bool) {
 	return p.Answer, ok && time.Now().Before(p.until)
 }
 
-// partKey returns the cache key of a request: the URL and the header, because the response depends
-// on both.
-func partKey(url string, header http.Header) string {
+// partKey returns the cache key of a request: the URL, the header and whether secrets were sent,
+// because the response depends on them.
+func partKey(a *ask) string {
 	var b strings.Builder
-	b.WriteString(url)
-	_ = header.Write(&b) // Write sorts the fields by name
+	fmt.Fprintln(&b, a.url, a.anonymous)
+	_ = a.more.Write(&b) // Write sorts the fields by name
 	return b.String()
 }
 
-// get returns the cached response for key. If there is none, it calls fetch, or waits for another
-// call to get that is already fetching it.
-func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+// get returns the cached response for a request. If there is none, it calls fetch, or waits for
+// another call to get that is already fetching it.
+func (c *partCache) get(ctx context.Context, a *ask, fetch func() (render.Answer, error)) (render.Answer, error) {
+	key := partKey(a)
 	for {
 		c.mu.Lock()
 		p, ok := c.kept.Get(key)
@@ -312,7 +339,7 @@ func (c *partCache) get(ctx context.Context, url, key string, fetch func() (rend
 		if pending == nil {
 			c.open[key] = make(chan struct{})
 			c.mu.Unlock()
-			return c.fetched(url, key, fetch)
+			return c.fetched(a, key, fetch)
 		}
 		c.mu.Unlock()
 		select {
@@ -323,15 +350,17 @@ func (c *partCache) get(ctx context.Context, url, key string, fetch func() (rend
 	}
 }
 
-func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+func (c *partCache) fetched(ask *ask, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	a, err := fetch()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil && isKept(&a) {
 		c.kept.Take(key)
 		c.kept.Put(key, part{a, time.Now().Add(partsFor)})
-		c.keys.Take(url)
-		c.keys.Put(url, key)
+		if !ask.anonymous {
+			c.keys.Take(ask.url)
+			c.keys.Put(ask.url, key)
+		}
 	}
 	close(c.open[key])
 	delete(c.open, key)

@@ -207,6 +207,51 @@ func TestDrawHoldsNobody(t *testing.T) {
 	})
 }
 
+// A file that was requested without the secrets of its host is not reused where they are needed.
+func TestPartsApart(t *testing.T) {
+	c := newPartCache(1 << 20)
+	get := func(anonymous bool, body string) string {
+		a, err := c.get(t.Context(), &ask{url: "http://priv.test/x", anonymous: anonymous}, func() (render.Answer, error) {
+			return render.Answer{Status: 200, Body: []byte(body)}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(a.Body)
+	}
+	same(t, "for another site", get(true, "public"), "public")
+	if a, ok := c.latest("http://priv.test/x"); ok {
+		t.Errorf("a requisite would get %q", a.Body)
+	}
+	same(t, "for the site itself", get(false, "private"), "private")
+	same(t, "for another site", get(true, "nothing"), "public")
+	a, _ := c.latest("http://priv.test/x")
+	same(t, "as a requisite", string(a.Body), "private")
+}
+
+// The files of a rendered page get secrets only if the page has the same ones.
+func TestShares(t *testing.T) {
+	basic := &access.Basic{User: "me", Password: "sesame"}
+	o := Options{Hosts: access.Table{{Pattern: "*.priv.test", Basic: basic}, {Pattern: "own.priv.test", Headers: map[string]access.Secret{"X-Token": "sesame"}}, {Pattern: "partner.test", Basic: basic}}}
+	for _, test := range []struct {
+		page, file string
+		want       bool
+	}{
+		{"http://priv.test/a", "http://priv.test/b", true},
+		{"http://priv.test/a", "http://api.priv.test/b", true},
+		{"http://partner.test/a", "http://priv.test/b", true},
+		{"http://evil.test/a", "http://priv.test/b", false},
+		{"http://priv.test/a", "http://own.priv.test/b", false},
+		{"http://own.priv.test/a", "http://priv.test/b", false},
+		{"http://www.some.test/a", "http://some.test/b", true}, // for cookies that the site has set
+		{"http://evil.test/a", "http://some.test/b", false},
+	} {
+		if got := o.shares(test.page, test.file); got != test.want {
+			t.Errorf("%s loads %s: %v", test.page, test.file, got)
+		}
+	}
+}
+
 // If a page cannot be rendered, the handler gets it in its original form, with the reason for the
 // failure.
 func TestDrawFails(t *testing.T) {

@@ -49,6 +49,7 @@ type ask struct {
 
 	etag, modified string        // validators of the last visit
 	more           http.Header   // header fields from the browser
+	anonymous      bool          // the request is sent without the secrets of its host, because another site made the browser request it
 	delay          time.Duration // Crawl-delay of the host, which admit finds for parts of rendered pages
 	left           time.Duration // maximum time of the exchange; 0 means Options.Timeout
 }
@@ -160,7 +161,7 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	if host.Private() {
 		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
 	}
-	r = f.addSecrets(r, host)
+	r = f.addSecrets(r, a, host)
 	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
 		if err := s.Sign(r, time.Now()); err != nil {
 			return nil, err
@@ -194,15 +195,20 @@ func (f *fetcher) header(a *ask, agent string) http.Header {
 // addSecrets adds the headers, the password and the cookies of a host to a request. If the host is
 // known to support https, it adds none to http requests. Otherwise, a redirect or a link could make
 // the crawler send these secrets unencrypted.
-func (f *fetcher) addSecrets(r *http.Request, h access.Host) *http.Request {
-	if len(h.Headers) > 0 || h.Basic != nil {
+func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) *http.Request {
+	if len(h.Headers) > 0 || h.Basic != nil || a.purpose == forPart { // scripts may send a token of their own
 		r = r.WithContext(wire.WithSecrets(r.Context(), append(slices.Collect(maps.Keys(h.Headers)), "Authorization")...))
 	}
 	if !f.trusts(r.URL) {
 		return r
 	}
 	for name, value := range h.Headers {
-		r.Header.Set(name, string(value))
+		if !a.anonymous || access.IsPublic(name) {
+			r.Header.Set(name, string(value))
+		}
+	}
+	if a.anonymous {
+		return r
 	}
 	if b := h.Basic; b != nil {
 		r.SetBasicAuth(string(b.User), string(b.Password))

@@ -11,7 +11,9 @@
 package access
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,11 +58,22 @@ func (h *Host) Private() bool {
 		return true
 	}
 	for name := range h.Headers {
-		if !strings.HasPrefix(name, "Accept") && name != "Referer" && name != "From" && name != "Dnt" {
+		if !IsPublic(name) {
 			return true
 		}
 	}
 	return false
+}
+
+// IsPublic reports whether a header field, given by its canonical name, only chooses a language or
+// a format, and so is no secret.
+func IsPublic(name string) bool {
+	return strings.HasPrefix(name, "Accept") || name == "Referer" || name == "From" || name == "Dnt"
+}
+
+// SameSecrets reports whether two hosts get the same password, login, cookies and headers.
+func (h *Host) SameSecrets(other *Host) bool {
+	return h.Basic == other.Basic && h.Login == other.Login && slices.Equal(h.Cookies, other.Cookies) && maps.Equal(h.Headers, other.Headers)
 }
 
 // A Login describes how to log in with a form.

