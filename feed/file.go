@@ -50,19 +50,15 @@ type FileStore interface {
 	Sync() error
 }
 
-// OpenFile opens the feed of s in the file at path, and brings the file up to date. It creates a
-// missing file. It truncates an existing file at the offset that the store records for it, and
+// OpenFile continues the feed of s in the file f, which must be open for reading and writing, and
+// brings it up to date. It truncates the file at the offset that the store records for it, and
 // writes all later records. A file that is shorter than this offset is rewritten from the start. If
-// the file contains anything else, OpenFile leaves it unchanged and returns ErrNotOurs.
-func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open feed: %w", err)
-	}
-	file := &File{path: path, s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
+// the file contains anything else, OpenFile closes it unchanged and returns ErrNotOurs.
+func OpenFile(ctx context.Context, f *os.File, s FileStore) (*File, error) {
+	file := &File{path: f.Name(), s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
 	if err := file.resume(ctx); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("open feed %s: %w", path, err)
+		return nil, fmt.Errorf("open feed %s: %w", f.Name(), err)
 	}
 	return file, nil
 }

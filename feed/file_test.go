@@ -36,13 +36,21 @@ func (c *crawl) page(i int) (store.Record, string) {
 	return r, strings.Repeat(fmt.Sprintf("text of page %d\n", i), 1+i%5*200)
 }
 
+func openFile(path string, s feed.FileStore) (*feed.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return feed.OpenFile(context.Background(), f, s)
+}
+
 // run crawls until the given number of events has happened, and returns the open feed. If the crawl
 // finishes earlier, run closes the feed and returns nil. Events are commits, calls of Take, buffers
 // that are written because they are full, and checkpoints.
 func (c *crawl) run(stop int) *feed.File {
 	c.t.Helper()
 	ctx := context.Background()
-	f, err := feed.OpenFile(ctx, c.path, c.s)
+	f, err := openFile(c.path, c.s)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -278,7 +286,7 @@ func TestFileInTheWay(t *testing.T) {
 
 func refused(t *testing.T, c *crawl, content []byte) {
 	t.Helper()
-	_, err := feed.OpenFile(context.Background(), c.path, c.s)
+	_, err := openFile(c.path, c.s)
 	if !errors.Is(err, feed.ErrNotOurs) {
 		t.Fatalf("error %v, want %v", err, feed.ErrNotOurs)
 	}
@@ -325,7 +333,7 @@ func TestFileMoved(t *testing.T) {
 func TestFileNotRegular(t *testing.T) {
 	c := newCrawl(t, t.TempDir())
 	for _, path := range []string{os.DevNull, t.TempDir(), filepath.Join(t.TempDir(), "no", "folder")} {
-		if _, err := feed.OpenFile(context.Background(), path, c.s); err == nil {
+		if _, err := openFile(path, c.s); err == nil {
 			t.Errorf("OpenFile(%s): no error", path)
 		}
 	}
@@ -336,7 +344,7 @@ func TestFileDamagedMark(t *testing.T) {
 	if err := c.s.SetMeta(context.Background(), "feed", []byte("{")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := feed.OpenFile(context.Background(), c.path, c.s); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := openFile(c.path, c.s); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("error %v, want %v", err, store.ErrCorrupt)
 	}
 }
@@ -345,7 +353,7 @@ func TestFileDamagedMark(t *testing.T) {
 func TestFileAddsOnce(t *testing.T) {
 	ctx := context.Background()
 	c := newCrawl(t, t.TempDir())
-	f, err := feed.OpenFile(ctx, c.path, c.s)
+	f, err := openFile(c.path, c.s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,9 @@ import (
 
 	"skink/frontier"
 	"skink/internal/harmless"
+	"skink/internal/output"
 	"skink/internal/session"
+	"skink/store/badger"
 )
 
 // Exit codes.
@@ -37,7 +39,8 @@ type Console struct {
 	InTerminal bool       // whether In is a terminal
 	Columns    func() int // returns the width of the terminal in characters; called only if Terminal is true
 
-	screen io.Writer // Err without the filter of guard, because the status line needs escape sequences
+	files  *output.Files // outputs and inputs of the command
+	screen io.Writer     // Err without the filter of guard, because the status line needs escape sequences
 }
 
 // guard replaces Out and Err with writers that remove escape sequences, because text from a crawled
@@ -163,6 +166,10 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 		if err := c.configure(flags); err != nil {
 			return err
 		}
+	}
+	con.files = output.New(con.Out, badger.IsStore)
+	if err := claimOutputs(flags, con.files); err != nil {
+		return usageError{Err: err}
 	}
 	return body(ctx, con, flags.Args())
 }

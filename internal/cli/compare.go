@@ -63,6 +63,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
 	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
+	isOutput(flags, "html", fileOutput, "")
 	f.private = addPrivateFlag(flags)
 	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare using this published method, and print only its score: "+profileNames())
 	return f.run
@@ -86,17 +87,13 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	switch {
 	case f.profile != "" && (f.check || f.html != ""):
 		return usagef("compare: --profile prints only its score: omit --check and --html")
-	case f.html == "-":
-		return usagef("compare: --html needs a file name, because the measures are written to standard output")
+	}
+	if err := standsAlone(con, args); err != nil {
+		return err
 	}
 	fromStore := typed(f.flags, "store")
 	if !fromStore {
 		if err := checkURLs(args); err != nil {
-			return err
-		}
-	}
-	if f.html != "" {
-		if err := mayWrite("--html", f.html, args); err != nil {
 			return err
 		}
 	}
@@ -136,7 +133,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	if err != nil {
 		return err
 	}
-	return f.print(con, c)
+	return f.print(ctx, con, c)
 }
 
 type pair struct {
@@ -169,9 +166,9 @@ func mayBeStored(name string, err error) error {
 	return fmt.Errorf("%w; to compare pages of a crawl, run skink compare --store %s A B", err, session.DefaultStore)
 }
 
-func (f *compareFlags) print(con Console, c *sideBySide) error {
-	if f.html != "" {
-		if err := writeFile(f.html, c.printHTML); err != nil {
+func (f *compareFlags) print(ctx context.Context, con Console, c *sideBySide) error {
+	if to := con.files.Of("--html"); to != nil {
+		if err := to.Write(ctx, c.printHTML); err != nil {
 			return err
 		}
 	}

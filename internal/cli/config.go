@@ -17,6 +17,7 @@ import (
 	"skink/crawler/access"
 	"skink/internal/config"
 	"skink/internal/harmless"
+	"skink/internal/output"
 	"skink/internal/session"
 )
 
@@ -192,16 +193,7 @@ func (c *configFlag) keepIn(dir string) error {
 	if err == nil && fromErr == nil && os.SameFile(from, to) {
 		return nil
 	}
-	half, err := os.CreateTemp(dir, configFile+".*") // CreateTemp uses mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = half.Write(c.file.Copy())
-	if err = errors.Join(err, half.Close()); err == nil {
-		err = os.Rename(half.Name(), name)
-	}
-	if err != nil {
-		os.Remove(half.Name())
+	if err := output.ReplaceInStore(dir, configFile, c.file.Copy()); err != nil {
 		return fmt.Errorf("save the configuration: %w", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"skink/dedup"
 	"skink/internal/corpus"
 	"skink/internal/harmless"
+	"skink/internal/output"
 	"skink/report"
 	"skink/store"
 )
@@ -131,26 +133,14 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order, to this file (compressed if it ends in .gz or .zst), or to standard output (-)")
 	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; the file may be the same as for --unique")
 	flags.StringVar(&f.dir, "out-dir", "", "`DIR` write the kept records of each input file to a file with the same name in this new folder")
+	isOutput(flags, "unique", fileOutput, "--duplicates")
+	isOutput(flags, "duplicates", fileOutput, "--unique")
+	isOutput(flags, "out-dir", folderOutput, "")
 	flags.BoolVar(&f.annotate, "annotate", false, "add the verdict, the leader and the resemblance to kept records, not only to duplicates")
 	return f
 }
 
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
-
-// toStdout reports whether the flags send records to standard output. If so, the report is not
-// printed there.
-func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
-
-func (f *corpusOutFlags) names() (all []flagged) {
-	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
-		if one.name != "" && one.name != "-" {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
-type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
 	switch {
@@ -171,24 +161,25 @@ type corpusOut struct {
 
 // write opens the output files, calls fill with writers to them, and closes them. The files get
 // their names only if fill succeeds, so a failed run leaves older files unchanged.
-func (f *corpusOutFlags) write(con Console, fill func(*corpusOut) error) error {
+func (f *corpusOutFlags) write(ctx context.Context, con Console, fill func(*corpusOut) error) error {
 	out := &corpusOut{}
 	inner := func() error { return fill(out) }
-	if f.dir != "" {
+	if dir := con.files.Of("--out-dir"); dir != nil {
 		inner = func() error {
-			return f.writeShards(f.files, func(s *shards) error {
+			return f.writeShards(dir, func(s *shards) error {
 				out.shards = s
 				return fill(out)
 			})
 		}
 	}
-	if f.duplicates != "" && f.duplicates != f.unique {
-		inner = f.into(con, f.duplicates, true, &out.duplicates, inner)
+	unique, duplicates := con.files.Of("--unique"), con.files.Of("--duplicates")
+	both := unique == duplicates
+	if duplicates != nil && !both {
+		inner = into(ctx, duplicates, true, &out.duplicates, inner)
 	}
-	if f.unique != "" {
-		both := f.unique == f.duplicates
+	if unique != nil {
 		rest := inner
-		inner = f.into(con, f.unique, f.annotate || both, &out.unique, func() error {
+		inner = into(ctx, unique, f.annotate || both, &out.unique, func() error {
 			if both {
 				out.duplicates = out.unique
 			}
@@ -198,20 +189,18 @@ func (f *corpusOutFlags) write(con Console, fill func(*corpusOut) error) error {
 	return inner()
 }
 
-// into returns a function that opens the named file, stores a writer to it in *to, calls do, and
+// into returns a function that opens the file, stores a writer to it in *to, calls do, and
 // completes the file if do succeeded.
-func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corpus.Writer, do func() error) func() error {
-	fill := func(w io.Writer) error {
-		*to = corpus.NewWriter(w, name, annotate)
-		if err := do(); err != nil {
-			return err
-		}
-		return (*to).Close()
+func into(ctx context.Context, file *output.File, annotate bool, to **corpus.Writer, do func() error) func() error {
+	return func() error {
+		return file.Write(ctx, func(w io.Writer) error {
+			*to = corpus.NewWriter(w, file.Name(), annotate)
+			if err := do(); err != nil {
+				return err
+			}
+			return (*to).Close()
+		})
 	}
-	if name == "-" {
-		return func() error { return fill(con.Out) }
-	}
-	return func() error { return writeFile(name, fill) }
 }
 
 // take writes a record to the duplicates if the verdict on its page is exact or near, and otherwise

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -106,9 +105,11 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, search index or standard output (-) during the crawl, or to s3://BUCKET/KEY at its end")
+	isOutput(flags, "feed", fileOutput, "")
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
+	isOutput(flags, "warc", sharedFolder, "")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, images and fonts that a browser needs to show the pages")
@@ -169,6 +170,10 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	}
 	paceCollector(*f.memory/heapShare, *f.memory, crawlPercent)
 	out := con.output(f.logFormat == "json", f.quiet)
+	opt.FeedFile = con.files.Of("--feed")
+	if err := con.files.Input(append(slices.Clone(args), configOf(f.rule.flags).name)...); err != nil {
+		return logged(out.Log, usageError{Err: err})
+	}
 	if len(f.from) > 0 {
 		return logged(out.Log, interrupted(ctx, f.replay(ctx, out, opt, args)))
 	}
@@ -212,11 +217,6 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 	}
 	if err := mayGoOn(ctx, s.Name, s); err != nil {
 		return sum, err
-	}
-	if opt.Feed != "" && opt.Feed != "-" && !frontier.HasScheme(opt.Feed) {
-		if err := mayWrite("--feed", opt.Feed, nil); err != nil {
-			return sum, err
-		}
 	}
 	if s.folder != nil {
 		if err := configOf(f.rule.flags).keepIn(*f.store); err != nil {
@@ -311,11 +311,6 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	}
 	if err := f.rule.check(); err != nil {
 		return opt, args, err
-	}
-	if dir := opt.Archive.Dir; dir != "" {
-		if err := mayWrite("--warc", filepath.Join(dir, "a.warc.gz"), nil); err != nil {
-			return opt, args, err
-		}
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err

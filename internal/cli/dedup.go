@@ -11,11 +11,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
-	"skink/internal/bucket"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
-	"skink/internal/lock"
+	"skink/internal/output"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -55,18 +54,17 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 }
 
 type dedupFlags struct {
-	store    string // "" means a temporary store, which is deleted at the end
-	rule     *ruleFlags
-	corpus   *corpusFlags
-	records  *corpusOutFlags
-	keep     *keepFlags
-	pairs    bool
-	sample   int // number of clusters to print for inspection; 0 means that the report is printed
-	memory   *int64
-	form     *formFlags
-	out      *outFlags
-	outGiven func() bool
-	quiet    bool
+	store   string // "" means a temporary store, which is deleted at the end
+	rule    *ruleFlags
+	corpus  *corpusFlags
+	records *corpusOutFlags
+	keep    *keepFlags
+	pairs   bool
+	sample  int // number of clusters to print for inspection; 0 means that the report is printed
+	memory  *int64
+	form    *formFlags
+	out     *outFlags
+	quiet   bool
 }
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -82,7 +80,6 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
-	f.outGiven = func() bool { return flags.Changed("out") }
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and the report")
 	return f.run
 }
@@ -129,8 +126,13 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.checkOut(in); err != nil {
-		return err
+	if err := d.con.files.Inputs(in.Among); err != nil {
+		return usageError{Err: err}
+	}
+	if d.records.dir != "" {
+		if d.records.files, err = d.records.checkShards(in); err != nil {
+			return err
+		}
 	}
 	if d.keep.longest() && d.records.given() {
 		if err := readTwice(args); err != nil {
@@ -172,52 +174,14 @@ func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(),
 		s, err = openStore(ctx, d.store, true, 16)
 		return s, func() {}, err
 	}
-	lock.RemoveStale(os.TempDir(), tempStore)
-	dir, err := os.MkdirTemp("", tempStore)
+	dir, remove, err := output.TemporaryFolder(tempStore)
 	if err != nil {
 		return nil, nil, fmt.Errorf("create a temporary store: %w: choose another folder with --store", err)
 	}
-	remove = func() { os.RemoveAll(dir) }
 	if s, err = openFolder(dir, badger.Options{Create: true, Temporary: true, Files: 16}); err != nil {
 		remove()
 	}
 	return s, remove, err
-}
-
-// checkOut returns an error if an output file is also an input, or cannot be written. Call it
-// before any work is done.
-func (d *dedupRun) checkOut(in *corpus.Inputs) error {
-	if d.records.dir != "" {
-		var err error
-		if d.records.files, err = d.records.checkShards(in); err != nil {
-			return err
-		}
-	}
-	files := d.records.names()
-	if bucket.IsAddress(d.out.out) {
-		if _, err := d.out.object(); err != nil {
-			return err
-		}
-	} else if d.out.out != "-" {
-		files = append(files, flagged{"--out", d.out.out})
-	}
-	for _, f := range files {
-		if err := mayWrite(f.flag, f.name, nil); err != nil {
-			return err
-		}
-		info, err := os.Stat(f.name)
-		if err != nil || !info.Mode().IsRegular() {
-			continue // a new file, a device or a pipe: writing to it does not overwrite an input
-		}
-		read, err := in.Among(info)
-		if err != nil {
-			return err
-		}
-		if read {
-			return usagef("dedup: %s names %s, which is also an input file: choose another file", f.flag, f.name)
-		}
-	}
-	return nil
 }
 
 // inputs returns the files named by args. Unreadable files are counted in d.reading. A record may
@@ -246,7 +210,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if err != nil {
 		return err
 	}
-	err = d.records.write(d.con, func(out *corpusOut) error {
+	err = d.records.write(ctx, d.con, func(out *corpusOut) error {
 		if d.keep.longest() {
 			return d.takeLongest(ctx, s, rule, pipeline, in, out)
 		}
@@ -259,7 +223,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if err := keepFirst(err, pipeline.Close()); err != nil {
 		return err
 	}
-	if d.records.toStdout() && !d.outGiven() {
+	if d.con.files.Of("--out") == nil { // the records go to standard output
 		return nil
 	}
 	return d.out.write(ctx, d.con, func(w io.Writer) error {

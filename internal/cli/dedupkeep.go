@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/corpus"
+	"skink/internal/output"
 	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
@@ -125,7 +126,7 @@ type notes struct {
 }
 
 func newNotes() (*notes, error) {
-	f, done, err := corpus.Temporary("skink-notes-")
+	f, done, err := output.Temporary("skink-notes-")
 	if err != nil {
 		return nil, fmt.Errorf("create a temporary file: %w", err)
 	}

@@ -2,14 +2,13 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"skink/internal/corpus"
-	"skink/internal/lock"
+	"skink/internal/output"
 )
 
 // # One output for each input
@@ -21,7 +20,7 @@ import (
 
 // shards writes the kept records of each input to a separate file.
 type shards struct {
-	dir      string            // hidden folder for the output files
+	dir      *output.Folder
 	annotate bool              // whether to add the verdict to each record
 	files    map[string]string // path of each input's output below dir, by input name
 
@@ -34,14 +33,11 @@ type shards struct {
 // returns an error if that folder cannot be created, if an input is standard input, or if two
 // inputs would have the same output.
 func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
-	if err := mayWrite("--out-dir", f.dir, nil); err != nil {
-		return nil, err
-	}
 	switch entries, err := os.ReadDir(f.dir); {
 	case err == nil && len(entries) > 0:
 		return nil, usagef("--out-dir %s is not empty: specify a new folder", f.dir)
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return nil, usagef("--out-dir %s is not a folder: specify a new folder", f.dir)
+		return nil, usageError{Err: err}
 	}
 	files, from := map[string]string{}, map[string]string{}
 	for file, err := range in.Files() {
@@ -63,37 +59,13 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 	return files, nil
 }
 
-// writeShards creates the folder of --out-dir and calls fill with the shards in it. The folder
-// appears only if fill succeeds.
-func (f *corpusOutFlags) writeShards(files map[string]string, fill func(*shards) error) (err error) {
-	parent, prefix := filepath.Dir(f.dir), tempPrefix(f.dir)
-	lock.RemoveStale(parent, prefix)
-	dir, err := os.MkdirTemp(parent, prefix+"*")
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("create folder %s: the folder %s does not exist: create it first", f.dir, parent)
-	}
-	if err != nil {
-		return fmt.Errorf("create folder %s: %w", f.dir, err)
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-		}
-	}()
-	if release, _, err := lock.Try(dir); err == nil {
-		defer release()
-	}
-	s := &shards{dir: dir, annotate: f.annotate, files: files}
-	if err := keepFirst(fill(s), s.end()); err != nil {
-		return err
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
-	}
-	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty folder may exist
-		return fmt.Errorf("create folder %s: %w", f.dir, err)
-	}
-	return os.Rename(dir, f.dir)
+// writeShards calls fill with the shards in the folder of --out-dir, which appears only if fill
+// succeeds.
+func (f *corpusOutFlags) writeShards(to *output.File, fill func(*shards) error) error {
+	return to.Fill(func(dir *output.Folder) error {
+		s := &shards{dir: dir, annotate: f.annotate, files: f.files}
+		return keepFirst(fill(s), s.end())
+	})
 }
 
 func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
@@ -116,14 +88,14 @@ func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
 
 func (s *shards) begin(r *corpus.Record) error {
 	name := s.outputOf(r.Input)
-	if s.file != nil && s.file.Name() == name { // the next archive in the same package
+	if s.file != nil && s.file.Name() == s.dir.Path(name) { // the next archive in the same package
 		s.input = r.Input
 		return nil
 	}
 	if err := s.end(); err != nil {
 		return err
 	}
-	file, err := create(name)
+	file, err := s.dir.Create(name)
 	if err != nil {
 		return err
 	}
@@ -131,15 +103,15 @@ func (s *shards) begin(r *corpus.Record) error {
 	return s.writer.Begin(r)
 }
 
-// outputOf returns the path of the output for an input. If the input is an archive in a package,
+// outputOf returns the path, below s.dir, of the output for an input. If the input is an archive in a package,
 // its name is a path below the name of the package.
 func (s *shards) outputOf(input string) string {
 	for name := input; ; name = filepath.Dir(name) {
 		if below, ok := s.files[name]; ok {
-			return filepath.Join(s.dir, below)
+			return below
 		}
 		if name == filepath.Dir(name) {
-			return filepath.Join(s.dir, filepath.Base(input))
+			return filepath.Base(input)
 		}
 	}
 }
@@ -159,17 +131,10 @@ func (s *shards) copy(input string) error {
 		return err
 	}
 	defer from.Close()
-	to, err := create(s.outputOf(input))
+	to, err := s.dir.Create(s.outputOf(input))
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Close())
-}
-
-func create(name string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return nil, err
-	}
-	return os.Create(name)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -128,9 +129,6 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
-	if f.since.cursor != "" && landing(f.since.cursor) == landing(f.out.out) {
-		return usagef("--cursor and --out name the same file, %s: use two files", f.out.out)
-	}
 	if f.since.given() && f.complete.complete {
 		return usagef("--complete compares all pages again, so it cannot list changes: omit --since and --cursor")
 	}
@@ -163,7 +161,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			return err
 		})
 		if err == nil {
-			err = f.since.keep(con, *f.store, from.last)
+			err = f.since.keep(ctx, con, *f.store, from.last)
 		}
 		if err == nil && from.private > 0 && !f.private {
 			fmt.Fprintf(con.Err, "left out %s, which others may not be allowed to see: use --with-private to export them\n", report.Counted(from.private, "private page"))
@@ -258,6 +256,10 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and specify it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
 		}
 		dir = dirs[0]
+	}
+	archives, _ := filepath.Glob(filepath.Join(dir, "*.warc.gz")) // fails only for a malformed pattern
+	if err := con.files.Input(archives...); err != nil {
+		return usageError{Err: err}
 	}
 	left, err := session.Adopt(ctx, s, dir, nil, func(format string, args ...any) { fmt.Fprintf(con.Err, "skink: "+format+"\n", args...) })
 	if err != nil {

@@ -31,7 +31,7 @@ func credentials() (http.Header, error) {
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	var keep func(context.Context, store.Cursor) error
 	if f.since.cursor != "" {
-		keep = func(_ context.Context, after store.Cursor) error { return f.since.write(after) }
+		keep = func(ctx context.Context, after store.Cursor) error { return f.since.write(ctx, con, after) }
 	}
 	header, err := credentials()
 	if err != nil {

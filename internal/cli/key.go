@@ -40,7 +40,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 		if len(args) != 2 {
 			return usagef("specify one file for the key: skink key new crawler.pem")
 		}
-		key, err := newKeyFile(args[1])
+		key, err := newKeyFile(con, args[1])
 		if err != nil {
 			return err
 		}
@@ -68,21 +68,20 @@ func runKey(_ context.Context, con Console, args []string) error {
 }
 
 // newKeyFile generates a key and writes it to a new file that only the owner may read.
-func newKeyFile(name string) (key signature.Key, err error) {
+func newKeyFile(con Console, name string) (key signature.Key, err error) {
 	key, err = signature.NewKey()
 	if err != nil {
 		return key, err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	to, err := con.files.Claim("key", name, "")
+	if err != nil {
+		return key, usageError{Err: err}
+	}
+	err = to.CreateSecret(key.PEM())
 	if errors.Is(err, fs.ErrExist) {
 		return key, fmt.Errorf("%s already exists: give the name of another file, or print the directory for the existing key with skink key show", name)
 	}
 	if err != nil {
-		return key, fmt.Errorf("write the key: %w", err)
-	}
-	_, err = f.Write(key.PEM())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(name) // the file does not contain a complete key
 		return key, fmt.Errorf("write the key: %w", err)
 	}
 	return key, nil

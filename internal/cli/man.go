@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,28 +23,37 @@ This command writes the pages to a folder where the man command looks for them:
 
   skink man ~/.local/share/man/man1`,
 		setup: func(*pflag.FlagSet) runFunc {
-			return func(_ context.Context, _ Console, args []string) error {
+			return func(ctx context.Context, con Console, args []string) error {
 				if len(args) != 1 {
 					return usagef("man takes one folder: try skink man ~/.local/share/man/man1")
 				}
-				return writeManPages(args[0])
+				return writeManPages(ctx, con, args[0])
 			}
 		},
 	}
 }
 
-func writeManPages(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+func writeManPages(ctx context.Context, con Console, dir string) error {
+	folder, err := con.files.ClaimFolder("the folder", dir, false)
+	if err != nil {
+		return usageError{Err: err}
+	}
+	if err := folder.Make(); err != nil {
 		return fmt.Errorf("write man pages: %w", err)
 	}
 	var page bytes.Buffer
 	write := func(name string) error {
-		err := os.WriteFile(filepath.Join(dir, name+".1"), page.Bytes(), 0o666)
-		page.Reset()
-		return err
+		to, err := con.files.Claim("the page", filepath.Join(dir, name+".1"), "")
+		if err != nil {
+			return err
+		}
+		return to.Write(ctx, func(w io.Writer) error {
+			_, err := page.WriteTo(w)
+			return err
+		})
 	}
 	writeMainPage(&page)
-	err := write("skink")
+	err = write("skink")
 	for _, c := range commands() {
 		if err == nil {
 			c.writeManPage(&page)

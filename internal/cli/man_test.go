@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +12,8 @@ import (
 // TestManPages writes the man pages and lets man format them, or mandoc check them.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
-	if err := writeManPages(dir); err != nil {
-		t.Fatal(err)
+	if code := Run(t.Context(), []string{"man", dir}, Console{Out: io.Discard, Err: os.Stderr}); code != exitDone {
+		t.Fatalf("exit code %d", code)
 	}
 	for _, name := range append([]string{"skink"}, commandNames()...) {
 		if name != "skink" {

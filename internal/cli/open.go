@@ -15,6 +15,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/disk"
+	"skink/internal/output"
 	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
@@ -138,7 +139,7 @@ func outsideFolders(name string, folders []string) error {
 	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
 	}
-	at := landing(name)
+	at := output.Landing(name)
 	for _, dir := range folders {
 		if to, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = to

@@ -5,17 +5,61 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
+	"skink/frontier"
 	"skink/internal/bucket"
 	"skink/internal/corpus"
-	"skink/internal/lock"
-	"skink/store/badger"
+	"skink/internal/output"
 )
+
+// outputFlag is the annotation of a flag that names an output. Its value is the kind of output.
+const outputFlag = "output"
+
+const (
+	fileOutput   = "file"
+	folderOutput = "folder" // a new folder, whose files all belong to the output
+	sharedFolder = "shared" // a folder that may contain other files
+)
+
+// isOutput marks a flag as the name of an output, so that it is claimed before the command runs.
+// The output may be the same file as that of the flag mayShare.
+func isOutput(flags *pflag.FlagSet, name, kind, mayShare string) {
+	_ = flags.SetAnnotation(name, outputFlag, []string{kind, mayShare}) // fails only if the flag does not exist
+}
+
+// claimOutputs claims the outputs that the flags name, and reserves the folder of the store. A
+// default output that another flag has claimed is left out.
+func claimOutputs(flags *pflag.FlagSet, files *output.Files) (err error) {
+	if f := flags.Lookup("store"); f != nil {
+		if name := f.Value.String(); name != "" && !frontier.HasScheme(name) {
+			err = files.ClaimStore(name)
+		}
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if as := f.Annotations[outputFlag]; err == nil && as != nil {
+			err = claim(files, "--"+f.Name, f.Value.String(), as[0], as[1])
+		}
+	})
+	if f := flags.Lookup("out"); err == nil && f != nil && !f.Changed {
+		_, _ = files.Claim("--out", f.DefValue, "")
+	}
+	return err
+}
+
+func claim(files *output.Files, use, name, kind, mayShare string) (err error) {
+	switch {
+	case name == "" && use == "--out":
+		return usagef("--out is empty: specify a file, or - for standard output")
+	case name == "", frontier.HasScheme(name) && !bucket.IsAddress(name): // no output, or a search index
+	case kind == fileOutput:
+		_, err = files.Claim(use, name, mayShare)
+	default:
+		_, err = files.ClaimFolder(use, name, kind == folderOutput)
+	}
+	return err
+}
 
 type outFlags struct {
 	out    string
@@ -25,50 +69,29 @@ type outFlags struct {
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
 	flags.StringVar(&f.out, "out", "-", "`FILE` write to this file or to s3://BUCKET/KEY, compressed if the name ends in .gz or .zst; - means standard output")
+	isOutput(flags, "out", fileOutput, "")
 	return f
+}
+
+// standsAlone declares the inputs of a command, and claims standard output for its result.
+func standsAlone(con Console, inputs []string) error {
+	if err := con.files.Input(inputs...); err != nil {
+		return usageError{Err: err}
+	}
+	if _, err := con.files.Claim("the printed result", "-", ""); err != nil {
+		return usageError{Err: err}
+	}
+	return nil
 }
 
 // write calls the write function with a writer to the --out file or object, or to standard output.
 // The file or object gets its name only when it is complete.
 func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Writer) error) error {
-	if bucket.IsAddress(f.out) {
-		return f.writeObject(ctx, con, write)
+	to := con.files.Of("--out")
+	if to == nil {
+		return usagef("another flag writes to standard output: use --out to specify a file")
 	}
-	switch info, err := os.Stat(f.out); {
-	case f.out == "-":
-		return write(con.Out)
-	case f.out == "":
-		return usagef("--out is empty: specify a file, or - for standard output")
-	case err == nil && info.IsDir():
-		return usagef("--out %s is a folder: specify a file in it", f.out)
-	}
-	if err := mayWrite("--out", f.out, nil); err != nil {
-		return err
-	}
-	err := writeFile(f.out, func(w io.Writer) error { return f.writeSome(w, write) })
-	if errors.Is(err, errNothing) {
-		fmt.Fprintf(con.Err, "nothing to write: %s is unchanged\n", f.out)
-		return nil
-	}
-	return err
-}
-
-// object returns the object of --out. It sends nothing, so it can be used to check the address and
-// the credentials before any work is done.
-func (f *outFlags) object() (*bucket.Object, error) {
-	o, err := bucket.New(f.out, bucket.Environment())
-	if err != nil {
-		return nil, usagef("--out: %w", err)
-	}
-	return o, nil
-}
-
-func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io.Writer) error) error {
-	o, err := f.object()
-	if err != nil {
-		return err
-	}
-	_, err = o.Write(ctx, func(w io.Writer) error { return f.writeSome(w, write) })
+	err := to.Write(ctx, func(w io.Writer) error { return f.writeSome(to, w, write) })
 	if errors.Is(err, errNothing) {
 		fmt.Fprintf(con.Err, "nothing to write: %s is unchanged\n", f.out)
 		return nil
@@ -83,7 +106,7 @@ var errNothing = errors.New("nothing to write")
 // writeSome calls write with a writer that compresses into w if the name of the output file ends
 // with .gz or .zst. It returns errNothing if nothing was written and the output is an existing file
 // or an object.
-func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
+func (f *outFlags) writeSome(to *output.File, w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
 		name = ""
@@ -96,7 +119,7 @@ func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	if c.n > 0 {
 		return pack.Close()
 	}
-	if info, err := os.Stat(f.out); bucket.IsAddress(f.out) || err == nil && info.Mode().IsRegular() {
+	if to.Exists() {
 		return errNothing
 	}
 	return pack.Close()
@@ -111,106 +134,4 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	c.n += int64(n)
 	return n, err
-}
-
-// writeFile writes a file through a temporary file in the same folder, so an interrupted write
-// leaves the old file unchanged. A device or a named pipe is written directly, because the rename
-// would replace it with a file. If name is a symbolic link, its target is written. An existing file
-// keeps its permissions.
-func writeFile(name string, write func(w io.Writer) error) (err error) {
-	if to, err := filepath.EvalSymlinks(name); err == nil {
-		name = to
-	}
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(name); err == nil {
-		if !info.Mode().IsRegular() {
-			return writeInto(name, write)
-		}
-		mode = info.Mode().Perm()
-	}
-	lock.RemoveStale(filepath.Dir(name), tempPrefix(name))
-	f, err := os.CreateTemp(filepath.Dir(name), tempPrefix(name)+"*")
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("write %s: the folder %s does not exist: create it first", name, filepath.Dir(name))
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if release, _, err := lock.Try(f.Name()); err == nil { // the lock shows other processes that the temporary file is in use; they remove unlocked files as left over from killed processes
-		defer release()
-	}
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return os.Rename(f.Name(), name)
-}
-
-// tempPrefix returns the name prefix of the temporary files that writeFile uses for the named file.
-func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
-
-func writeInto(name string, write func(w io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
-}
-
-// mayWrite returns an error if the named file, which is the value of flag, is one of inputs or is
-// inside the folder of a store. Call it before anything is written.
-func mayWrite(flag, name string, inputs []string) error {
-	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
-		if badger.IsStore(at) {
-			return usagef("%s %s is inside the store %s: choose another folder", flag, name, at)
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	to, err := os.Stat(name)
-	if err != nil || !to.Mode().IsRegular() {
-		return nil
-	}
-	for _, in := range inputs {
-		if info, err := os.Stat(in); err == nil && os.SameFile(info, to) {
-			return usagef("%s %s would overwrite the input file %s: choose another file", flag, name, in)
-		}
-	}
-	return nil
-}
-
-// landing returns the absolute path, without symbolic links, of the file that would be written
-// under name. The file need not exist.
-func landing(name string) string {
-	const most = 40 // maximum number of symbolic links to follow, as in Linux
-	for range most {
-		name, _ = filepath.Abs(name) // fails only if the working folder is gone
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
-			name = filepath.Join(dir, filepath.Base(name))
-		}
-		to, err := os.Readlink(name)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(name), to)
-		}
-		name = to
-	}
-	return name
 }

@@ -29,6 +29,7 @@ func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
 	flags.StringVar(&f.since, "since", "", "`TIME` write only changes after a time (2026-11-24 or 2026-11-24T09:30:00Z), in the last 36h or 7d, or after a cursor; start means all changes")
 	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write only changes since the cursor in FILE (all pages if FILE does not exist yet), and save the new cursor there")
+	isOutput(flags, "cursor", fileOutput, "")
 	return f
 }
 
@@ -46,11 +47,8 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	opt.Changes = true
 	from := f.since
 	if f.cursor != "" {
-		err := mayWrite("--cursor", f.cursor, nil)
-		if err == nil {
-			from, err = f.read()
-		}
-		if err != nil {
+		var err error
+		if from, err = f.read(); err != nil {
 			return err
 		}
 		f.held = from
@@ -134,7 +132,7 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 // keep prints the cursor where the next export must start, and writes it to the --cursor file if
 // there is one. The cursor is the last change that this export read, not the end of the store,
 // because a running crawl may have added changes since.
-func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
+func (f *sinceFlags) keep(ctx context.Context, con Console, storeName string, last store.Cursor) error {
 	if !f.given() {
 		return nil
 	}
@@ -146,7 +144,7 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	if f.cursor == "" || last == "" {
 		return nil
 	}
-	return f.write(last)
+	return f.write(ctx, con, last)
 }
 
 // maxCursor is the maximum size of a cursor file in bytes.
@@ -173,7 +171,7 @@ func (f *sinceFlags) read() (string, error) {
 
 // write saves a cursor in the file named by --cursor. It returns an error if the file has changed
 // since this process read it, because another export may have written a later cursor.
-func (f *sinceFlags) write(at store.Cursor) error {
+func (f *sinceFlags) write(ctx context.Context, con Console, at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:
 		return err
@@ -186,7 +184,7 @@ func (f *sinceFlags) write(at store.Cursor) error {
 		_, err := fmt.Fprintln(w, at)
 		return err
 	}
-	if err := writeFile(f.cursor, write); err != nil {
+	if err := con.files.Of("--cursor").Write(ctx, write); err != nil {
 		return fmt.Errorf("write cursor: %w", err)
 	}
 	f.held = string(at)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"skink/internal/harmless"
+	"skink/internal/output"
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
@@ -32,7 +33,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	if err := isNew(ctx, copyName); err != nil {
 		return err
 	}
-	n, err := makeCopy(ctx, copyName)
+	n, err := makeCopy(ctx, con, copyName)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ type newCopy struct {
 	remove func() error
 }
 
-func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
+func makeCopy(ctx context.Context, con Console, name string) (n newCopy, err error) {
 	if isShared(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: true, Value: store.CopyMark()})
 		if err != nil {
@@ -79,6 +80,10 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 		}
 		remove := func() error { return postgres.Drop(context.WithoutCancel(ctx), at) }
 		return newCopy{s, name, func() error { return nil }, remove}, nil
+	}
+	to, err := con.files.ClaimFolder("the copy", name, true)
+	if err != nil {
+		return n, usageError{Err: err}
 	}
 	half := filepath.Clean(name) + ".copying"
 	if badger.IsStore(half) { // left by a copy that was killed
@@ -91,11 +96,7 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 	if err != nil {
 		return n, err
 	}
-	finish := func() error {
-		_ = os.Remove(name) // name may be an empty folder; if it cannot be removed, Rename returns an error
-		return os.Rename(half, name)
-	}
-	return newCopy{s, half, finish, place.discard}, nil
+	return newCopy{s, half, func() error { return to.Take(half) }, place.discard}, nil
 }
 
 func contents(ctx context.Context, s store.Store) (string, error) {
@@ -111,9 +112,6 @@ func contents(ctx context.Context, s store.Store) (string, error) {
 func isNew(ctx context.Context, name string) error {
 	if !isShared(name) {
 		if err := isFolder(name); err != nil {
-			return err
-		}
-		if err := mayWrite("the copy", name, nil); err != nil {
 			return err
 		}
 		switch files, err := os.ReadDir(name); {
@@ -149,7 +147,7 @@ func copyConfig(name, copyName string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(copyName, configFile), text, 0o666)
+	return output.ReplaceInStore(copyName, configFile, text)
 }
 
 // incomplete adds a suggestion for the user to err, the error from [store.CheckCopied], if it is

@@ -77,6 +77,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print the probability that each scheme (crawl --scheme) finds a pair of pages, for each resemblance")
 	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
 	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart to this file: precision, recall and F1 for each similarity, or with --curve, the printed curves")
+	isOutput(flags, "svg", fileOutput, "")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }
@@ -114,16 +115,12 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
 	case !f.curve && len(args) != 1:
 		return usagef("tune needs one file of labeled pairs, got %d: try skink tune --help", len(args))
-	case f.svg == "-":
-		return usagef("tune: --svg needs a file name, because the result is written to standard output")
 	}
-	if f.svg != "" {
-		if err := mayWrite("--svg", f.svg, args); err != nil {
-			return err
-		}
+	if err := standsAlone(con, args); err != nil {
+		return err
 	}
 	if f.curve {
-		return f.runCurve(con.Out)
+		return f.runCurve(ctx, con)
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -140,8 +137,8 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if err := showWhile(con, p.line, tune); err != nil {
 		return err
 	}
-	if f.svg != "" {
-		if err := writeFile(f.svg, result.chart().WriteSVG); err != nil {
+	if to := con.files.Of("--svg"); to != nil {
+		if err := to.Write(ctx, result.chart().WriteSVG); err != nil {
 			return err
 		}
 	}

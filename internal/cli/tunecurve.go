@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -19,7 +19,8 @@ type point struct {
 
 // runCurve prints, for each resemblance, the probability that each scheme finds two pages with that
 // resemblance.
-func (f *tuneFlags) runCurve(w io.Writer) error {
+func (f *tuneFlags) runCurve(ctx context.Context, con Console) error {
+	w := con.Out
 	similarity := dedup.DefaultSimilarity
 	if f.flags.Changed("similarity") {
 		similarity = f.similarities.values[0]
@@ -32,8 +33,8 @@ func (f *tuneFlags) runCurve(w io.Writer) error {
 		}
 		schemes = append(schemes, s)
 	}
-	if f.svg != "" {
-		if err := writeFile(f.svg, schemesChart(schemes, similarity).WriteSVG); err != nil {
+	if to := con.files.Of("--svg"); to != nil {
+		if err := to.Write(ctx, schemesChart(schemes, similarity).WriteSVG); err != nil {
 			return err
 		}
 	}

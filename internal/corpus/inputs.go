@@ -228,18 +228,18 @@ func resolved(name string) string {
 	return name
 }
 
-// Among reports whether the file that info describes is one of the inputs.
-func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
+// Among returns the name of the input that info describes, or "" if it is none.
+func (in *Inputs) Among(info fs.FileInfo) (string, error) {
 	for i, err := range in.files(func(error) {}, func(string) {}) {
 		if err != nil {
-			return false, err
+			return "", err
 		}
 		other, err := in.stat(i)
 		if err == nil && os.SameFile(info, other) { // a missing file is reported when the inputs are read
-			return true, nil
+			return i.name, nil
 		}
 	}
-	return false, nil
+	return "", nil
 }
 
 func (in *Inputs) stat(i input) (fs.FileInfo, error) {

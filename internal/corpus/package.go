@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"skink/internal/output"
 )
 
 // readPackage yields the records of the archives in a WACZ package, which is a ZIP file. The result
@@ -17,7 +19,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 	if !onDisk || b.Packed { // a ZIP file is read from its end, so it must be an uncompressed file on disk
 		var err error
 		var done func() error
-		if file, done, err = Temporary("skink-wacz-"); err == nil {
+		if file, done, err = output.Temporary("skink-wacz-"); err == nil {
 			defer done()
 			_, err = io.Copy(file, b)
 		}

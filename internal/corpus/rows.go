@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"skink/extract"
+	"skink/internal/output"
 	"skink/internal/table"
 )
 
 // readRowsFrom yields the rows of a Parquet file that is compressed or comes through a pipe. The
 // index of a Parquet file is at its end, so the content is first copied to a temporary file.
 func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
-	file, done, err := Temporary("skink-parquet-")
+	file, done, err := output.Temporary("skink-parquet-")
 	if err != nil {
 		return failed(fmt.Errorf("unpack the input into a temporary file: %w", err))
 	}

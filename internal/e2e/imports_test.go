@@ -69,16 +69,17 @@ var table = map[string]struct {
 	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
 	"internal/bucket/buckettest":  {nil, nil}, // this package starts servers for tests
 	"internal/loopback":           {nil, nil},
+	"internal/output":             {[]string{"internal/bucket", "internal/lock"}, nil},
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"internal/align":              {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
-	"internal/corpus":             {[]string{"extract", "document", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/corpus":             {[]string{"internal/output", "extract", "document", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
+	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page

@@ -18,6 +18,7 @@ import (
 	"skink/frontier"
 	"skink/internal/bucket"
 	"skink/internal/corpus"
+	"skink/internal/output"
 	"skink/store"
 )
 
@@ -117,16 +118,16 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 		return &consumer{stream, streamEvery, ""}, err
 	}
 	if bucket.IsAddress(r.opt.Feed) {
-		o, err := bucket.New(r.opt.Feed, bucket.Environment())
-		if err != nil {
-			return nil, usagef("--feed: %w", err)
-		}
-		return &consumer{objectFeed{r.store, r.opt.Feed, o}, fileEvery, r.opt.Feed}, nil
+		return &consumer{objectFeed{r.store, r.opt.FeedFile}, fileEvery, r.opt.Feed}, nil
 	}
 	if frontier.HasScheme(r.opt.Feed) {
 		return r.openIndexFeed(ctx)
 	}
-	file, err := feed.OpenFile(ctx, r.opt.Feed, r.store)
+	f, err := r.opt.FeedFile.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open feed: %w", err)
+	}
+	file, err := feed.OpenFile(ctx, f, r.store)
 	return &consumer{file, fileEvery, ""}, err
 }
 
@@ -149,22 +150,20 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 // An objectFeed writes the feed to an object in a bucket when the run ends, because nothing can be
 // appended to an object. It implements [feed.Consumer].
 type objectFeed struct {
-	s    store.Reader
-	name string
-	to   *bucket.Object
+	s  store.Reader
+	to *output.File
 }
 
 func (f objectFeed) CatchUp(context.Context) error { return nil }
 
 func (f objectFeed) Close(ctx context.Context) error {
-	_, err := f.to.Write(ctx, func(w io.Writer) error {
-		pack := corpus.Pack(w, f.name)
+	return f.to.Write(ctx, func(w io.Writer) error {
+		pack := corpus.Pack(w, f.to.Name())
 		if pages, err := feed.Write(ctx, pack, f.s, feed.Options{Markdown: true}); err != nil || pages == 0 {
 			return err
 		}
 		return pack.Close()
 	})
-	return err
 }
 
 func (f consumers) answered(p *crawler.Page) {
