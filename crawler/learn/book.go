@@ -25,7 +25,8 @@ func NameOf(host string) string { return "learned/" + host }
 //
 // If several workers share a store, only the worker that has claimed a host uses its book for that
 // host. HandOver writes the evidence before the worker releases the host, so the next worker can
-// read it. A book never overwrites a value that changed in the keeper after the book's last
+// read it. If a worker is killed, the next worker adds the records that the stored evidence lacks;
+// see Enter. A book never overwrites a value that changed in the keeper after the book's last
 // read. A value changes if the host was given to another worker because this one seemed dead, or if
 // the evidence was deleted. The book then drops its unwritten evidence about the host, and reads
 // the value again.
@@ -40,6 +41,8 @@ type Book struct {
 
 	writing sync.RWMutex // locked by Sync, and for reading by HandOver, so that Sync never overwrites newer evidence
 
+	entering sync.Mutex // locked by Enter
+
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, as are the entries
 	farms farms             // guarded by mu
@@ -48,6 +51,7 @@ type Book struct {
 type entry struct {
 	site   *Host
 	kept   []byte          // the value in the keeper when it was last read or written
+	open   bool            // whether Enter has returned since the evidence was read
 	left   bool            // whether another worker may have changed the value, so it must be read again before use
 	dirty  bool            // whether the evidence has changed since it was last written
 	domain string          // registrable domain; "" if it has not been looked up yet
@@ -109,8 +113,43 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 		e = &entry{}
 		b.hosts[name] = e
 	}
-	e.site, e.kept, e.left = site, value, false
+	e.site, e.kept, e.left, e.open = site, value, false, false
 	return e, nil
+}
+
+// Enter must be called before a page of a claimed host is judged, if the book is Shared. At the
+// first call after a claim, it stores the cursor that end returns, so that the evidence of a worker
+// that is killed can be completed. If the last worker was killed, Enter instead calls missed with
+// the cursor which that worker stored. Then missed must pass the records after it to Judged.
+func (b *Book) Enter(ctx context.Context, host string, end func() (string, error), missed func(since string) error) error {
+	if !b.Shared || b.Exempt[host] {
+		return nil
+	}
+	b.entering.Lock()
+	defer b.entering.Unlock()
+	b.mu.Lock()
+	e, err := b.host(ctx, host)
+	if err != nil || e.open {
+		b.mu.Unlock()
+		return err
+	}
+	since := e.site.Since
+	b.mu.Unlock()
+	if since != "" {
+		err = missed(since)
+	} else {
+		since, err = end()
+	}
+	if err != nil {
+		return err
+	}
+	b.writing.RLock()
+	defer b.writing.RUnlock()
+	b.mu.Lock()
+	e.site.Since, e.open = since, true
+	n := news{e, e.text()}
+	b.mu.Unlock()
+	return b.write(ctx, host, n)
 }
 
 // Clean returns a URL without tracking parameters and session ids; see the function [Clean]. It
@@ -206,14 +245,15 @@ func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	return nil
 }
 
-// Sync writes to the keeper all evidence that has changed since the last call.
-func (b *Book) Sync(ctx context.Context) error {
+// Sync writes to the keeper all evidence that has changed since the last call. The evidence must
+// include all records before a cursor. If the book is not Shared, it may be "".
+func (b *Book) Sync(ctx context.Context, before string) error {
 	if b == nil {
 		return nil
 	}
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	for name, n := range b.news() {
+	for name, n := range b.news(before) {
 		if err := b.write(ctx, name, n); err != nil {
 			return err
 		}
@@ -228,7 +268,7 @@ type news struct {
 
 // news returns the values that must be written to the keeper, by host. If the evidence uses too
 // much memory, news removes the hosts that have not changed.
-func (b *Book) news() map[string]news {
+func (b *Book) news(before string) map[string]news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := map[string]news{}
@@ -237,9 +277,12 @@ func (b *Book) news() map[string]news {
 		held += 2*len(e.kept) + entrySize
 	}
 	for name, e := range b.hosts {
+		if e.open && e.dirty {
+			e.site.Since = before
+		}
 		if e.dirty {
 			all[name] = news{e, e.text()}
-		} else if held > maxHeld {
+		} else if held > maxHeld && !e.open {
 			delete(b.hosts, name)
 		}
 	}
@@ -291,6 +334,9 @@ func (b *Book) handingOver(host string) (n news) {
 	n.of = b.hosts[host]
 	if n.of == nil {
 		return n
+	}
+	if n.of.open {
+		n.of.site.Since, n.of.open, n.of.dirty = "", false, true
 	}
 	n.of.left = true
 	if n.of.dirty {

@@ -115,8 +115,9 @@ type Host struct {
 	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
 
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
-	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet
+	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet, or whose pages have not been compared with the answer
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
+	Since   string           `json:"since,omitempty"`    // set while a worker of a shared store has claimed the host: the evidence includes all of its records before this cursor; see [Book.Enter]
 
 	// While these counts are 0, as on most hosts, the patterns of a URL need not be checked.
 	Rows    int `json:"rows,omitempty"`    // number of patterns whose last minRow pages were copies

@@ -72,7 +72,7 @@ func TestDated(t *testing.T) {
 			t.Errorf("after %d: %v, %v", n, got, err)
 		}
 	}
-	if err := b.Sync(ctx); err != nil {
+	if err := b.Sync(ctx, ""); err != nil {
 		t.Fatal(err)
 	}
 	site, err := Read(ctx, keeper, "shop.example")
@@ -98,7 +98,7 @@ func TestTwoBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i == 5 { // Sync writes only a part, and HandOver must write the rest
-				if err := b.Sync(ctx); err != nil {
+				if err := b.Sync(ctx, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -131,7 +131,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 		name  string
 		write func(b *Book) error
 	}{
-		{"every now and then", func(b *Book) error { return b.Sync(ctx) }},
+		{"every now and then", func(b *Book) error { return b.Sync(ctx, "") }},
 		{"when it leaves", func(b *Book) error { return b.HandOver(ctx, "shop.example") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 			slow.Shared, quick.Shared = true, true
 			judged(slow, 1)
 			judged(quick, 30)
-			if err := quick.Sync(ctx); err != nil {
+			if err := quick.Sync(ctx, ""); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.write(slow); err != nil {

@@ -305,19 +305,26 @@ func (h *Host) answered(answer Soft) *Soft {
 	if s == nil {
 		return nil
 	}
-	h.Pending = slices.DeleteFunc(h.Pending, func(pattern string) bool { return h.Softs[pattern] == s })
+	known := s.Says()
 	if len(answer.Text) > maxAnswer {
 		answer.Text = ""
 	}
 	if s.Status = answer.Status; !answer.Says() {
+		h.examined(s.Probe)
 		*s = Soft{Probe: s.Probe, From: s.From, Status: s.Status}
 		return s
 	}
-	h.Answers++
+	if !known {
+		h.Answers++
+	}
 	s.Title, s.Words, s.Text, s.Real = answer.Title, answer.Words, answer.Text, answer.Real
 	others := s.titled(func(words uint64) bool { return words != s.Words })
 	s.Others = others[:min(len(others), maxOthers)]
 	return s
+}
+
+func (h *Host) examined(probe string) {
+	h.Pending = slices.DeleteFunc(h.Pending, func(pattern string) bool { return h.Softs[pattern].Probe == probe })
 }
 
 // hold records pages with the same text as the response, and returns those that are soft 404s. It

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -175,8 +176,16 @@ func TestBookProbes(t *testing.T) {
 		if len(counts) > 0 != c.holds || c.holds && !slices.Equal(counts, c.pages) {
 			t.Errorf("%s: it counts for %q", c.name, counts)
 		}
-		if err := b.Sync(ctx); err != nil {
+		if err := b.Sync(ctx, ""); err != nil {
 			t.Fatal(err)
+		}
+		if again, _ := NewBook(keeper).Probe(ctx, site+"/x"); (again != "") != (c.asksNextProcess || c.suspects) {
+			t.Errorf("%s: before the pages are compared, the next process asks for %q", c.name, again)
+		}
+		if known.Says() {
+			if err := errors.Join(b.Examined(ctx, known.Probe), b.Sync(ctx, "")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		next := NewBook(keeper)
 		s, ok, err := next.Soft(ctx, site+"/old/x")
@@ -218,6 +227,9 @@ func TestSoftRestart(t *testing.T) {
 			if _, _, err := b.Probed(ctx, Soft{Probe: probe, Status: 200, Text: "none", Words: 1}); err != nil {
 				t.Fatal(err)
 			}
+			if err := b.Examined(ctx, probe); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	for i := range 60 {
@@ -226,7 +238,7 @@ func TestSoftRestart(t *testing.T) {
 		b := NewBook(keeper)
 		tell(b, i)
 		ask(b)
-		if err := b.Sync(ctx); err != nil {
+		if err := b.Sync(ctx, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

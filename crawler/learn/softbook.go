@@ -29,7 +29,8 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 
 // Probed records the response to a probe. Status 0 means that there was no response. If the
 // response is a page with text, Probed returns the data about it, and the judged pages that may
-// have the same text.
+// have the same text. The caller must compare them and call Examined; otherwise, a later process
+// requests the URL again.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil
@@ -46,6 +47,19 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 		return known, nil, nil
 	}
 	return s.copied(), s.suspects(), nil
+}
+
+// Examined records that the pages which Probed returned have been compared with the response.
+func (b *Book) Examined(ctx context.Context, probe string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, hostOf(probe))
+	if err != nil {
+		return err
+	}
+	e.dirty = true
+	e.site.examined(probe)
+	return nil
 }
 
 // Turned records that a page has changed completely since the previous visit, and so may be a soft

@@ -18,6 +18,7 @@ import (
 // Usually the same commit writes the record and the final state of the URL in the frontier. If other
 // pages must be judged again because of this page, the final state is written after that.
 func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) error {
+	defer p.lessons.begin()()
 	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
 	defer held.release()
 	j := &judgement{visit: v, record: v.draft}
@@ -60,7 +61,6 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 // result as stale. Then it updates the counts and the book of evidence, and returns the judgement
 // that was written.
 func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo EntryWriter) (*judgement, error) {
-	defer p.lessons.begin()()
 	for {
 		j, err := p.judge.verdict(ctx, v, judging{held: held})
 		if err != nil {

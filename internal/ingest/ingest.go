@@ -165,6 +165,9 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	if err := p.upkeep.failed(); err != nil {
 		return err
 	}
+	if err := p.lessons.enter(ctx, page.Item.URL, &p.soft); err != nil {
+		return err
+	}
 	v, share, err := p.readAndVisit(ctx, page, leads)
 	defer share.Release()
 	if err == nil {

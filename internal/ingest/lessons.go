@@ -21,9 +21,12 @@ import (
 // the records after the cursor. Records that are already in the book change nothing, because each
 // URL counts only once. So no evidence is lost when the process is killed.
 //
-// A store shared by several workers has no such cursor, because the records of all workers' hosts
-// are interleaved. If a worker is killed, its evidence from the last writeEvery interval may be
-// lost.
+// In a store shared by several workers, the evidence about each claimed host has a cursor of its
+// own; see [learn.Book.Enter]. The worker that claims the host of a killed worker adds the records
+// after it.
+//
+// Known weakness: If a process is killed between the last page of a host and the response to a
+// probe, nothing is left to fetch from the host, so the probe is not repeated.
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
@@ -57,16 +60,45 @@ type lessons struct {
 }
 
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {
-	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the stored evidence about it
+	if l.book == nil || l.shared { // in a shared store, see enter
 		return nil
 	}
 	cursor, err := l.store.Meta(ctx, learnedName)
 	if err != nil {
 		return err
 	}
-	for page, err := range l.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
+	return l.replay(ctx, string(cursor), "", soft)
+}
+
+// enter completes the evidence about the host of a URL if its last worker was killed.
+func (l *lessons) enter(ctx context.Context, url string, soft *softPages) error {
+	if l.book == nil || !l.shared {
+		return nil
+	}
+	host := frontier.HostOf(url)
+	end := func() (string, error) {
+		cursor, err := l.store.End(ctx)
+		return string(cursor), err
+	}
+	return l.book.Enter(ctx, host, end, func(since string) error { return l.replay(ctx, since, host, soft) })
+}
+
+// replay adds the records after a cursor to the book, and compares their pages with the responses
+// to probes. If host is not "", it skips the records of other hosts.
+func (l *lessons) replay(ctx context.Context, since, host string, soft *softPages) error {
+	for change, err := range l.store.Changes(ctx, store.Cursor(since), store.WantRecord) {
 		if err != nil {
 			return fmt.Errorf("store the learned patterns: %w", err)
+		}
+		if host != "" && frontier.HostOf(change.Record.URL) != host {
+			continue
+		}
+		page, err := l.store.page(ctx, change.Record.ID, store.WantText|store.WantLinks)
+		if err != nil {
+			return err
+		}
+		if page == nil {
+			continue
 		}
 		r := &page.Record
 		if v, ok := lessonOf(r, l.said(r, page.Text), linked(page.Links)); ok {
@@ -116,15 +148,12 @@ func (l *lessons) keep(ctx context.Context) error {
 	if b == nil || !b.Dirty() {
 		return nil
 	}
-	if l.shared { // a shared store has no cursor
-		return b.Sync(ctx)
-	}
 	cursor, err := l.store.End(ctx)
 	if err != nil {
 		return err
 	}
 	l.turn()
-	if err := b.Sync(ctx); err != nil {
+	if err := b.Sync(ctx, string(cursor)); err != nil || l.shared {
 		return err
 	}
 	return l.store.SetMeta(ctx, learnedName, []byte(cursor))

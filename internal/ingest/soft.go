@@ -255,7 +255,10 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	}
 	f.turns.lockAll()
 	defer f.turns.unlock(nil)
-	return f.examine(ctx, &known, suspects)
+	if err := f.examine(ctx, &known, suspects); err != nil {
+		return err
+	}
+	return f.book.Examined(ctx, known.Probe)
 }
 
 // isDefault reports whether the answer to a probe is the page that the host shows without the

@@ -301,6 +301,79 @@ func TestSoftKilled(t *testing.T) {
 	}
 }
 
+// A process may be killed after any page of a host, before and after the response to a probe. The
+// next process finds the same soft 404s. In a shared store, the book of another worker has not been
+// told of the pages that were stored before.
+func TestKilledAroundProbe(t *testing.T) {
+	const host, sorry = "https://a.example", "We are sorry, but there is no such page here."
+	const real, gone = 6, 8
+	for kind, open := range storesOf(t) {
+		for kill := range real + gone + 3 { // after this many pages, and for the last two, after the response was recorded, or also written
+			s := open(t)
+			opt := testOptions(t)
+			opt.Shared = kind == "postgres"
+			begin := func() *Pipeline {
+				opt.Learn = NewBook(s)
+				opt.Learn.Shared = opt.Shared
+				return start(t, s, opt)
+			}
+			all := []*Pipeline{begin()}
+			last := func() *Pipeline { return all[len(all)-1] }
+			ask := func(url string) {
+				for {
+					probe, err := last().Probe(t.Context(), url)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if probe == "" {
+						return
+					}
+					if late := kill - real - gone; late > 0 && len(all) == 1 { // killed before the pages were compared with the response
+						if _, _, err := opt.Learn.Probed(t.Context(), learn.Soft{Probe: probe, Status: 200, Title: "T", Words: titleWords("T", probe), Text: sorry}); err != nil {
+							t.Fatal(err)
+						}
+						if late == 2 {
+							if err := last().lessons.keep(t.Context()); err != nil {
+								t.Fatal(err)
+							}
+						}
+						all = append(all, begin())
+						return
+					}
+					if err := last().Probed(t.Context(), article(probe, sorry)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			var urls []string
+			for i := range real + gone + 1 {
+				if i == kill {
+					all = append(all, begin())
+				}
+				text := words(uint64(i), 100)
+				url := fmt.Sprintf("%s/old/x%c", host, 'a'+i)
+				if i >= real && i < real+gone {
+					urls, text = append(urls, url), sorry
+				}
+				page := article(url, text)
+				page.Item.Depth = 1
+				handle(t, last(), page)
+				ask(url)
+			}
+			for _, url := range urls {
+				state, err := s.State(t.Context(), url)
+				if r := content(t, s, url).Record; err != nil || state != frontier.Pending && !isSoft(&r) {
+					t.Errorf("%s, killed after %d: %s is %s, state %d, %v", kind, kill, url, verdict(&r), state, err)
+				}
+			}
+			for _, p := range all {
+				p.Close()
+			}
+			s.Close()
+		}
+	}
+}
+
 // If a site shows its default view for unknown values of a parameter, that view is not a soft 404.
 func TestSoftDefault(t *testing.T) {
 	const host = "https://a.example"
