@@ -129,18 +129,10 @@ func falseCanonical(r *store.Record, target *store.Content) string {
 		return canonicalError
 	case target.Record.Kind != store.Page:
 		return ""
-	case clusterOf(r) != clusterOf(&target.Record):
+	case r.Cluster() != target.Record.Cluster():
 		return canonicalOther
 	case target.Record.CanonicalURL != "" && target.Record.CanonicalURL != target.Record.URL:
 		return canonicalChain
 	}
 	return ""
-}
-
-// clusterOf returns the id of the leader of r's cluster, which may be r itself.
-func clusterOf(r *store.Record) dedup.Hash {
-	if r.Follows() {
-		return r.Leader
-	}
-	return r.ID
 }

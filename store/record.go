@@ -184,6 +184,14 @@ func (r *Record) Fed() bool {
 // Follows reports whether the page duplicates another page, its leader.
 func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
+// Cluster returns the id of the leader of r's cluster, which may be r itself.
+func (r *Record) Cluster() dedup.Hash {
+	if r.Follows() {
+		return r.Leader
+	}
+	return r.ID
+}
+
 // A Tally counts records. Pages returns the sum of Unique, Exact, Near and Thin.
 type Tally struct {
 	Unique    int64 `json:"unique"`

@@ -183,42 +183,27 @@ const minShared = 0.35
 // second, one by one. It trims equal tokens at both ends, and finds a longest common subsequence of
 // the rest.
 func (m *matching) between(i, iEnd, j, jEnd int) {
-	for i < iEnd && j < jEnd && m.x[i] == m.y[j] {
-		m.same(i, j, 1)
-		i, j = i+1, j+1
-	}
-	for i < iEnd && j < jEnd && m.x[iEnd-1] == m.y[jEnd-1] {
-		m.same(iEnd-1, jEnd-1, 1)
-		iEnd, jEnd = iEnd-1, jEnd-1
-	}
+	head, tail := Ends(m.x[i:iEnd], m.y[j:jEnd])
+	m.same(i, j, head)
+	m.same(iEnd-tail, jEnd-tail, tail)
+	i, j, iEnd, jEnd = i+head, j+head, iEnd-tail, jEnd-tail
 	rows, cols := iEnd-i, jEnd-j
 	if rows == 0 || cols == 0 || rows*cols > min(maxGap, m.pairs) {
 		return
 	}
 	m.pairs -= rows * cols
-	common := make([]int32, (rows+1)*(cols+1)) // for each pair of tokens, the length of the longest common subsequence that begins there or later
-	at := func(r, c int) *int32 { return &common[r*(cols+1)+c] }
-	for r := rows - 1; r >= 0; r-- {
-		for c := cols - 1; c >= 0; c-- {
-			if m.x[i+r] == m.y[j+c] {
-				*at(r, c) = *at(r+1, c+1) + 1
-			} else {
-				*at(r, c) = max(*at(r+1, c), *at(r, c+1))
-			}
+	matches, shared := Common(m.x[i:iEnd], m.y[j:jEnd]), 0
+	for _, at := range matches {
+		if at >= 0 {
+			shared++
 		}
 	}
-	if float64(*at(0, 0)) < minShared*float64(min(rows, cols)) {
+	if float64(shared) < minShared*float64(min(rows, cols)) {
 		return
 	}
-	for r, c := 0, 0; r < rows && c < cols; {
-		switch {
-		case m.x[i+r] == m.y[j+c]:
-			m.same(i+r, j+c, 1)
-			r, c = r+1, c+1
-		case *at(r+1, c) >= *at(r, c+1):
-			r++
-		default:
-			c++
+	for k, at := range matches {
+		if at >= 0 {
+			m.same(i+k, j+at, 1)
 		}
 	}
 }

@@ -214,7 +214,7 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error)
 		r := &page.Record
 		if r.Kind == store.Page && !r.NoText && r.Words > 0 {
 			pages = append(pages, rankedOf(r, len(pages), order))
-			clusters = append(clusters, clusterOf(r))
+			clusters = append(clusters, r.Cluster())
 		}
 	}
 	if !opt.Longest {
@@ -224,13 +224,6 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error)
 	w.group(pages)
 	w.state = state.String()
 	return w, nil
-}
-
-func clusterOf(r *store.Record) dedup.Hash {
-	if r.Follows() {
-		return r.Leader
-	}
-	return r.ID
 }
 
 // group sets w.texts: pages whose words have the same hash become one text.

@@ -2,10 +2,10 @@ package ingest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"skink/dedup"
+	"skink/internal/align"
 	"skink/store"
 )
 
@@ -79,14 +79,7 @@ func linesOf(text string) (lines []string) {
 // passages returns the short passages of the second text that differ from the first. The result all
 // is true if there are no other differences.
 func passages(was, is []string) (found []store.Restless, all bool) {
-	head := 0
-	for head < min(len(was), len(is)) && was[head] == is[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(was), len(is))-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
-		tail++
-	}
+	head, tail := align.Ends(was, is)
 	a, b := was[head:len(was)-tail], is[head:len(is)-tail]
 	if len(a)*len(b) > maxCompared {
 		return nil, false
@@ -127,20 +120,8 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 // A span is a range of lines in each of two texts, between two lines that are equal in both.
 type span struct{ a, aEnd, b, bEnd int }
 
-// differing computes the longest common subsequence of two lists of lines, and returns the spans
-// outside it.
+// differing returns the spans outside a longest common subsequence of two lists of lines.
 func differing(a, b []string) (spans []span) {
-	longest := make([][]int32, len(a)+1) // longest[i][j] is the length of the longest common subsequence of a[i:] and b[j:]
-	for i := range longest {
-		longest[i] = make([]int32, len(b)+1)
-	}
-	for i := range slices.Backward(a) {
-		for j := range slices.Backward(b) {
-			if longest[i][j] = max(longest[i+1][j], longest[i][j+1]); a[i] == b[j] {
-				longest[i][j] = longest[i+1][j+1] + 1
-			}
-		}
-	}
 	at := span{}
 	end := func(i, j int) {
 		if at.aEnd, at.bEnd = i, j; at.a < i || at.b < j {
@@ -148,16 +129,9 @@ func differing(a, b []string) (spans []span) {
 		}
 		at.a, at.b = i+1, j+1
 	}
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		switch {
-		case a[i] == b[j]:
+	for i, j := range align.Common(a, b) {
+		if j >= 0 {
 			end(i, j)
-			i, j = i+1, j+1
-		case longest[i+1][j] >= longest[i][j+1]:
-			i++
-		default:
-			j++
 		}
 	}
 	end(len(a), len(b))

@@ -92,7 +92,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
 	}
-	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
+	p := page{id: r.ID, cluster: r.Cluster(), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
 	p.start = r.Depth == 0 || r.Requisite
 	at = int32(len(s.pages))
@@ -119,14 +119,6 @@ func kindOf(k store.RecordKind) store.RecordKind {
 		}
 	}
 	return k
-}
-
-// clusterOf returns the id of the leader of r's cluster, which may be r itself.
-func clusterOf(r *store.Record) dedup.Hash {
-	if r.Follows() {
-		return r.Leader
-	}
-	return r.ID
 }
 
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"skink/internal/align"
 	"skink/report"
 )
 
@@ -56,7 +57,7 @@ func TemplateOf(texts []string) Template {
 		common[i] = true
 	}
 	for k := range words {
-		matches[k] = match(first, words[k])
+		matches[k] = align.Common(first, words[k])
 		for i, at := range matches[k] {
 			common[i] = common[i] && at >= 0
 		}
@@ -108,49 +109,6 @@ func follows(matches [][]int, i int) bool {
 		}
 	}
 	return true
-}
-
-// match finds a longest common subsequence of the words a and b. For each word of a, it returns the
-// index of its match in b, or -1.
-func match(a, b []string) []int {
-	places := make([]int, len(a))
-	for i := range places {
-		places[i] = -1
-	}
-	begin := 0
-	for begin < min(len(a), len(b)) && a[begin] == b[begin] {
-		places[begin] = begin
-		begin++
-	}
-	end := 0
-	for end < min(len(a), len(b))-begin && a[len(a)-1-end] == b[len(b)-1-end] {
-		places[len(a)-1-end] = len(b) - 1 - end
-		end++
-	}
-	x, y := a[begin:len(a)-end], b[begin:len(b)-end]
-	width := len(y) + 1
-	longest := make([]uint16, (len(x)+1)*width) // longest[i*width+j] is the length of the longest common subsequence of x[i:] and y[j:]
-	for i := len(x) - 1; i >= 0; i-- {
-		for j := len(y) - 1; j >= 0; j-- {
-			if x[i] == y[j] {
-				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
-			} else {
-				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
-			}
-		}
-	}
-	for i, j := 0, 0; i < len(x) && j < len(y); {
-		switch {
-		case x[i] == y[j]:
-			places[begin+i] = begin + j
-			i, j = i+1, j+1
-		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
-			i++
-		default:
-			j++
-		}
-	}
-	return places
 }
 
 const (
