@@ -34,7 +34,7 @@ import (
 
 // keptVersion is the version of the cached form. Increase it with each change that affects the
 // result of a comparison.
-const keptVersion = 4
+const keptVersion = 5
 
 // A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the
 // same way as texts, so damage is detected.

@@ -2,6 +2,7 @@ package complete
 
 import (
 	"cmp"
+	"time"
 	"unique"
 
 	"skink/dedup"
@@ -25,9 +26,13 @@ type ranked struct {
 	yielding *precedence.Standing
 }
 
+// The result does not depend on when the page was first seen, because that depends on the timing of
+// the crawl.
 func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
+	standing := precedence.Of(r, order)
+	standing.Seen = time.Time{}
 	return ranked{
-		Standing: precedence.Of(r, order), place: place, id: r.ID, words: r.Words,
+		Standing: standing, place: place, id: r.ID, words: r.Words,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
 		lang: unique.Make(r.Lang).Value(), // there are few languages, so the pages share the strings
 	}
@@ -85,8 +90,9 @@ func (j joined) join(a, b dedup.Hash) {
 }
 
 // A ranking is an order of pages: by precedence, or with the longest text first. The second order
-// is for a corpus that should keep as much text as possible.
-type ranking struct{ longest bool }
+// is for a corpus that should keep as much text as possible. Of equally long texts, the one stored
+// first is first if stored is set, and otherwise precedence decides.
+type ranking struct{ longest, stored bool }
 
 func (r ranking) compare(a, b *ranked) int {
 	switch {
@@ -96,12 +102,15 @@ func (r ranking) compare(a, b *ranked) int {
 		d, _ := precedence.Compare(&a.Standing, &b.Standing)
 		return d
 	}
-	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
+	if d := cmp.Compare(b.words, a.words); d != 0 || !r.stored {
+		return cmp.Or(d, a.compare(b))
+	}
+	return cmp.Compare(a.place, b.place)
 }
 
 func (r ranking) why(a, b *ranked) string {
 	switch {
-	case !r.longest || a.NoIndex != b.NoIndex:
+	case !r.longest || a.NoIndex != b.NoIndex || a.words == b.words && !r.stored:
 		return string(precedence.Why(&a.Standing, &b.Standing))
 	case a.words != b.words:
 		return "longest text"

@@ -24,7 +24,8 @@ import (
 // the similarity is found and verified exactly, and clusters are built in an order that depends
 // only on the pages. The same pages give the same clusters, whatever the order of the crawl.
 //
-// Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
+// Pages are ranked in the order of package precedence, as in the crawl, but without the criterion
+// that depends on time: which page was seen first. In that order, each page
 // that is not yet in a cluster leads a new one. The new cluster consists of all pages that resemble
 // the leader enough and are not yet in a cluster.
 //
@@ -77,7 +78,7 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // whether to compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides; always set if the rule is containment
+	Longest   bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides, with the rule containment among the longest
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
@@ -193,8 +194,8 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
-	opt.Longest = opt.Longest || opt.Rule.Contained > 0
-	w := &Whole{Reader: s, rule: opt.Rule, by: ranking{opt.Longest}, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
+	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
+	w := &Whole{Reader: s, rule: opt.Rule, by: by, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
 	order, err := precedence.Read(ctx, s)
 	if err != nil {
@@ -217,7 +218,7 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error)
 			clusters = append(clusters, r.Cluster())
 		}
 	}
-	if !opt.Longest {
+	if !by.longest {
 		elect(pages, clusters)
 	}
 	slices.SortFunc(pages, func(a, b ranked) int { return w.by.compare(&a, &b) })

@@ -137,21 +137,25 @@ func TestSkipLosesNoSeed(t *testing.T) {
 // "" if the page itself leads.
 func wantLeads(t *testing.T, dir, why string, led map[string]string) {
 	t.Helper()
-	for name, got := range map[string]map[string]string{"crawl": exportedVerdicts(t, dir), "complete": exportedVerdicts(t, dir, "--complete")} {
-		for url, leader := range led {
-			want := "unique"
-			if leader != "" {
-				want = "exact " + leader
-			}
-			if got[url] != want {
-				t.Errorf("%s: %s is %q, want %q", name, url, got[url], want)
-			}
+	wantLeadsIn(t, dir, nil, why, led)
+	wantLeadsIn(t, dir, []string{"--complete"}, why, led)
+}
+
+// wantLeadsIn does the same for the given flags of skink export and report.
+func wantLeadsIn(t *testing.T, dir string, flags []string, why string, led map[string]string) {
+	t.Helper()
+	got := exportedVerdicts(t, dir, flags...)
+	for url, leader := range led {
+		want := "unique"
+		if leader != "" {
+			want = "exact " + leader
+		}
+		if got[url] != want {
+			t.Errorf("%q: %s is %q, want %q", flags, url, got[url], want)
 		}
 	}
-	for _, args := range [][]string{{"report"}, {"report", "--complete"}} {
-		if text := string(runIn(t, dir, args...)); !strings.Contains(text, "("+why+")") {
-			t.Errorf("skink %s does not say %q:\n%s", strings.Join(args, " "), why, text)
-		}
+	if text := string(runIn(t, dir, append([]string{"report"}, flags...)...)); !strings.Contains(text, "("+why+")") {
+		t.Errorf("skink report %q does not say %q:\n%s", flags, why, text)
 	}
 }
 
@@ -260,7 +264,9 @@ func TestCaptured(t *testing.T) {
 		back := func() { crawlTwins(t, dir, "--scope", "any", "--recrawl", "0s", "--gone-after", "1") }
 		crawlTwins(t, dir, "--scope", "any", hub.url("/"))
 		led := map[string]string{first.url("/a/long/way/to/the/story"): "", later.url("/s"): first.url("/a/long/way/to/the/story")}
-		wantLeads(t, dir, "first seen", led)
+		wantLeadsIn(t, dir, nil, "first seen", led)
+		whole := map[string]string{first.url("/a/long/way/to/the/story"): later.url("/s"), later.url("/s"): ""} // the comparison of all pages knows no times
+		wantLeadsIn(t, dir, []string{"--complete"}, "shortest path", whole)
 		first.put("/a/long/way/to/the/story", essay("maintenance", "", link(later.url("/s"))))
 		back()
 		if got := exportedVerdicts(t, dir)[later.url("/s")]; got != "unique" {
@@ -268,7 +274,7 @@ func TestCaptured(t *testing.T) {
 		}
 		first.put("/a/long/way/to/the/story", essay("story", "", link(later.url("/s"))))
 		back()
-		wantLeads(t, dir, "first seen", led)
+		wantLeadsIn(t, dir, nil, "first seen", led)
 	})
 }
 

