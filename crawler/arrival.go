@@ -55,8 +55,7 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 			c.opt.OnPage(a.page)
 		}
 	}
-	settings := c.opt.Hosts.For(t.host.name)
-	a.page.Private = (a.asked || a.page.Status > 0) && settings.Private()
+	a.page.Private = c.opt.isPrivate(t.item.URL)
 	a.page.Claim = t.claim
 	switch again, err := c.schedule.fetched(ctx, a); {
 	case err != nil:

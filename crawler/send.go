@@ -93,11 +93,18 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	f.cookies.keep(x)
 	if x.Raw != nil {
 		x.Raw.URL, x.Raw.At = a.url, x.At
+		x.Raw.Private = f.opt.isPrivate(a.url) || a.from != "" && f.opt.isPrivate(a.from)
 		if a.purpose == forRobots || a.purpose == forDetour || a.purpose == forPart {
 			f.opt.OnAnswer(x.Raw)
 		}
 	}
 	return x, nil
+}
+
+// isPrivate reports whether others may not be allowed to see what a request for a URL returns.
+func (opt *Options) isPrivate(url string) bool {
+	host := opt.Hosts.For(frontier.HostOf(url))
+	return host.Private()
 }
 
 // admit returns an error if a URL must not be requested now.

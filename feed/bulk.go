@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/feed/release"
 	"skink/store"
 )
 
@@ -69,11 +70,10 @@ const (
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
 type Bulk struct {
-	s    store.Reader
-	opt  BulkOptions
-	bulk string // URL to which bulks are posted
-	// position after the last change of s that was sent or skipped
-	cursor store.Cursor
+	s      store.Reader
+	opt    BulkOptions
+	bulk   string       // URL to which bulks are posted
+	cursor store.Cursor // position after the last change of s that was sent or skipped
 
 	items []item
 	bytes int
@@ -116,6 +116,9 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	opt.Client = &client
+	if opt.Left == nil {
+		opt.Left = release.Left{}
+	}
 	if opt.Bytes == 0 {
 		opt.Bytes = bulkBytes
 	}
@@ -126,48 +129,46 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
 }
 
+// Left returns what was left out, and why.
+func (b *Bulk) Left() release.Left { return b.opt.Left }
+
 // Counts returns the number of documents that the index accepted, deleted, and refused permanently.
 func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
 
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
-	after := b.cursor
 	b.items, b.bytes = nil, 0 // an earlier call that failed may have left items
 	if err := b.opt.prepare(ctx, b.s); err != nil {
 		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
 	}
-	for change, err := range b.s.Changes(ctx, b.cursor, b.opt.want()) {
-		if err == nil {
-			err = ctx.Err()
+	gate := b.opt.gate()
+	gate.At, gate.Changes = b.cursor, true
+	for page, err := range gate.Pages(ctx, b.s, b.opt.want()) {
+		if err == nil && (b.bytes >= b.opt.Bytes || len(b.items) >= bulkDocs) {
+			if err := b.flush(ctx, gate.At); err != nil {
+				return err
+			}
 		}
 		if err == nil {
-			err = b.take(&change.Content)
+			err = b.take(page)
 		}
 		if err != nil {
 			return fmt.Errorf("send to %s: %w", b.opt.URL, err)
 		}
-		after = change.Cursor
-		if b.bytes >= b.opt.Bytes || len(b.items) >= bulkDocs {
-			if err := b.flush(ctx, after); err != nil {
-				return err
-			}
-		}
 	}
-	if after == b.cursor {
+	if gate.At == b.cursor {
 		return nil
 	}
-	return b.flush(ctx, after)
+	return b.flush(ctx, gate.At)
 }
 
 // Close sends the remaining changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
 // take adds the action for a changed page to the bulk, if the page is or was in the index.
-func (b *Bulk) take(page *store.Content) error {
-	opt := b.opt.Options
-	opt.Changes = true
-	d, err := opt.document(page)
-	if err != nil || d == nil {
+func (b *Bulk) take(page *release.Page) error {
+	d, err := b.opt.document(page)
+	if err != nil {
 		return err
 	}
 	id := d.ID.String()

@@ -6,11 +6,10 @@
 // [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
 // crawl has been killed and resumed. Both write the same lines in the same order, with one
 // exception: after a crawl has revisited pages, the file continues with lines for their changes;
-// see change.go. A feed that follows a crawl reads the changes of the store from its own cursor, so
+// see package [skink/feed/release]. A feed that follows a crawl reads the changes of the store from its own cursor, so
 // the crawl never waits for the feed.
 //
-// A page's verdict decides whether the page is written. A page marked noindex is written only with
-// [All].
+// Package release decides whether a page is written.
 package feed
 
 import (
@@ -19,60 +18,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"skink/dedup"
 	"skink/extract"
+	"skink/feed/release"
 	"skink/store"
 )
 
-// Include selects the pages of a feed by their verdicts.
-type Include string
+// An Include selects the pages of a feed by their verdicts.
+type Include = release.Include
 
 const (
-	Unique Include = "unique" // unique and thin pages without noindex: those that belong in a search index
-	All    Include = "all"    // every page with a verdict, including noindex pages
+	Unique = release.Unique
+	All    = release.All
 )
-
-// ParseInclude returns the Include with the given name.
-func ParseInclude(name string) (Include, error) {
-	switch in := Include(name); in {
-	case Unique, All:
-		return in, nil
-	}
-	return "", fmt.Errorf("unknown kind of pages %q: must be unique or all", name)
-}
-
-// A choice selects the pages of a feed. [Options] describes the fields.
-type choice struct {
-	Include  Include
-	MinWords int
-	NoThin   bool
-
-	NoSignals []string
-	Private   bool
-}
-
-func (c choice) holds(r *store.Record) bool {
-	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) || r.Private && !c.Private {
-		return false
-	}
-	if c.Include == All {
-		return r.Kind == store.Page
-	}
-	return r.Fed()
-}
-
-// barred reports whether the content signals of a page, separated by ", ", contain any of
-// c.NoSignals.
-func (c choice) barred(signals string) bool {
-	if signals == "" || len(c.NoSignals) == 0 {
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(signals, ", "), func(s string) bool { return slices.Contains(c.NoSignals, s) })
-}
 
 // Format is the format in which pages are written.
 type Format string
@@ -85,18 +44,13 @@ const (
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
-	Include  Include       // selects pages by their verdicts; default: Unique
-	MinWords int           // pages with fewer words are left out
-	NoThin   bool          // whether pages with the verdict thin are left out
-	Format   Format        // format of the output; default: JSONLines
-	Packed   bool          // whether each record is compressed as a separate gzip member; used only for WET
-	Markdown bool          // whether the field markdown is written, if the store has it
-	Links    extract.Links // parts of each link that are kept in the field markdown; "" means all
-	Fields   []Field       // optional fields to write
-
-	NoSignals []string // pages are left out if their host's robots.txt states any of these content signals, such as "ai-train=no"
-
-	Private bool // whether to include pages that were requested with the user's password, cookies or headers
+	release.Filter               // selects the pages
+	Left           release.Left  // counts what the filter leaves out; nil means that nothing is counted
+	Format         Format        // format of the output; default: JSONLines
+	Packed         bool          // whether each record is compressed as a separate gzip member; used only for WET
+	Markdown       bool          // whether the field markdown is written, if the store has it
+	Links          extract.Links // parts of each link that are kept in the field markdown; "" means all
+	Fields         []Field       // optional fields to write
 
 	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
@@ -105,20 +59,17 @@ type Options struct {
 	After store.Cursor // position after which to begin; "" means the beginning of the store
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
-
-	Changes bool      // whether lines have the field change, and pages that are gone get lines too
-	Since   time.Time // only changes after this time are written; the zero value means all changes
 }
 
-func (opt *Options) choice() choice {
-	return choice{opt.Include, opt.MinWords, opt.NoThin, opt.NoSignals, opt.Private}
+func (opt *Options) gate() *release.Gate {
+	return &release.Gate{Filter: opt.Filter, Left: opt.Left, At: opt.After}
 }
 
 func (opt *Options) check() error {
-	if opt.Include != "" {
-		if _, err := ParseInclude(string(opt.Include)); err != nil {
-			return err
-		}
+	switch opt.Include {
+	case "", Unique, All:
+	default:
+		return fmt.Errorf("unknown kind of pages %q: must be unique or all", opt.Include)
 	}
 	switch opt.Format {
 	case "", JSONLines, Parquet, WET:
@@ -138,15 +89,12 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := opt.writer(out)
-	for page, err := range s.Changes(ctx, opt.After, opt.want()) {
-		if err == nil {
-			err = ctx.Err()
-		}
+	for page, err := range opt.gate().Pages(ctx, s, opt.want()) {
 		var d *Document
 		if err == nil {
-			d, err = opt.document(&page.Content)
+			d, err = opt.document(page)
 		}
-		if err == nil && d != nil {
+		if err == nil {
 			pages++
 			err = write(d)
 		}
@@ -160,36 +108,23 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	return pages, nil
 }
 
-// document returns the document for a page, or nil if the page is not in the feed.
-func (opt *Options) document(page *store.Content) (*Document, error) {
-	d, err := opt.documentOf(page)
-	if d != nil && !opt.Markdown {
+// document returns the document for a page, with the fields that opt asks for.
+func (opt *Options) document(page *release.Page) (*Document, error) {
+	d, err := wholeDocument(page)
+	if err != nil || d.Change == store.Gone {
+		return d, err
+	}
+	if !opt.Markdown {
 		d.Markdown = ""
 	}
-	if d != nil && opt.Links != "" {
+	if opt.Links != "" {
 		d.Markdown = extract.RewriteLinks(d.Markdown, opt.Links)
 	}
-	if d != nil && d.Text != "" && opt.Own != nil {
-		d.Text, d.Boilerplate, d.RemovedWords = opt.Own(page)
+	if d.Text != "" && opt.Own != nil {
+		d.Text, d.Boilerplate, d.RemovedWords = opt.Own(page.Content())
 	}
-	if d != nil && d.Change != store.Gone {
-		opt.addFields(d, page)
-	}
-	return d, err
-}
-
-// documentOf returns the document for a page, with all fields set, or nil if the page is not in the
-// feed.
-func (opt *Options) documentOf(page *store.Content) (*Document, error) {
-	r := &page.Record
-	switch {
-	case !opt.Changes && !opt.choice().holds(r), opt.Changes && !opt.Since.IsZero() && !r.Began().After(opt.Since):
-		return nil, nil
-	case !opt.Changes:
-		return wholeDocument(page, "")
-	}
-	c := opt.choice()
-	return c.documentOfChange(page, c.changeOf(r, opt.Since))
+	opt.addFields(d, page.Content())
+	return d, nil
 }
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.
@@ -218,21 +153,40 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 
 const bufferSize = 256 << 10 // large enough to write a few dozen pages with one system call
 
-func appendPage(dst []byte, page *store.Content) ([]byte, error) {
-	d, err := wholeDocument(page, "")
+// wholeDocument returns the document of a page with its text, and with its Markdown if that is
+// stored. It returns store.ErrCorrupt if the store has lost the text of a page that has words.
+func wholeDocument(page *release.Page) (*Document, error) {
+	c := page.Content()
+	d := documentOf(&c.Record)
+	if d.Change = page.Change(); d.Change == store.Gone {
+		return &d, nil
+	}
+	if r := &c.Record; !c.Kept && r.Words > 0 && !r.NoText {
+		return nil, fmt.Errorf("read the text of %s: %w", r.URL, store.ErrCorrupt)
+	}
+	d.Text, d.Markdown = c.Text, c.Markdown
+	return &d, nil
+}
+
+// appendLive appends to dst the line of a live feed for a page. The line of a first visit has no
+// field "change", so the live feed of a first crawl equals an export. If anew is set, the feed
+// begins with this call: no line has the field, and pages that are gone have no line.
+func appendLive(dst []byte, page *release.Page, anew bool) ([]byte, error) {
+	gone := page.Change() == store.Gone
+	if anew && gone {
+		return dst, nil
+	}
+	d, err := wholeDocument(page)
 	if err != nil {
 		return dst, err
+	}
+	if !gone && (anew || len(page.Content().Record.Earlier) == 0) {
+		d.Change = ""
 	}
 	return appendLine(dst, d)
 }
 
-// wholeDocument returns the document of a page with its text, and with its Markdown if that is
-// stored. It returns store.ErrCorrupt if the store has lost the text of a page that has words.
-func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
-	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
-		return nil, fmt.Errorf("read the text of %s: %w", r.URL, store.ErrCorrupt)
-	}
-	d := documentOf(&page.Record)
-	d.Text, d.Markdown, d.Change = page.Text, page.Markdown, change
-	return &d, nil
+// liveGate returns the gate of a feed that follows a crawl, from the given position.
+func liveGate(at store.Cursor) *release.Gate {
+	return &release.Gate{Filter: release.Filter{Changes: true}, Left: release.Left{}, At: at}
 }

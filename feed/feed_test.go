@@ -16,6 +16,7 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/feed/release"
 	"skink/store"
 )
 
@@ -29,9 +30,9 @@ func TestGolden(t *testing.T) {
 		lines int
 	}{
 		{"unique.jsonl", nasty(t), feed.Options{}, 4},
-		{"all.jsonl", nasty(t), feed.Options{Include: feed.All}, 7},
-		{"from5.jsonl", nasty(t), feed.Options{Include: feed.Unique, After: "4"}, 2},
-		{"empty.jsonl", store.NewMemory(), feed.Options{Include: feed.All}, 0},
+		{"all.jsonl", nasty(t), feed.Options{Filter: release.Filter{Include: feed.All}}, 7},
+		{"from5.jsonl", nasty(t), feed.Options{Filter: release.Filter{Include: feed.Unique}, After: "4"}, 2},
+		{"empty.jsonl", store.NewMemory(), feed.Options{Filter: release.Filter{Include: feed.All}}, 0},
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			got, lines := write(t, test.s, test.opt)
@@ -136,21 +137,10 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-func TestParseInclude(t *testing.T) {
-	for _, in := range []feed.Include{feed.Unique, feed.All} {
-		if got, err := feed.ParseInclude(string(in)); got != in || err != nil {
-			t.Errorf("ParseInclude(%q) = %q, %v", in, got, err)
-		}
-	}
-	if _, err := feed.ParseInclude("some"); err == nil {
-		t.Error("ParseInclude(some): no error")
-	}
-	if _, err := feed.Write(context.Background(), nil, store.NewMemory(), feed.Options{Include: "some"}); err == nil {
+func TestWriteErrors(t *testing.T) {
+	if _, err := feed.Write(t.Context(), nil, store.NewMemory(), feed.Options{Filter: release.Filter{Include: "some"}}); err == nil {
 		t.Error("Write including some: no error")
 	}
-}
-
-func TestWriteErrors(t *testing.T) {
 	if _, err := feed.Write(context.Background(), fullDisk{}, nasty(t), feed.Options{}); !errors.Is(err, errFull) {
 		t.Errorf("full disk: error %v", err)
 	}
@@ -219,7 +209,7 @@ func TestGone(t *testing.T) {
 	}{
 		{"private", store.Record{URL: secret, Title: "Salaries", Verdict: dedup.Unique, Private: true, Earlier: earlier(1, dedup.Unique)}, feed.Options{},
 			`{"id":"` + id(secret) + `","url":"","change":"gone"}`},
-		{"content signals", store.Record{URL: page, Title: "Title", Verdict: dedup.Unique, Signals: "ai-train=no", Earlier: earlier(1, dedup.Unique)}, feed.Options{NoSignals: []string{"ai-train=no"}},
+		{"content signals", store.Record{URL: page, Title: "Title", Verdict: dedup.Unique, Signals: "ai-train=no", Earlier: earlier(1, dedup.Unique)}, feed.Options{Filter: release.Filter{NoSignals: []string{"ai-train=no"}}},
 			`{"id":"` + id(page) + `","url":"` + page + `","change":"gone"}`},
 		{"a duplicate for a long time", store.Record{URL: page, Verdict: dedup.Near, Earlier: earlier(store.MaxVisits, dedup.Near)}, feed.Options{},
 			`{"id":"` + id(page) + `","url":"` + page + `","fetched_at":"2025-03-01T07:30:00Z","words":90,"verdict":"near","change":"gone"}`},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"skink/dedup"
+	"skink/feed/release"
 	"skink/store"
 )
 
@@ -29,18 +30,13 @@ func (opt *Options) prepare(ctx context.Context, s store.Reader) error {
 		return nil
 	}
 	opt.inlinks = map[dedup.Hash]int{}
-	for page, err := range s.Changes(ctx, "", store.WantLinks) {
-		if err == nil {
-			err = ctx.Err()
-		}
+	all := release.Gate{Filter: release.Filter{Include: release.Records, Private: opt.Private}}
+	for page, err := range all.Pages(ctx, s, store.WantLinks) {
 		if err != nil {
 			return err
 		}
-		if page.Record.Private && !opt.Private {
-			continue
-		}
-		for _, url := range targets(&page.Content) {
-			if id := dedup.HashOf([]byte(url)); id != page.Record.ID {
+		for _, url := range targets(page.Content()) {
+			if id := dedup.HashOf([]byte(url)); id != page.Content().Record.ID {
 				opt.inlinks[id]++
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"skink/dedup"
+	"skink/feed/release"
 	"skink/store"
 )
 
@@ -38,9 +39,9 @@ type File struct {
 	out  *bufio.Writer
 	line []byte
 
-	cursor store.Cursor // position after the last page written or skipped
-	offset int64        // size of the file in bytes, including the bytes still buffered in out
-	marked mark         // the mark stored in s
+	gate   *release.Gate // at the position after the last page written or skipped
+	offset int64         // size of the file in bytes, including the bytes still buffered in out
+	marked mark          // the mark stored in s
 }
 
 // A FileStore is the part of a store that a [File] needs.
@@ -132,14 +133,14 @@ func (f *File) cut(ctx context.Context, m mark) error {
 	if _, err := f.f.Seek(m.Offset, io.SeekStart); err != nil {
 		return err
 	}
-	f.cursor, f.offset, f.marked = m.Cursor, m.Offset, m
+	f.gate, f.offset, f.marked = liveGate(m.Cursor), m.Offset, m
 	return nil
 }
 
 // CatchUp writes the records that the file does not contain yet, and syncs the file to disk.
 func (f *File) CatchUp(ctx context.Context) error {
 	err := f.take(ctx)
-	if err == nil && f.cursor != f.marked.Cursor {
+	if err == nil && f.gate.At != f.marked.Cursor {
 		err = f.checkpoint(ctx)
 	}
 	if err != nil {
@@ -151,35 +152,24 @@ func (f *File) CatchUp(ctx context.Context) error {
 // take buffers the lines of the records that the file does not contain yet.
 func (f *File) take(ctx context.Context) error {
 	anew := f.offset == 0 // an empty file contains no page that could be gone
-	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
+	for page, err := range f.gate.Pages(ctx, f.s, store.WantText) {
 		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = f.write(&page.Content, anew)
+			err = f.write(page, anew)
 		}
 		if err != nil {
 			return err
 		}
-		f.cursor = page.Cursor
 	}
 	return nil
 }
 
-func (f *File) write(page *store.Content, anew bool) (err error) {
-	switch {
-	case !anew:
-		f.line, err = appendLive(f.line[:0], page)
-	case page.Record.Fed():
-		f.line, err = appendPage(f.line[:0], page)
-	default:
-		return nil
-	}
+func (f *File) write(page *release.Page, anew bool) (err error) {
+	f.line, err = appendLive(f.line[:0], page, anew)
 	if err != nil || len(f.line) == 0 {
 		return err
 	}
 	if f.offset == 0 {
-		if err := f.begin(page.Record.ID); err != nil {
+		if err := f.begin(page.Content().Record.ID); err != nil {
 			return err
 		}
 	}
@@ -207,7 +197,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 	if err := f.f.Sync(); err != nil {
 		return err
 	}
-	m := mark{Cursor: f.cursor, Offset: f.offset, First: f.marked.First}
+	m := mark{Cursor: f.gate.At, Offset: f.offset, First: f.marked.First}
 	if m.Offset > 0 {
 		var err error
 		if m.Tail, err = tailOf(f.f, m.Offset); err != nil {
@@ -220,6 +210,9 @@ func (f *File) checkpoint(ctx context.Context) error {
 	f.marked = m
 	return nil
 }
+
+// Left returns what the feed left out, and why.
+func (f *File) Left() release.Left { return f.gate.Left }
 
 // Close writes the remaining records and closes the file. Call it before closing the store.
 func (f *File) Close(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skink/feed/release"
 	"skink/internal/harmless"
 	"skink/internal/table"
 	"skink/store"
@@ -44,22 +45,18 @@ var linkColumns = []table.Column{
 }
 
 // WriteLinks writes to w all links and redirects of s, in the order in which their pages were
-// judged. The links of a page are in page order. Links of private pages are written only if private
-// is true. WriteLinks returns the number of links that it wrote.
-func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, private bool) (links int, err error) {
+// judged. The links of a page are in page order. Of opt, it uses Private and Left. WriteLinks
+// returns the number of links that it wrote.
+func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, opt Options) (links int, err error) {
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := linkWriter(out, format)
-	for page, err := range s.Changes(ctx, "", store.WantLinks) {
-		if err == nil {
-			err = ctx.Err()
-		}
+	gate := release.Gate{Filter: release.Filter{Include: release.Records, Private: opt.Private}, Left: opt.Left}
+	for released, err := range gate.Pages(ctx, s, store.WantLinks) {
 		if err != nil {
 			return links, fmt.Errorf("write links: %w", err)
 		}
+		page := released.Content()
 		r := &page.Record
-		if r.Private && !private {
-			continue
-		}
 		if r.Kind == store.Redirect && r.Location != "" {
 			page.Links = []store.Link{{URL: r.Location, Kind: redirectKind}}
 		}

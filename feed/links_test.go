@@ -54,7 +54,7 @@ func TestWriteLinks(t *testing.T) {
 	s, want := linked(t)
 	write := func(format feed.LinkFormat) []byte {
 		var b bytes.Buffer
-		if n, err := feed.WriteLinks(t.Context(), &b, s, format, false); err != nil || n != len(want) {
+		if n, err := feed.WriteLinks(t.Context(), &b, s, format, feed.Options{}); err != nil || n != len(want) {
 			t.Fatalf("%s: %d links, %v, want %d", format, n, err, len(want))
 		}
 		return b.Bytes()
@@ -101,7 +101,7 @@ func TestWriteLinks(t *testing.T) {
 		t.Errorf("%d rows of CSV and %d of Parquet, want %d", len(rows)-1, n, len(want))
 	}
 	var nothing bytes.Buffer
-	if n, err := feed.WriteLinks(t.Context(), &nothing, store.NewMemory(), feed.LinksParquet, false); n != 0 || err != nil || nothing.Len() > 0 {
+	if n, err := feed.WriteLinks(t.Context(), &nothing, store.NewMemory(), feed.LinksParquet, feed.Options{}); n != 0 || err != nil || nothing.Len() > 0 {
 		t.Errorf("of no page: %d links, %d bytes, %v", n, nothing.Len(), err)
 	}
 }

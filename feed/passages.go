@@ -131,21 +131,16 @@ func short(id dedup.Hash) (v uint64) {
 // each calls visit for each passage, in page order. The function visit must not keep its argument,
 // but may keep the argument's strings.
 func (e *passageExport) each(ctx context.Context, visit func(*Passage) error) error {
-	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
-		if err == nil {
-			err = ctx.Err()
-		}
+	clear(e.opt.Left) // each pass over the pages counts them again
+	for page, err := range e.opt.gate().Pages(ctx, e.s, store.WantText) {
 		var d *Document
 		if err == nil {
-			d, err = e.opt.document(&page.Content)
+			d, err = e.opt.document(page)
 		}
 		if err != nil {
 			return err
 		}
-		if d == nil {
-			continue
-		}
-		for i, part := range passage.Split(blocks(&page.Content), e.most) {
+		for i, part := range passage.Split(blocks(page.Content()), e.most) {
 			p := &Passage{
 				ID: part.ID, URL: at(d.URL, part.Fragment), PageID: d.ID, Title: d.Title, Lang: d.Lang, Headings: part.Path,
 				Position: i, Words: len(part.Words), Hash: dedup.HashOf([]byte(part.Text)), Text: part.Text,

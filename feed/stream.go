@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"skink/feed/release"
 	"skink/store"
 )
 
@@ -12,11 +13,10 @@ import (
 // output. It begins with the pages judged after the call to NewStream. It does not store its
 // position, so a crawl that is resumed after a crash may repeat the last lines.
 type Stream struct {
-	w io.Writer
-	s store.Reader
-	// position after the last page that was written
-	cursor store.Cursor
-	line   []byte
+	w    io.Writer
+	s    store.Reader
+	gate *release.Gate
+	line []byte
 }
 
 // NewStream returns a Stream that writes to w the pages of s that are judged from now on. It writes
@@ -27,25 +27,27 @@ func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error
 	if err != nil {
 		return nil, fmt.Errorf("open feed: %w", err)
 	}
-	return &Stream{w: w, s: s, cursor: end}, nil
+	return &Stream{w: w, s: s, gate: liveGate(end)}, nil
 }
 
 // CatchUp writes the pages that were judged since the last call.
 func (f *Stream) CatchUp(ctx context.Context) error {
-	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
+	for page, err := range f.gate.Pages(ctx, f.s, store.WantText) {
 		if err != nil {
 			return fmt.Errorf("write feed: %w", err)
 		}
-		if f.line, err = appendLive(f.line[:0], &page.Content); err == nil && len(f.line) > 0 {
+		if f.line, err = appendLive(f.line[:0], page, false); err == nil && len(f.line) > 0 {
 			_, err = f.w.Write(f.line)
 		}
 		if err != nil {
 			return fmt.Errorf("write feed: %w", err)
 		}
-		f.cursor = page.Cursor
 	}
 	return nil
 }
+
+// Left returns what the feed left out, and why.
+func (f *Stream) Left() release.Left { return f.gate.Left }
 
 // Close writes the remaining lines. It does not close the writer.
 func (f *Stream) Close(ctx context.Context) error { return f.CatchUp(ctx) }

@@ -15,6 +15,7 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/feed/release"
 	"skink/internal/table"
 	"skink/store"
 )
@@ -22,8 +23,8 @@ import (
 // The columns of a table have the same values as the fields of the lines.
 func TestParquet(t *testing.T) {
 	s := nasty(t)
-	lines, n := write(t, s, feed.Options{Include: feed.All})
-	rows, m := write(t, s, feed.Options{Include: feed.All, Format: feed.Parquet})
+	lines, n := write(t, s, feed.Options{Filter: release.Filter{Include: feed.All}})
+	rows, m := write(t, s, feed.Options{Filter: release.Filter{Include: feed.All}, Format: feed.Parquet})
 	r, err := table.Open(bytes.NewReader(rows), int64(len(rows)))
 	if err != nil || n != m {
 		t.Fatalf("%d lines, %d rows, %v", n, m, err)
@@ -69,8 +70,8 @@ func TestParquetElsewhere(t *testing.T) {
 		t.Skip("no node, or SKINK_NODE_MODULES names no folder with hyparquet and hyparquet-compressors")
 	}
 	s := nasty(t)
-	lines, _ := write(t, s, feed.Options{Include: feed.All})
-	rows, _ := write(t, s, feed.Options{Include: feed.All, Format: feed.Parquet})
+	lines, _ := write(t, s, feed.Options{Filter: release.Filter{Include: feed.All}})
+	rows, _ := write(t, s, feed.Options{Filter: release.Filter{Include: feed.All}, Format: feed.Parquet})
 	dir := t.TempDir()
 	name, script := filepath.Join(dir, "feed.parquet"), filepath.Join(dir, "read.mjs")
 	program := fmt.Sprintf(`
@@ -117,7 +118,7 @@ func TestThinLeftOut(t *testing.T) {
 	for i, v := range []dedup.VerdictKind{dedup.Unique, dedup.Thin, dedup.Unique, dedup.Thin} {
 		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", i), Kind: store.Page, Verdict: v, Words: 10 * i}, "words")
 	}
-	for want, opt := range map[int]feed.Options{4: {}, 3: {MinWords: 10}, 2: {NoThin: true}, 1: {NoThin: true, MinWords: 20}, 0: {MinWords: 31}} {
+	for want, opt := range map[int]feed.Options{4: {}, 3: {Filter: release.Filter{MinWords: 10}}, 2: {Filter: release.Filter{NoThin: true}}, 1: {Filter: release.Filter{NoThin: true, MinWords: 20}}, 0: {Filter: release.Filter{MinWords: 31}}} {
 		if _, n := write(t, s, opt); n != want {
 			t.Errorf("%+v: %d pages, want %d", opt, n, want)
 		}

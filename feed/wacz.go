@@ -7,11 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"skink/dedup"
+	"skink/feed/release"
 	"skink/store"
 	"skink/warc"
 )
@@ -42,70 +45,110 @@ func (e *MissingError) Error() string {
 }
 
 // WriteWACZ packs the archive of a store into one file, and returns the number of pages in the
-// file's page list. It uses only the fields of opt that select pages.
+// file's page list. The file contains no record of a URL that opt leaves out because it is private
+// or because of its content signals. The verdicts that opt selects apply only to the page list.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
 	}
-	names, err := archivesOf(ctx, s)
-	if err != nil {
+	withheld := map[dedup.Hash]bool{}
+	names, err := opt.archives(ctx, s, withheld)
+	if err != nil || len(names) == 0 {
 		return 0, err
 	}
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
 	for _, name := range names {
 		path := filepath.Join(from.Dir, name)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		switch private, err := isPrivate(path); {
+		case errors.Is(err, fs.ErrNotExist):
 			return 0, &MissingError{name, from.Dir}
+		case err != nil:
+			return 0, err
+		case private && !opt.Private:
+			continue
 		}
-		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return openWithout(path, withheld) }})
 	}
-	p.Pages = opt.beginnings(ctx, s, &pages)
+	p.Pages = opt.beginnings(ctx, s, p.Archives, &pages)
 	return pages, warc.WriteWACZ(w, p)
 }
 
-func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
+func isPrivate(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return warc.IsPrivate(f), nil
+}
+
+// archives returns the names of the files with the responses of all records that opt releases. It
+// adds the IDs of all other records to withheld.
+func (opt *Options) archives(ctx context.Context, s store.Reader, withheld map[dedup.Hash]bool) ([]string, error) {
 	named := map[string]bool{}
-	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err == nil {
-			err = ctx.Err()
-		}
+	gate := release.Gate{
+		Filter:   release.Filter{Include: release.Records, NoSignals: opt.NoSignals, Private: opt.Private},
+		Left:     opt.Left,
+		Withheld: func(id dedup.Hash) { withheld[id] = true },
+	}
+	for page, err := range gate.Pages(ctx, s, store.WantRecord) {
 		if err != nil {
 			return nil, err
 		}
-		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
-			if at.File != "" {
-				named[at.File] = true
-			}
-		}
+		r := &page.Content().Record
+		named[r.Archive.File], named[r.Answered.File] = true, true
 	}
-	if len(named) == 0 {
+	delete(named, "")
+	if len(named)+len(withheld) == 0 {
 		return nil, ErrNoArchive
 	}
-	var names []string
-	for name := range named {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(named)), nil
 }
 
-// beginnings yields the entries of the WACZ file's page list, and adds their number to *count.
-func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
+// openWithout opens an archive file without the records about the withheld URLs. It also leaves out
+// what it cannot read, because that may be such a record.
+func openWithout(path string, withheld map[dedup.Hash]bool) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil || len(withheld) == 0 {
+		return f, err
+	}
+	var parts []io.Reader
+	for r := warc.NewReader(f); err == nil; {
+		var rec *warc.Record
+		if rec, err = r.Next(); err == nil {
+			_, err = io.Copy(io.Discard, rec.Block)
+		}
+		if _, damaged := errors.AsType[*warc.Damage](err); damaged && !errors.Is(err, warc.ErrShared) {
+			err = nil
+		} else if err == nil && !withheld[dedup.HashOf([]byte(rec.URI()))] {
+			parts = append(parts, io.NewSectionReader(f, rec.Offset, rec.Length))
+		}
+	}
+	if err != io.EOF { // also if several records share a gzip member, so that none can be left out
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(parts...), f}, nil
+}
+
+// beginnings yields the entries of the WACZ file's page list, for pages in the given archives, and adds their number to *count.
+func (opt *Options) beginnings(ctx context.Context, s store.Reader, archives []warc.Archive, count *int) iter.Seq2[warc.StartPage, error] {
 	return func(yield func(warc.StartPage, error) bool) {
-		for page, err := range s.Changes(ctx, "", store.WantText) {
-			if err == nil {
-				err = ctx.Err()
-			}
+		gate := opt.gate()
+		gate.Left = nil // the archives are counted
+		for page, err := range gate.Pages(ctx, s, store.WantText) {
 			if err != nil {
 				yield(warc.StartPage{}, err)
 				return
 			}
-			r := &page.Record
-			if !opt.choice().holds(r) || r.Archive.File == "" {
+			r := &page.Content().Record
+			if !slices.ContainsFunc(archives, func(a warc.Archive) bool { return a.Name == r.Archive.File }) {
 				continue
 			}
 			*count++
-			p := warc.StartPage{ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Text, Size: r.Size}
+			p := warc.StartPage{ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Content().Text, Size: r.Size}
 			if !yield(p, nil) {
 				return
 			}

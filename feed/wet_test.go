@@ -8,6 +8,7 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/feed/release"
 	"skink/store"
 	"skink/warc"
 )
@@ -15,11 +16,11 @@ import (
 // A WET file has the text of each page, and a record with the other fields of its line.
 func TestWET(t *testing.T) {
 	for _, packed := range []bool{false, true} {
-		file, pages := write(t, nasty(t), feed.Options{Include: feed.All, Format: feed.WET, Packed: packed})
+		file, pages := write(t, nasty(t), feed.Options{Filter: release.Filter{Include: feed.All}, Format: feed.WET, Packed: packed})
 		if got := bytes.HasPrefix(file, []byte("\x1f\x8b")); got != packed {
 			t.Errorf("packed: %v, want %v", got, packed)
 		}
-		lines, _ := write(t, nasty(t), feed.Options{Include: feed.All})
+		lines, _ := write(t, nasty(t), feed.Options{Filter: release.Filter{Include: feed.All}})
 		want := json.NewDecoder(bytes.NewReader(lines))
 		r := warc.NewReader(bytes.NewReader(file))
 		if rec, err := r.Next(); err != nil || rec.Type() != warc.Info {

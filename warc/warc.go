@@ -63,6 +63,16 @@ const (
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
+// PrivateField is a field of the first record of a file. Its presence means that others may not be
+// allowed to see the file, because its responses are to requests with a user's secrets.
+const PrivateField = "Skink-Private"
+
+// IsPrivate reports whether the first record of an archive has [PrivateField].
+func IsPrivate(archive io.Reader) bool {
+	first, err := NewReader(archive).Next()
+	return err == nil && first.Header.Has(PrivateField)
+}
+
 // A Record is one record of an archive.
 type Record struct {
 	Header Header    // named fields of the record, in order

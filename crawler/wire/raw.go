@@ -45,6 +45,7 @@ type Raw struct {
 	Cut      Cut       // reason why Body is incomplete; "" if it is complete
 	Protocol string    // such as "http/1.1" or "h2"
 	Address  string    // IP address of the server
+	Private  bool      // whether the request may have had the user's secrets, so that others may not be allowed to see the response
 }
 
 // A Cut is the reason why the body of an archived response is incomplete. The values are those of

@@ -174,12 +174,14 @@ func eachMark(ctx context.Context, s store.MetaReader, visit func(worker string,
 		return err
 	}
 	for _, worker := range append([]string{""}, names...) {
-		m, err := readMark(ctx, s, worker)
-		if err == nil && m != nil {
-			err = visit(worker, m)
-		}
-		if err != nil {
-			return err
+		for _, private := range []bool{false, true} {
+			m, err := readMark(ctx, s, worker, private)
+			if err == nil && m != nil {
+				err = visit(worker, m)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

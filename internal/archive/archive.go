@@ -56,8 +56,8 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is being written. Once it is closed, it is called
-// NAME.warc.gz, and its index NAME.cdxj is in the same folder.
+// Responses to requests with the user's secrets are in files of their own, so that the other files
+// can be given away. The first private response creates the first of these files.
 type Archive struct {
 	dir   string
 	store RecordStore
@@ -66,54 +66,73 @@ type Archive struct {
 	line  line
 
 	mu      sync.Mutex
-	mark    mark         // guarded by mu: the mark as stored, which names the open file
-	file    *os.File     // guarded by mu: the open file; nil means none
-	unlock  func()       // guarded by mu: releases the lock of the open file; nil means that it is not locked
-	at      int64        // guarded by mu: offset in the open file at which the next record is written
-	entries []warc.Entry // guarded by mu: index entries of the responses in the open file
-	failed  error        // guarded by mu: the error after which nothing more is written; nil if there was none
+	public  *volume // guarded by mu
+	private *volume // guarded by mu
+	latest  *volume // guarded by mu: the volume with the latest page or file; nil means that this is not known
+	order   int64   // guarded by mu: the order that was written last; see [corpus.Order]
+	failed  error   // guarded by mu: the error after which nothing more is written; nil if there was none
 }
 
-// A mark is the state of a worker's archive, as stored. It names the open file.
+// A volume is the sequence of files with either the private responses or all others.
+//
+// A file is called NAME.warc.gz.open while it is being written. Once it is closed, it is called
+// NAME.warc.gz, and its index NAME.cdxj is in the same folder.
+type volume struct {
+	*Archive
+	mark    mark         // the mark as stored, which names the open file
+	file    *os.File     // the open file; nil means none
+	unlock  func()       // releases the lock of the open file; nil means that it is not locked
+	at      int64        // offset in the open file at which the next record is written
+	entries []warc.Entry // index entries of the responses in the open file
+}
+
+// A mark is the state of a worker's volume, as stored. It names the open file.
 type mark struct {
-	Dir    string       `json:"dir"`
-	Crawl  string       `json:"crawl"`  // prefix of all file names
-	Serial int          `json:"serial"` // number of the open file, which is part of its name
-	Cursor store.Cursor `json:"cursor"` // position in the store's changes; the responses for pages committed before it are in earlier files
+	Dir     string       `json:"dir"`
+	Crawl   string       `json:"crawl"`  // prefix of all file names
+	Serial  int          `json:"serial"` // number of the open file, which is part of its name
+	Cursor  store.Cursor `json:"cursor"` // position in the store's changes; the responses for pages committed before it are in earlier files
+	Order   int64        `json:"order"`  // an order that is greater than all those written before this process
+	Private bool         `json:"private,omitempty"`
 }
 
-func markName(worker string) string {
-	if worker == "" {
-		return "archive"
+func markName(worker string, private bool) string {
+	name := "archive"
+	if private {
+		name = "archive-private"
 	}
-	return "archive/" + worker
+	if worker == "" {
+		return name
+	}
+	return name + "/" + worker
 }
 
 // name returns the name that the open file will have once it is closed, such as
 // "skink-20261124093000-00003.warc.gz".
-func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial) }
+func (m *mark) name() string {
+	if m.Private {
+		return fmt.Sprintf("%s-%05d-private.warc.gz", m.Crawl, m.Serial)
+	}
+	return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial)
+}
 
 func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = corpus.Opening
 
-// begin creates the file that a.mark names, and writes its first record. It writes a.mark to the
+// begin creates the file that v.mark names, and writes its first record. It writes v.mark to the
 // store before it creates the file, so a crash cannot leave a file that the store does not list.
-func (a *Archive) begin(ctx context.Context) error {
-	if err := a.writeMark(ctx); err != nil {
+func (v *volume) begin(ctx context.Context) error {
+	if err := v.writeMark(ctx); err != nil {
 		return err
 	}
-	name := a.mark.name()
-	info, err := warc.NewInfo(name, time.Now(), a.opt.Info)
+	name := v.mark.name()
+	first, err := v.info(v.opt.Info)
 	if err != nil {
 		return err
 	}
-	first, err := a.pack.Append(nil, info)
-	if err != nil {
-		return err
-	}
-	path := a.path(name + opening)
-	a.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	path := v.path(name + opening)
+	v.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -121,43 +140,60 @@ func (a *Archive) begin(ctx context.Context) error {
 	if err == nil && !free {
 		return fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	a.unlock = unlock // nil if the file system does not support locks; other processes then never adopt the file
-	a.at, a.entries = 0, nil
-	if err := a.write(first); err != nil {
+	v.unlock = unlock // nil if the file system does not support locks; other processes then never adopt the file
+	v.at, v.entries = 0, nil
+	if err := v.write(first); err != nil {
 		return err
 	}
-	a.at = int64(len(first))
+	v.at, v.latest = int64(len(first)), v
 	return nil
 }
 
+// info returns a warcinfo record, which gives the records that follow it their order. A file has one
+// at its beginning, and one wherever pages in the other volume come before its next page.
+func (v *volume) info(fields warc.Header) ([]byte, error) {
+	v.order++
+	info, err := warc.NewInfo(v.mark.name(), time.Now(), fields)
+	if err != nil {
+		return nil, err
+	}
+	info.Header.Add(corpus.OrderField, corpus.Order{Crawl: v.mark.Crawl, Number: v.order}.String())
+	if v.mark.Private {
+		info.Header.Add(warc.PrivateField, "yes")
+	}
+	return v.pack.Append(nil, info)
+}
+
 // following begins the next file. All responses committed so far are in earlier files.
-func (a *Archive) following(ctx context.Context) error {
-	cursor, err := a.store.End(ctx)
+func (v *volume) following(ctx context.Context) error {
+	cursor, err := v.store.End(ctx)
 	if err != nil {
 		return err
 	}
-	a.mark.Serial++
-	a.mark.Cursor = cursor
-	return a.begin(ctx)
+	v.mark.Serial++
+	v.mark.Cursor = cursor
+	return v.begin(ctx)
 }
 
-func (a *Archive) write(b []byte) error {
-	_, err := a.file.WriteAt(b, a.at)
+func (v *volume) write(b []byte) error {
+	_, err := v.file.WriteAt(b, v.at)
 	return err
 }
 
-func (a *Archive) free() {
-	if a.unlock != nil {
-		a.unlock()
+func (v *volume) free() {
+	if v.unlock != nil {
+		v.unlock()
 	}
-	a.unlock = nil
+	v.unlock = nil
 }
 
-func (a *Archive) finish() error {
-	f := a.file
-	a.file = nil
-	defer a.free()
-	return finish(f, a.mark.name(), a.at, a.entries)
+func (v *volume) finish() error {
+	f := v.file
+	if v.file = nil; f == nil {
+		return nil
+	}
+	defer v.free()
+	return finish(f, v.mark.name(), v.at, v.entries)
 }
 
 // finish truncates a file at the offset end and closes it. It writes the index before it renames
@@ -187,14 +223,17 @@ func writeIndex(to string, entries []warc.Entry) error {
 	return os.Rename(to+opening, to)
 }
 
-func (a *Archive) next(ctx context.Context) error {
-	if err := a.finish(); err != nil {
+func (v *volume) next(ctx context.Context) error {
+	if err := v.finish(); err != nil {
 		return err
 	}
-	return a.following(ctx)
+	return v.following(ctx)
 }
 
-func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= maxEntries }
+// full reports whether the next record must be written to a new file.
+func (v *volume) full() bool {
+	return v.file == nil || v.at >= v.size() || len(v.entries) >= maxEntries
+}
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
@@ -205,31 +244,38 @@ func (a *Archive) Keep(raw *wire.Raw) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil && a.failed == nil {
-		err = a.append(p)
+		err = a.volume(raw.Private).append(p)
 	}
 	a.fail(err)
 }
 
-func (a *Archive) append(p packed) error {
-	if a.full() {
-		if err := a.next(context.Background()); err != nil { // a context that cannot be cancelled, because next writes very little to the store
+func (a *Archive) volume(private bool) *volume {
+	if private {
+		return a.private
+	}
+	return a.public
+}
+
+func (v *volume) append(p packed) error {
+	if v.full() {
+		if err := v.next(context.Background()); err != nil { // a context that cannot be cancelled, because next writes very little to the store
 			return err
 		}
 	}
-	if err := a.write(p.records); err != nil {
+	if err := v.write(p.records); err != nil {
 		return err
 	}
-	a.wrote(p)
+	v.wrote(p)
 	return nil
 }
 
-// wrote adds an index entry for a response that was just written, and moves a.at past the response.
-func (a *Archive) wrote(p packed) {
+// wrote adds an index entry for a response that was just written, and moves v.at past the response.
+func (v *volume) wrote(p packed) {
 	if p.index.URL != "" {
-		p.index.Offset, p.index.File = a.at, a.mark.name()
-		a.entries = append(a.entries, p.index)
+		p.index.Offset, p.index.File = v.at, v.mark.name()
+		v.entries = append(v.entries, p.index)
 	}
-	a.at += int64(len(p.records))
+	v.at += int64(len(p.records))
 }
 
 // fail stores err if it is not nil. After that, nothing more is written to the archive.
@@ -242,27 +288,38 @@ func (a *Archive) fail(err error) {
 	}
 }
 
-// Sync flushes the open file to disk. It must be called before the store is flushed, so that no
+// Sync flushes the open files to disk. It must be called before the store is flushed, so that no
 // page is on disk without its response.
 func (a *Archive) Sync() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.failed == nil {
-		a.fail(a.file.Sync())
+	for _, v := range []*volume{a.public, a.private} {
+		if a.failed == nil && v.file != nil {
+			a.fail(v.file.Sync())
+		}
 	}
 	return a.failed
 }
 
-// Close closes the open file, and writes its index. The archive must not be used afterwards.
+// Close closes the open files, and writes their indexes. The archive must not be used afterwards.
 func (a *Archive) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer a.free()
-	if a.failed == nil {
-		a.fail(a.finish())
+	for _, v := range []*volume{a.public, a.private} {
+		if a.failed == nil {
+			a.fail(v.finish())
+		}
 	}
-	if a.file != nil {
-		return errors.Join(a.failed, a.file.Close())
+	return errors.Join(a.failed, a.drop())
+}
+
+// drop closes the files that are still open, as they are.
+func (a *Archive) drop() (err error) {
+	for _, v := range []*volume{a.public, a.private} {
+		if v.file != nil {
+			err = errors.Join(err, v.file.Close())
+		}
+		v.free()
 	}
-	return a.failed
+	return err
 }

@@ -62,8 +62,7 @@ func open(t *testing.T, dir string, s RecordStore, opt Options) *Archive {
 
 // abandon leaves an archive as a killed process would.
 func (a *Archive) abandon() {
-	_ = a.file.Close()
-	a.free()
+	_ = a.drop()
 }
 
 // listing lists the records of all files of an archive: the type of each and the end of its URL. It
@@ -225,46 +224,46 @@ func TestResume(t *testing.T) {
 		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
 			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
-			if err := errors.Join(err, a.write(p.records)); err != nil {
+			if err := errors.Join(err, a.public.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
 			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
-			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
+			if err := errors.Join(err, a.public.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that is no page", func(_ *testing.T, a *Archive, _ string) { a.Keep(page(3).Raw) }, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an index, and a file that is not closed", func(t *testing.T, a *Archive, _ string) {
-			if err := writeIndex(a.path(indexName(a.mark.name())), a.entries); err != nil {
+			if err := writeIndex(a.path(indexName(a.public.mark.name())), a.public.entries); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"a closed file, and no next", func(t *testing.T, a *Archive, _ string) {
-			f := a.file
-			if err := a.finish(); err != nil {
+			f := a.public.file
+			if err := a.public.finish(); err != nil {
 				t.Error(err)
 			}
-			a.file = f
+			a.public.file = f
 		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 		{"a mark of a file that is not there", func(t *testing.T, a *Archive, _ string) {
-			f := a.file
-			if err := a.finish(); err != nil {
+			f := a.public.file
+			if err := a.public.finish(); err != nil {
 				t.Error(err)
 			}
-			a.file = f
-			a.mark.Serial++
-			a.mark.Cursor, _ = a.store.End(t.Context())
-			if err := a.writeMark(t.Context()); err != nil {
+			a.public.file = f
+			a.public.mark.Serial++
+			a.public.mark.Cursor, _ = a.store.End(t.Context())
+			if err := a.public.writeMark(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 		{"an empty file", func(t *testing.T, a *Archive, dir string) {
-			if err := a.next(t.Context()); err != nil {
+			if err := a.public.next(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if err := a.file.Truncate(0); err != nil {
+			if err := a.public.file.Truncate(0); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
@@ -303,7 +302,7 @@ func TestPowerCut(t *testing.T) {
 	for n := range 5 {
 		commit(t, a, page(n), &store.Entry{Record: recordOf(page(n))})
 	}
-	if err := a.file.Truncate(a.entries[3].Offset + 10); err != nil {
+	if err := a.public.file.Truncate(a.public.entries[3].Offset + 10); err != nil {
 		t.Fatal(err)
 	}
 	a.abandon()
@@ -330,7 +329,7 @@ func TestPowerCutFetchedAgain(t *testing.T) {
 	for n := range 4 {
 		commit(t, a, page(n), &store.Entry{Record: recordOf(page(n))})
 	}
-	if err := a.file.Truncate(a.entries[2].Offset + 10); err != nil {
+	if err := a.public.file.Truncate(a.public.entries[2].Offset + 10); err != nil {
 		t.Fatal(err)
 	}
 	a.abandon()
@@ -592,7 +591,7 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	err = corpus.ReadArchive(t.Context(), f, "a", crawler.Defaults(), corpus.Notes{Damaged: func(err error) { t.Error(err) }, Odd: func(err error) { t.Error(err) }, Passed: func(string) {}}, func(p *crawler.Page, at store.Archived) error {
+	err = corpus.ReadArchive(t.Context(), f, "a", crawler.Defaults(), corpus.Notes{Damaged: func(err error) { t.Error(err) }, Odd: func(err error) { t.Error(err) }, Passed: func(string) {}}, func(p *crawler.Page, at store.Archived, _ corpus.Order) error {
 		text := fmt.Sprintf("%d %s %s", p.Status, p.Header.Get("Content-Type"), p.Body)
 		if p.Problem != "" {
 			text += fmt.Sprintf(" %s: %s", p.Problem, p.Detail)
@@ -621,26 +620,26 @@ func TestAdopt(t *testing.T) {
 		{"nothing unusual", func(*testing.T, *Archive) {}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"an answer that was not committed", func(t *testing.T, a *Archive) {
 			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
-			if err := errors.Join(err, a.write(p.records)); err != nil {
+			if err := errors.Join(err, a.public.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"a part of an answer", func(t *testing.T, a *Archive) {
 			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
-			if err := errors.Join(err, a.write(p.records[:50])); err != nil {
+			if err := errors.Join(err, a.public.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
 		}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"an empty file", func(t *testing.T, a *Archive) {
-			if err := a.next(t.Context()); err != nil {
+			if err := a.public.next(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if err := a.file.Truncate(0); err != nil {
+			if err := a.public.file.Truncate(0); err != nil {
 				t.Error(err)
 			}
 		}, false, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"a file without its last answer", func(t *testing.T, a *Archive) {
-			if err := a.file.Truncate(a.entries[1].Offset + 10); err != nil {
+			if err := a.public.file.Truncate(a.public.entries[1].Offset + 10); err != nil {
 				t.Error(err)
 			}
 		}, true, 1, ""},

@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 
 	"skink/crawler"
@@ -42,7 +43,9 @@ type line struct {
 type call struct {
 	entry *store.Entry
 	packed
-	kept bool // the page's record keeps the position of an earlier response, because this visit found the page unchanged
+	private bool   // whether the response belongs to the private volume
+	lead    []byte // record that is written before those of the response
+	kept    bool   // the page's record keeps the position of an earlier response, because this visit found the page unchanged
 
 	outcome store.Outcome
 	served  bool
@@ -97,7 +100,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return store.Stale, err
 		}
-		return a.commit(ctx, &call{entry: e, packed: all, kept: isKept(&e.Record) || page.NotModified})
+		return a.commit(ctx, &call{entry: e, packed: all, private: page.Private, kept: isKept(&e.Record) || page.NotModified})
 	}
 }
 
@@ -148,33 +151,42 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 	}
 }
 
-// together writes and commits the pages of calls as one group, until the file is full or a verdict
-// is stale. It returns the number of pages that got an outcome, including the stale one.
+// together writes and commits the pages of calls as one group, until a file is full or a verdict is
+// stale. It returns the number of pages that got an outcome, including the stale one.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
-	if a.full() {
-		if err := a.next(ctx); err != nil {
-			return 0, err
-		}
-	}
-	name, end := a.mark.name(), a.at
-	var records []byte
 	var entries []*store.Entry
+	added := map[*volume][]byte{}
+	latest := a.latest
 	for _, c := range calls {
-		if len(entries) > 0 && end >= a.size() {
-			break
+		v := a.volume(c.private)
+		if v.full() || v.at+int64(len(added[v])) >= v.size() {
+			if len(entries) > 0 {
+				break
+			}
+			if err := v.next(ctx); err != nil {
+				return 0, err
+			}
+			latest = v
 		}
-		place := store.Archived{File: name, Offset: end, Length: c.length, Digest: c.digest}
+		if c.lead = nil; latest != v {
+			latest = v
+			if c.lead, err = v.info(nil); err != nil {
+				return 0, err
+			}
+		}
+		place := store.Archived{File: v.mark.name(), Offset: v.at + int64(len(added[v])+len(c.lead)), Length: c.length, Digest: c.digest}
 		if r := &c.entry.Record; c.kept {
 			r.Answered = place
 		} else {
 			r.Archive = place
 		}
 		entries = append(entries, c.entry)
-		records = append(records, c.records...)
-		end += int64(len(c.records))
+		added[v] = append(append(added[v], c.lead...), c.records...)
 	}
-	if err := a.write(records); err != nil {
-		return 0, err
+	for v, records := range added {
+		if err := v.write(records); err != nil {
+			return 0, err
+		}
 	}
 	outcomes, err := a.store.Commit(ctx, entries)
 	if err != nil {
@@ -184,9 +196,20 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 		c := calls[i]
 		c.served, c.outcome = true, outcome
 		if outcome == store.Stale {
-			return i + 1, a.file.Truncate(a.at)
+			return i + 1, undo(added)
 		}
-		a.wrote(c.packed)
+		v := a.volume(c.private)
+		a.latest = v
+		v.at += int64(len(c.lead))
+		v.wrote(c.packed)
 	}
 	return len(entries), nil
+}
+
+// undo removes what was written to the files after their last record that counts.
+func undo(added map[*volume][]byte) (err error) {
+	for v := range added {
+		err = errors.Join(err, v.file.Truncate(v.at))
+	}
+	return err
 }

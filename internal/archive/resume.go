@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,10 @@ import (
 	"skink/store"
 	"skink/warc"
 )
+
+// perProcess is the difference between the first orders that two processes write for one archive. A
+// process that was killed may have written any order below the one in its mark.
+const perProcess = 1 << 32
 
 // ErrElsewhere means that the archive of the crawl is in another folder.
 var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
@@ -30,6 +35,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 		return nil, 0, err
 	}
 	a = &Archive{dir: dir, store: s, opt: opt, pack: warc.Options{Digest: opt.Digest}}
+	a.public, a.private = &volume{Archive: a}, &volume{Archive: a}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, fmt.Errorf("create a folder for the archive: %w", err)
 	}
@@ -38,34 +44,50 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 			return nil, 0, fmt.Errorf("store the name of worker %s: %w", opt.Worker, err)
 		}
 	}
-	known, err := readMark(ctx, s, opt.Worker)
-	if err == nil && known != nil {
-		lost, err = a.resume(ctx, *known)
-	} else if err == nil {
-		err = a.first(ctx)
-	}
-	if err != nil {
-		if a.file != nil {
-			_ = a.file.Close()
-		}
-		a.free()
+	if lost, err = a.open(ctx); err != nil {
+		_ = a.drop()
 		return nil, 0, fmt.Errorf("open the archive in %s: %w", dir, err)
 	}
 	return a, lost, nil
 }
 
+// open opens both volumes. The store may have no mark of the private volume, or of both.
+func (a *Archive) open(ctx context.Context) (lost int, err error) {
+	known, err := readMark(ctx, a.store, a.opt.Worker, false)
+	if err != nil {
+		return 0, err
+	}
+	private, err := readMark(ctx, a.store, a.opt.Worker, true)
+	if err != nil {
+		return 0, err
+	}
+	if known == nil {
+		err = a.public.first(ctx)
+	} else {
+		a.order = known.Order
+		lost, err = a.public.resume(ctx, *known)
+	}
+	if a.private.mark = a.public.mark; private == nil || err != nil {
+		a.latest = a.public
+		a.private.mark.Serial, a.private.mark.Private = -1, true
+		return lost, err
+	}
+	more, err := a.private.resume(ctx, *private)
+	return lost + more, err
+}
+
 // FolderOf returns the folder of a worker's archive, as recorded in the store s. It returns "" if
 // there is no archive.
 func FolderOf(ctx context.Context, s store.MetaReader, worker string) (dir string, err error) {
-	m, err := readMark(ctx, s, worker)
+	m, err := readMark(ctx, s, worker, false)
 	if err != nil || m == nil {
 		return "", err
 	}
 	return m.Dir, nil
 }
 
-func readMark(ctx context.Context, s store.MetaReader, worker string) (*mark, error) {
-	text, err := s.Meta(ctx, markName(worker))
+func readMark(ctx context.Context, s store.MetaReader, worker string, private bool) (*mark, error) {
+	text, err := s.Meta(ctx, markName(worker, private))
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -76,26 +98,27 @@ func readMark(ctx context.Context, s store.MetaReader, worker string) (*mark, er
 	return m, nil
 }
 
-func (a *Archive) writeMark(ctx context.Context) error {
-	text, err := json.Marshal(a.mark)
+func (v *volume) writeMark(ctx context.Context) error {
+	v.mark.Order = v.order&^(perProcess-1) + perProcess
+	text, err := json.Marshal(v.mark)
 	if err != nil {
 		return err
 	}
-	return a.store.SetMeta(ctx, markName(a.opt.Worker), text)
+	return v.store.SetMeta(ctx, markName(v.opt.Worker, v.mark.Private), text)
 }
 
 // first begins the first file of an archive, under a name that is new in the folder.
-func (a *Archive) first(ctx context.Context) error {
+func (v *volume) first(ctx context.Context) error {
 	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
-	if worker := notInName.ReplaceAllString(a.opt.Worker, "_"); worker != "" {
+	if worker := notInName.ReplaceAllString(v.opt.Worker, "_"); worker != "" {
 		stamp += "-" + worker
 	}
 	for n := 1; ; n++ {
-		a.mark = mark{Dir: a.dir, Crawl: stamp, Serial: -1}
+		v.mark = mark{Dir: v.dir, Crawl: stamp, Serial: -1}
 		if n > 1 {
-			a.mark.Crawl = fmt.Sprintf("%s.%d", stamp, n)
+			v.mark.Crawl = fmt.Sprintf("%s.%d", stamp, n)
 		}
-		if err := a.following(ctx); !errors.Is(err, fs.ErrExist) {
+		if err := v.following(ctx); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
@@ -105,85 +128,80 @@ var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
 // resume continues the archive whose stored state is m. It returns the number of committed pages
 // whose responses are missing.
-func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
-	moved := m.Dir != a.dir
-	m.Dir = a.dir
-	a.mark = m
-	f, unlock, err := openLocked(a.path(m.name() + opening))
+func (v *volume) resume(ctx context.Context, m mark) (lost int, err error) {
+	moved := m.Dir != v.dir
+	m.Dir = v.dir
+	v.mark = m
+	f, unlock, err := openLocked(v.path(m.name() + opening))
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !gone {
 		return 0, err
 	}
-	if gone && moved && !a.has(m) {
+	if gone && moved && !v.has(m) {
 		return 0, fmt.Errorf("%w: use that folder, or move its files to the new folder", ErrElsewhere)
 	}
 	if !gone {
-		a.file, a.unlock = f, unlock
+		v.file, v.unlock = f, unlock
 	}
-	all, err := committed(ctx, a.store, &m)
+	all, err := committed(ctx, v.store, &m)
 	if err != nil {
 		return 0, err
 	}
 	if !gone {
-		return a.cut(ctx, all)
+		return v.cut(ctx, all)
 	}
-	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // the file has already been closed, by its own process or by one that adopted it
+	if _, err := os.Stat(v.path(m.name())); err == nil && m.Private {
+		return 0, nil // the next private response begins a file
+	} else if err == nil {
+		return 0, v.following(ctx) // the file has already been closed, by its own process or by one that adopted it
 	}
 	if len(all) > 0 {
-		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
+		if err := fetchAgain(ctx, v.store.Requeue, all); err != nil {
 			return 0, err
 		}
-		return len(all), a.following(ctx)
+		return len(all), v.following(ctx)
 	}
-	return 0, a.begin(ctx)
+	return 0, v.begin(ctx)
 }
 
 // cut truncates the open file after the last response for the given pages. It returns the number of
 // given pages that have no response in the file.
-func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
-	t := &tail{a.store, a.file, a.mark.name()}
+func (v *volume) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
+	t := &tail{v.store, v.file, v.mark.name()}
 	end, gone, err := t.end(ctx, all)
 	if err != nil {
 		return 0, err
 	}
 	lost = len(gone)
-	if err := fetchAgain(ctx, a.store.Requeue, gone); err != nil {
+	if err := fetchAgain(ctx, v.store.Requeue, gone); err != nil {
 		return lost, err
 	}
-	if a.at = end; end == 0 { // not even the first record, the warcinfo, is complete
-		name := a.file.Name()
-		err := errors.Join(a.file.Close(), os.Remove(name))
-		a.free()
+	if v.at = end; end == 0 { // not even the first record, the warcinfo, is complete
+		name := v.file.Name()
+		err := errors.Join(v.file.Close(), os.Remove(name))
+		v.free()
 		if err != nil {
 			return lost, err
 		}
-		return lost, a.begin(ctx)
+		return lost, v.begin(ctx)
 	}
-	if err := a.file.Truncate(a.at); err != nil {
+	if err := v.file.Truncate(v.at); err != nil {
 		return lost, err
 	}
-	a.entries, err = t.index(a.at)
+	v.entries, err = t.index(v.at)
 	switch {
 	case err != nil:
 		return lost, err
 	case lost > 0: // records in the store have positions beyond the end of this file, where no new responses may be written
-		return lost, a.next(ctx)
+		return lost, v.next(ctx)
 	}
-	return lost, a.writeMark(ctx)
+	return lost, v.writeMark(ctx)
 }
 
 // Unfinished reports whether a killed process of the worker left a file open in dir.
 func Unfinished(ctx context.Context, dir string, s store.MetaReader, worker string) (bool, error) {
-	m, err := readMark(ctx, s, worker)
-	if err != nil || m == nil {
-		return false, err
-	}
-	_, err = os.Stat(filepath.Join(dir, m.name()+opening))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
+	open, err := Opened(ctx, dir, s)
+	return slices.ContainsFunc(open, func(l LeftOpen) bool { return l.Worker == worker }), err
 }
 
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
@@ -203,8 +221,8 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 }
 
 // has reports whether the folder contains a closed file of the crawl that m describes.
-func (a *Archive) has(m mark) bool {
-	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
+func (v *volume) has(m mark) bool {
+	found, _ := filepath.Glob(v.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
 	return len(found) > 0
 }
 

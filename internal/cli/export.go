@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/feed"
+	"skink/feed/release"
 	"skink/internal/archive"
 	"skink/internal/complete"
 	"skink/internal/harmless"
@@ -151,7 +152,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		case f.format == formatWACZ:
 			return f.toWACZ(ctx, con, s, opt)
 		case f.format == formatLinks:
-			return f.writeLinks(ctx, con, s)
+			return f.writeLinks(ctx, con, s, opt)
 		case f.chunks:
 			return f.writeChunks(ctx, con, s, opt)
 		}
@@ -163,17 +164,26 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		if err == nil {
 			err = f.since.keep(ctx, con, *f.store, from.last)
 		}
-		if err == nil && from.private > 0 && !f.private {
-			fmt.Fprintf(con.Err, "left out %s, which others may not be allowed to see: use --with-private to export them\n", report.Counted(from.private, "private page"))
-		} else if err == nil && lines == 0 && !f.since.given() {
-			fmt.Fprintf(con.Err, "%s contains no pages to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
-		}
-		return err
+		return f.told(con, "pages", lines, opt, err)
 	})
 }
 
+// told prints what an export left out and why, or that the store contains none of what it writes.
+// It returns err, and prints nothing after an error.
+func (f *exportFlags) told(con Console, what string, written int, opt feed.Options, err error) error {
+	if err != nil {
+		return err
+	}
+	if left := opt.Left.String(); left != "" {
+		fmt.Fprintln(con.Err, left)
+	} else if written == 0 && !f.since.given() {
+		fmt.Fprintf(con.Err, "%s contains no %s to write: see skink report --store %s\n", *f.store, what, harmless.Quoted(*f.store))
+	}
+	return nil
+}
+
 func (f *exportFlags) options() (feed.Options, error) {
-	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Links: f.links, Private: f.private}
+	opt := feed.Options{Filter: release.Filter{Include: f.include, MinWords: f.minWords, Private: f.private}, Left: release.Left{}, Markdown: f.markdown, Links: f.links}
 	if f.format != formatWACZ && f.format != formatLinks {
 		opt.Format = f.format
 	}
@@ -290,5 +300,5 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		return fmt.Errorf("the index of the web archive is incomplete: %s could not be added", report.Counted(lost, "record"))
 	}
 	fmt.Fprintf(con.Err, "wrote %s and the responses in %s to %s\n", report.Counted(pages, "page"), dir, f.out.out)
-	return nil
+	return f.told(con, "pages", pages, opt, nil)
 }

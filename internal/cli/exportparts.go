@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"skink/feed"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )
@@ -34,10 +33,7 @@ func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Read
 		passages, err = feed.WritePassages(ctx, out, s, opt, f.most)
 		return err
 	})
-	if err == nil && passages == 0 {
-		fmt.Fprintf(con.Err, "%s contains no pages to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
-	}
-	return err
+	return f.told(con, "pages", passages, opt, err)
 }
 
 const formatLinks = "links"
@@ -65,17 +61,14 @@ func (f *exportFlags) linkFormat() feed.LinkFormat {
 	return feed.LinksCSV
 }
 
-func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader) error {
+func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	links := 0
 	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
-		links, err = feed.WriteLinks(ctx, out, s, f.linkFormat(), f.private)
+		links, err = feed.WriteLinks(ctx, out, s, f.linkFormat(), opt)
 		return err
 	})
-	if err == nil && links == 0 {
-		fmt.Fprintf(con.Err, "%s contains no links to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
-	}
 	if err == nil && f.out.out != "-" {
 		fmt.Fprintf(con.Err, "wrote %s to %s\n", report.Counted(links, "link"), f.out.out)
 	}
-	return err
+	return f.told(con, "links", links, opt, err)
 }

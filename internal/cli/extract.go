@@ -237,7 +237,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 		failed++
 	}
 	notes := corpus.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}
-	err = corpus.ReadArchive(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived) error {
+	err = corpus.ReadArchive(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived, _ corpus.Order) error {
 		if p.Problem != "" || p.Location != "" {
 			return nil
 		}

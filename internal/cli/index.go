@@ -47,7 +47,7 @@ func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, 
 		return err
 	}
 	fmt.Fprintf(con.Err, "sent to %s: %s, %s deleted, %s refused\n", f.to, report.Counted(sent, "page"), report.Grouped(deleted), report.Grouped(refused))
-	if err == nil {
+	if f.told(con, "pages", sent+deleted+refused, opt, err) == nil {
 		err = session.RefusedError(refused)
 	}
 	return err

@@ -109,8 +109,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 // followed is a reader that remembers what an export has read.
 type followed struct {
 	store.Reader
-	last    store.Cursor
-	private int // number of private pages
+	last store.Cursor
 }
 
 func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
@@ -121,9 +120,6 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 			}
 			if err == nil {
 				r.last = change.Cursor
-				if change.Record.Private && change.Record.Kind == store.Page {
-					r.private++
-				}
 			}
 		}
 	}

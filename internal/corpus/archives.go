@@ -32,6 +32,21 @@ func onDisk(path string) Archive {
 	return Archive{path, func() (io.ReadCloser, error) { return os.Open(path) }}
 }
 
+// First returns the order of the first pages of an archive, and whether its pages are private. If
+// the archive cannot be read, the error comes from reading its pages.
+func (a Archive) First() (order Order, private bool) {
+	f, err := a.Open()
+	if err != nil {
+		return order, false
+	}
+	defer f.Close()
+	first, err := warc.NewReader(f).Next()
+	if err != nil {
+		return order, false
+	}
+	return orderOf(first), first.Header.Has(warc.PrivateField)
+}
+
 // Archives returns the archives at a path: the file itself, those in a WACZ package, or those in a
 // folder. The archives of a folder are sorted by name, which is the order in which a crawl wrote
 // them.
@@ -139,15 +154,17 @@ type Notes struct {
 	Passed  func(kind string) // called for each record that contains no page, except records that only describe another record
 }
 
-// ReadArchive reads the pages of an archive in order. It calls take with each page and the position
-// of its record, which is zero if the record cannot be read on its own. It returns an error from
-// reading the file, from ctx, or from take.
-func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
+// ReadArchive reads the pages of an archive in order. It calls take with each page, the position of
+// its record, which is zero if the record cannot be read on its own, and its order. It returns an
+// error from reading the file, from ctx, or from take.
+func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived, Order) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
 	if start, _ := in.Peek(startBytes); IsARC(start) {
 		return warc.ErrARC
 	}
 	records := warc.NewReader(in)
+	var order Order
+	private := false
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -157,6 +174,9 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 			return nil
 		}
 		var page *crawler.Page
+		if err == nil && rec.Type() == warc.Info {
+			order, private = orderOf(rec), rec.Header.Has(warc.PrivateField)
+		}
 		if err == nil {
 			page, err = PageOf(rec, opt)
 		}
@@ -178,11 +198,12 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		if page == nil {
 			continue
 		}
+		page.Private = private
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
 		if rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
 			at = store.Archived{}
 		}
-		if err := take(page, at); err != nil {
+		if err := take(page, at, order); err != nil {
 			return err
 		}
 	}

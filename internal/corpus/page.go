@@ -29,6 +29,24 @@ const (
 	DetailField = "Skink-Page-Detail"
 )
 
+// An Order is the place of pages in a crawl. A skink crawl writes private responses to files of their
+// own, so each warcinfo record has the order of the pages that follow it in its file, up to the next
+// warcinfo record. The zero value is that of an archive by another tool.
+type Order struct {
+	Crawl  string
+	Number int64
+}
+
+// OrderField is the field of a warcinfo record with an [Order].
+const OrderField = "Skink-Order"
+
+func (o Order) String() string { return fmt.Sprintf("%s %d", o.Crawl, o.Number) }
+
+func orderOf(info *warc.Record) (o Order) {
+	_, _ = fmt.Sscanf(info.Header.Get(OrderField), "%s %d", &o.Crawl, &o.Number) // without the field, o stays zero
+	return o
+}
+
 // A Remark is what a crawl writes about a URL, as JSON in a metadata record: the verdict on the
 // page, or the reason why there is no response.
 type Remark struct {

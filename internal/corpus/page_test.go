@@ -87,7 +87,7 @@ func TestShared(t *testing.T) {
 		Damaged: func(err error) { t.Errorf("damaged: %v", err) },
 		Odd:     func(error) { odd++ },
 		Passed:  func(kind string) { t.Errorf("passed over: %s", kind) },
-	}, func(p *crawler.Page, at store.Archived) error {
+	}, func(p *crawler.Page, at store.Archived, _ Order) error {
 		got += string(p.Body)
 		if at != (store.Archived{}) {
 			t.Errorf("%s is at %+v", p.Item.URL, at)

@@ -89,7 +89,7 @@ check = "Log out"
 		}
 	}
 	if out, err := skink(t, nil, "export", "--store", data, "--include", "all"); err != nil || strings.Contains(out, "Intranet") || !strings.Contains(out, `"title":"Other"`) ||
-		!strings.Contains(out, "left out 2 private pages") {
+		!strings.Contains(out, "left out 2 pages: 2 private") {
 		t.Errorf("an export without private pages: %v\n%s", err, out)
 	}
 	if strings.Contains(said.String(), token) {

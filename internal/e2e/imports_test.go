@@ -55,7 +55,8 @@ var table = map[string]struct {
 	"warc":                        {nil, nil},
 	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
 	"report/audit":                {[]string{"internal/align", "extract/markup", "report", "store", "dedup", "frontier", "internal/harmless", "internal/field", "crawler/learn"}, nil},
-	"feed":                        {[]string{"warc", "store", "dedup", "extract", "extract/passage", "internal/harmless", "internal/table"}, nil},
+	"feed/release":                {[]string{"dedup", "store"}, nil},
+	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "internal/harmless", "internal/table"}, nil},
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},
 	"internal/language":           {nil, nil},
 	"internal/harmless":           {nil, nil},
@@ -78,8 +79,8 @@ var table = map[string]struct {
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page

@@ -15,6 +15,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/feed"
+	"skink/feed/release"
 	"skink/frontier"
 	"skink/internal/bucket"
 	"skink/internal/corpus"
@@ -118,7 +119,7 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 		return &consumer{stream, streamEvery, ""}, err
 	}
 	if bucket.IsAddress(r.opt.Feed) {
-		return &consumer{objectFeed{r.store, r.opt.FeedFile}, fileEvery, r.opt.Feed}, nil
+		return &consumer{objectFeed{r.store, r.opt.FeedFile, release.Left{}}, fileEvery, r.opt.Feed}, nil
 	}
 	if frontier.HasScheme(r.opt.Feed) {
 		return r.openIndexFeed(ctx)
@@ -150,16 +151,19 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 // An objectFeed writes the feed to an object in a bucket when the run ends, because nothing can be
 // appended to an object. It implements [feed.Consumer].
 type objectFeed struct {
-	s  store.Reader
-	to *output.File
+	s    store.Reader
+	to   *output.File
+	left release.Left
 }
+
+func (f objectFeed) Left() release.Left { return f.left }
 
 func (f objectFeed) CatchUp(context.Context) error { return nil }
 
 func (f objectFeed) Close(ctx context.Context) error {
 	return f.to.Write(ctx, func(w io.Writer) error {
 		pack := corpus.Pack(w, f.to.Name())
-		if pages, err := feed.Write(ctx, pack, f.s, feed.Options{Markdown: true}); err != nil || pages == 0 {
+		if pages, err := feed.Write(ctx, pack, f.s, feed.Options{Left: f.left, Markdown: true}); err != nil || pages == 0 {
 			return err
 		}
 		return pack.Close()
@@ -193,6 +197,9 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 			continue
 		}
 		err = errors.Join(err, closed)
+		if output, ok := one.Consumer.(interface{ Left() release.Left }); ok && output.Left().String() != "" {
+			f.out.Say("The feed %s", output.Left())
+		}
 	}
 	return unsent, err
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,8 @@ import (
 
 // A replay judges pages from web archives instead of fetching them, in the order of the archives. A
 // crawl archives pages in the order in which it stores them, so the verdicts are the same as in
-// that crawl.
+// that crawl. Private pages are in archives of their own, so the pages of these archives and of the
+// others are merged by their order.
 type replay struct {
 	options  crawler.Options
 	out      Output
@@ -82,11 +84,69 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 // errStop stops reading a file when the caller wants no more pages.
 var errStop = errors.New("stop")
 
+// An archivedPage is a page from an archive, with its position and its order.
+type archivedPage struct {
+	*crawler.Page
+	at     store.Archived
+	crawl  int // number of the crawl among those of all archives
+	number int64
+}
+
 func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
+	crawls := map[string]int{}
+	var public, private []corpus.Archive
+	for _, f := range files {
+		order, isPrivate := f.First()
+		if _, ok := crawls[order.Crawl]; !ok {
+			crawls[order.Crawl] = len(crawls)
+		}
+		if isPrivate {
+			private = append(private, f)
+		} else {
+			public = append(public, f)
+		}
+	}
 	return func(yield func(*ingest.Replayed, error) bool) {
+		for p, err := range merged(r.read(ctx, public, crawls), r.read(ctx, private, crawls)) {
+			var page *ingest.Replayed
+			if err == nil {
+				page, err = r.replayed(p)
+			}
+			if !yield(page, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// merged yields the pages of two sequences, which must be in order, in the order of both.
+func merged(a, b iter.Seq2[*archivedPage, error]) iter.Seq2[*archivedPage, error] {
+	return func(yield func(*archivedPage, error) bool) {
+		next, stop := iter.Pull2(b)
+		defer stop()
+		other, otherErr, more := next()
+		for p, err := range a {
+			for more && (otherErr != nil || err == nil && cmp.Or(cmp.Compare(other.crawl, p.crawl), cmp.Compare(other.number, p.number)) < 0) {
+				if !yield(other, otherErr) {
+					return
+				}
+				other, otherErr, more = next()
+			}
+			if !yield(p, err) {
+				return
+			}
+		}
+		for ; more && yield(other, otherErr); other, otherErr, more = next() {
+		}
+	}
+}
+
+// read yields the pages of files. crawls has the number of each crawl.
+func (r *replay) read(ctx context.Context, files []corpus.Archive, crawls map[string]int) iter.Seq2[*archivedPage, error] {
+	return func(yield func(*archivedPage, error) bool) {
 		for _, f := range files {
 			r.out.Say("Judging the pages of %s and storing them in %s", f.Name, r.store.Name)
-			switch err := r.pagesOf(ctx, f, yield); {
+			switch err := r.pagesOf(ctx, f, crawls, yield); {
 			case errors.Is(err, errStop):
 				return
 			case err != nil:
@@ -98,7 +158,7 @@ func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*i
 }
 
 // pagesOf returns errStop if yield returned false.
-func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*ingest.Replayed, error) bool) error {
+func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, crawls map[string]int, yield func(*archivedPage, error) bool) error {
 	f, err := file.Open()
 	if err != nil {
 		return err
@@ -112,22 +172,24 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 			r.out.Say("%s: %s", file.Name, harmless.Error(err))
 		},
 	}
-	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
-		r.lead(p)
-		p.Item.Due = p.FetchedAt // so that a second response for the same URL counts as another visit
-		leads, err := crawler.LeadsOf(p, &r.options)
-		if err != nil {
-			return err
-		}
-		discover := func(ctx context.Context) error {
-			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that have been added to it
-			return err
-		}
-		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is not later than the stored visit") }}, nil) {
+	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived, order corpus.Order) error {
+		if !yield(&archivedPage{p, at, crawls[order.Crawl], order.Number}, nil) {
 			return errStop
 		}
 		return nil
 	})
+}
+
+func (r *replay) replayed(p *archivedPage) (*ingest.Replayed, error) {
+	r.lead(p.Page)
+	p.Item.Due = p.FetchedAt // so that a second response for the same URL counts as another visit
+	leads, err := crawler.LeadsOf(p.Page, &r.options)
+	discover := func(ctx context.Context) error {
+		_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that have been added to it
+		return err
+	}
+	known := func() { r.passed.Add("visit that is not later than the stored visit") }
+	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: discover, Write: r.placed(p.at), Known: known}, err
 }
 
 // lead adds to a page the redirects that led to it. If the page itself is a redirect, lead records

@@ -1,0 +1,118 @@
+package feed_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"skink/dedup"
+	"skink/feed"
+	"skink/feed/release"
+	"skink/store"
+)
+
+// withSecret returns a store with a public and a private page.
+func withSecret(t *testing.T) store.Store {
+	s := store.NewMemory()
+	for _, r := range []store.Record{{URL: "https://a.test/public"}, {URL: "https://a.test/secret", Private: true}} {
+		r.Kind, r.Verdict, r.Words = store.Page, dedup.Unique, 3
+		commit(t, s, r, "The text of "+r.URL)
+	}
+	return s
+}
+
+func TestLiveFeedWithoutPrivatePages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feed.jsonl")
+	f, err := feed.OpenFile(t.Context(), path, &powered{Store: withSecret(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(got, []byte("public")) || bytes.Contains(got, []byte("secret")) {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if left := f.Left().String(); left != "left out 1 page: 1 private" {
+		t.Errorf("left %q", left)
+	}
+}
+
+// TestReasons checks which records each filter leaves out, and why.
+func TestReasons(t *testing.T) {
+	page := store.Record{Kind: store.Page, Verdict: dedup.Unique, Words: 50}
+	with := func(change func(*store.Record)) store.Record {
+		r := page
+		change(&r)
+		return r
+	}
+	records := map[release.Reason]store.Record{
+		"":                page,
+		release.Private:   with(func(r *store.Record) { r.Private = true }),
+		release.Signal:    with(func(r *store.Record) { r.Signals = "ai-train=no, search=yes" }),
+		release.NoIndex:   with(func(r *store.Record) { r.NoIndex = true }),
+		release.Duplicate: with(func(r *store.Record) { r.Verdict = dedup.Near }),
+		release.Thin:      with(func(r *store.Record) { r.Verdict = dedup.Thin }),
+		release.Short:     with(func(r *store.Record) { r.Words = 4 }),
+	}
+	for _, c := range []struct {
+		filter release.Filter
+		want   string // reasons for which it leaves out a record
+	}{
+		{release.Filter{}, "private, with noindex, with the verdict exact or near"},
+		{release.Filter{Private: true}, "with noindex, with the verdict exact or near"},
+		{release.Filter{Include: release.All}, "private"},
+		{release.Filter{NoSignals: []string{"ai-train=no"}, NoThin: true, MinWords: 5}, "private, with an excluded content signal, with noindex, with the verdict exact or near, with the verdict thin, with too few words"},
+		{release.Filter{Include: release.Records, NoSignals: []string{"ai-train=no"}, NoThin: true, MinWords: 5}, "private, with an excluded content signal"},
+	} {
+		s := store.NewMemory()
+		for why, r := range records {
+			r.URL = "https://a.test/" + string(why)
+			commit(t, s, r, "text")
+		}
+		g, released := release.Gate{Filter: c.filter, Left: release.Left{}}, 0
+		for _, err := range g.Pages(t.Context(), s, store.WantRecord) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			released++
+		}
+		var got []string
+		for _, why := range release.Reasons {
+			if g.Left[why] > 0 {
+				got = append(got, string(why))
+			}
+		}
+		if strings.Join(got, ", ") != c.want || released+len(got) != len(records) {
+			t.Errorf("%+v: left out %q, want %q; released %d", c.filter, got, c.want, released)
+		}
+	}
+}
+
+// TestOnlyTheGateReads checks that package feed gets the content of pages only from package release.
+func TestOnlyTheGateReads(t *testing.T) {
+	notTests := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", notTests, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range packages["feed"].Files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := call.Fun.(*ast.SelectorExpr); ok && (of.Sel.Name == "Changes" || of.Sel.Name == "Pages" && len(call.Args) != 3) {
+				t.Errorf("%s calls %s of a store", name, of.Sel.Name)
+			}
+			return true
+		})
+	}
+}
