@@ -19,9 +19,10 @@ import (
 )
 
 // TestKilledArchive kills a crawl with --warc several times at random moments, and continues it
-// each time. In the end, archive and store must agree record by record. The response of each record
-// must be at the position that the store names, and no other response in the archive may count as a
-// page.
+// each time. One of its two sites is private. In the end, archive and store must agree record by
+// record. The response of each record must be at the position that the store names, and no other
+// response in the archive may count as a page. A replay must give the same verdicts, and the same
+// pages must be private.
 //
 // SKINK_LONG=short kills the crawl of a small generated site six times, and SKINK_LONG=full that of
 // a larger one twenty times.
@@ -34,16 +35,21 @@ func TestKilledArchive(t *testing.T) {
 	sites := startSites(t, pages)
 	dir := t.TempDir()
 	name, archive := filepath.Join(dir, "store"), filepath.Join(dir, "archive")
+	config := filepath.Join(dir, "skink.toml")
+	private := strings.Trim(strings.TrimPrefix(sites.seeds[1], "http:"), "/")
+	if err := os.WriteFile(config, []byte("[host.\""+private+"\"]\nheaders = { \"X-Token\" = \"t\" }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
 	killed := 0
 	for left := kills; left > 0; left-- {
 		share := (pages - sites.answered()) / left
-		if crawlOnce(t, skink, name, sites, 1+rng.IntN(max(2*share, 1)), "--warc", archive, "--warc-size", "200KB") {
+		if crawlOnce(t, skink, name, sites, 1+rng.IntN(max(2*share, 1)), "--config", config, "--warc", archive, "--warc-size", "200KB") {
 			killed++
 		}
 	}
-	crawlOnce(t, skink, name, sites, 0, "--warc", archive, "--warc-size", "200KB")
+	crawlOnce(t, skink, name, sites, 0, "--config", config, "--warc", archive, "--warc-size", "200KB")
 	t.Logf("seed %d: %d of %d runs killed", seed, killed, kills)
 	if killed == 0 {
 		t.Error("no run was killed")
@@ -123,8 +129,11 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if first != (rec.Type() == warc.Info) {
+		if first && rec.Type() != warc.Info {
 			t.Errorf("%s: a %s at offset %d", name, rec.Type(), rec.Offset)
+		}
+		if rec.Type() == warc.Info && rec.Header.Has(warc.PrivateField) != strings.Contains(name, "-private") {
+			t.Errorf("%s: the record at offset %d does not say whether it is private", name, rec.Offset)
 		}
 		isPage := rec.Type() == warc.Response && rec.Header.Get("Skink-Page") != "no" || rec.Type() == warc.Metadata && !rec.Header.Has("WARC-Concurrent-To")
 		if _, err := io.Copy(io.Discard, rec.Block); err != nil {
@@ -141,6 +150,9 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 		}
 		if page.URL != rec.URI() || !page.FetchedAt.Equal(rec.Date()) {
 			t.Errorf("%s: %s of %v stands at offset %d, where %s of %v should be", name, rec.URI(), rec.Date(), rec.Offset, page.URL, page.FetchedAt)
+		}
+		if page.Private != strings.Contains(name, "-private") {
+			t.Errorf("%s: %s is private: %t", name, page.URL, page.Private)
 		}
 		delete(places, place)
 	}
@@ -179,7 +191,7 @@ func replayed(t *testing.T, skink, name, archive string, more ...string) {
 // store depends on when a page became a leader.
 func exportLines(t *testing.T, skink, name string) []string {
 	t.Helper()
-	out, err := exec.Command(skink, "export", "--store", name, "--include", "all").Output()
+	out, err := exec.Command(skink, "export", "--store", name, "--include", "all", "--with-private").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
