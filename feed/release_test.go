@@ -29,7 +29,7 @@ func withSecret(t *testing.T) store.Store {
 
 func TestLiveFeedWithoutPrivatePages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feed.jsonl")
-	f, err := feed.OpenFile(t.Context(), path, &powered{Store: withSecret(t)})
+	f, err := openFile(path, &powered{Store: withSecret(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
