@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"skink/dedup"
-	"skink/feed"
 	"skink/feed/release"
 	"skink/store"
 )
