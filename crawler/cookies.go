@@ -2,11 +2,9 @@ package crawler
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,9 +19,8 @@ import (
 // # Cookies
 //
 // The crawl keeps the cookies of all hosts if Options.Cookies is set, and otherwise those of hosts
-// whose settings contain cookies or a login. The cookies are kept in a jar during the run, and
-// [Crawl.Cookies] returns them for the next run. The jar follows RFC 6265. It knows the public
-// suffixes, so a site cannot set a cookie for all of "co.uk".
+// whose settings contain cookies or a login. The cookies are kept in a jar during the run. The jar
+// follows RFC 6265. It knows the public suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites redirect requests that lack a certain cookie. The redirect leads to the page itself,
 // or to a consent page that sets the cookie and redirects back. So if a host's cookies are kept,
@@ -37,32 +34,26 @@ const (
 	wallLimit  = 64 << 10 // maximum number of body bytes read from the target of such a redirect
 )
 
-// A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
+// A cookieStore holds the cookies of a crawl, and what else it remembers of sites; see sites.go.
 type cookieStore struct {
-	opt *Options
-	jar *cookiejar.Jar
+	opt   *Options
+	jar   *cookiejar.Jar  // nil if no cookies are kept
+	seeds map[string]bool // names of the hosts that have an https seed
 
 	mu     sync.Mutex
-	misses map[string]int        // guarded by mu: number of redirects that did not lead back to their page, by host
-	set    map[string]KeptCookie // guarded by mu: the cookies that hosts have set, by host, domain, path and name
+	misses map[string]int       // guarded by mu: number of redirects that did not lead back to their page, by host
+	secure map[string]bool      // guarded by mu: names of hosts that have received an https request
+	set    map[string]time.Time // guarded by mu: when the stored cookies were set, by keyOf
 }
 
-// A KeptCookie is a cookie set by a host and kept for later runs.
-type KeptCookie struct {
-	URL    string    `json:"url"`    // URL of the response that set the cookie
-	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
-	At     time.Time `json:"at"`     // when the cookie was set
-}
-
-// newCookieStore returns nil if the options say that no host's cookies are kept.
 func newCookieStore(opt *Options) (*cookieStore, error) {
-	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
+	s := &cookieStore{opt: opt, seeds: opt.secureHosts(), misses: map[string]int{}, secure: map[string]bool{}, set: map[string]time.Time{}}
 	wanted := opt.Cookies
 	for _, h := range opt.Hosts {
 		wanted = wanted || h.KeepsCookies()
 	}
 	if !wanted {
-		return nil, nil
+		return s, nil
 	}
 	var err error
 	if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
@@ -71,43 +62,7 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	for _, h := range opt.Hosts {
 		s.load(h)
 	}
-	for _, k := range opt.KeptCookies {
-		s.restore(k)
-	}
 	return s, nil
-}
-
-// restore puts a cookie from an earlier run into the jar, unless it has expired.
-func (s *cookieStore) restore(k KeptCookie) {
-	u, err := url.Parse(k.URL)
-	c, cookieErr := http.ParseSetCookie(k.Cookie)
-	if err != nil || cookieErr != nil {
-		return
-	}
-	if c.MaxAge > 0 { // Max-Age counts from when the cookie was set
-		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
-			return
-		}
-	}
-	s.jar.SetCookies(u, []*http.Cookie{c})
-	s.note(u, c, k)
-}
-
-func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
-}
-
-// Cookies returns the cookies that hosts have set, in this run or an earlier one, in no particular
-// order. Their values are secret.
-func (c *Crawl) Cookies() []KeptCookie {
-	if c.cookies == nil {
-		return nil
-	}
-	c.cookies.mu.Lock()
-	defer c.cookies.mu.Unlock()
-	return slices.Collect(maps.Values(c.cookies.set))
 }
 
 // load puts the cookies from a host's settings into the jar. It ignores cookies for hosts that do
@@ -131,15 +86,15 @@ func (s *cookieStore) load(h access.Host) {
 }
 
 func (s *cookieStore) keeps(host string) bool {
-	if s == nil || s.opt.Cookies {
-		return s != nil
+	if s.jar == nil || s.opt.Cookies {
+		return s.jar != nil
 	}
 	h := s.opt.Hosts.For(host)
 	return h.KeepsCookies()
 }
 
-func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
-	if s == nil || !s.opt.Cookies && !h.KeepsCookies() {
+func (s *cookieStore) add(r *http.Request) *http.Request {
+	if !s.keeps(r.Host) {
 		return r
 	}
 	all := s.jar.Cookies(jarURL(r))
@@ -153,15 +108,17 @@ func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-func (s *cookieStore) keep(x *wire.Exchange) {
+// keep keeps the cookies that a response has set.
+func (s *cookieStore) keep(ctx context.Context, x *wire.Exchange) error {
 	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
-		return
+		return nil
 	}
 	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
 	s.jar.SetCookies(u, all)
-	for _, c := range all {
-		s.note(u, c, KeptCookie{u.String(), c.Raw, time.Now().UTC()})
+	if !s.opt.StoreCookies || len(all) == 0 {
+		return nil
 	}
+	return s.store(ctx, u, all)
 }
 
 // jarURL returns the URL with which the jar looks up cookies for a request. The path is taken from

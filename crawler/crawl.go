@@ -50,7 +50,6 @@ type Crawl struct {
 	browser   drawer // nil if no pages are rendered
 	fetchPart func(context.Context, ask) (render.Answer, error)
 	parts     *partCache
-	cookies   *cookieStore // nil if no cookies are kept
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
@@ -76,7 +75,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 	if browser != nil {
 		c.setBrowser(browser)
 	}
-	f.schedule, f.robots, c.cookies = c.schedule, c.robots, f.cookies
+	f.schedule, f.robots = c.schedule, c.robots
 	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.wire.Lookup

@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"skink/crawler/access"
@@ -25,10 +24,7 @@ type fetcher struct {
 	robots   *robotsCache // nil means that all URLs are allowed
 
 	logins  logins
-	cookies *cookieStore // nil means that no cookies are kept
-
-	secureMu sync.Mutex
-	secure   map[string]bool // guarded by secureMu: names of hosts with their own settings that have an https seed or have received an https request
+	cookies *cookieStore
 }
 
 // newFetcher returns a fetcher, and starts the server for opt.Folders. The caller must close the
@@ -64,7 +60,6 @@ func newFetcher(opt Options) (*fetcher, error) {
 		wire:    t,
 		do:      newShell(t).do,
 		folders: folders,
-		secure:  opt.secureHosts(),
 	}, nil
 }
 

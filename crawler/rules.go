@@ -62,11 +62,11 @@ func (o *Options) AgentFor(host string) string {
 	return cmp.Or(o.Hosts.For(host).UserAgent, o.UserAgent)
 }
 
-// secureHosts returns the names of the hosts that have an https seed. The map is empty if no host
-// has settings of its own, because it is only needed for such hosts.
+// secureHosts returns the names of the hosts that have an https seed. The map is empty if the crawl
+// has no secrets.
 func (o *Options) secureHosts() map[string]bool {
 	secure := map[string]bool{}
-	if len(o.Hosts) == 0 || o.Scope == nil {
+	if len(o.Hosts) == 0 && !o.Cookies || o.Scope == nil {
 		return secure
 	}
 	o.Scope.mu.RLock()

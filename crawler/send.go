@@ -90,7 +90,9 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	if err = f.do(x); err != nil {
 		return x, err
 	}
-	f.cookies.keep(x)
+	if err = f.cookies.keep(ctx, x); err != nil {
+		return x, err
+	}
 	if x.Raw != nil {
 		x.Raw.URL, x.Raw.At = a.url, x.At
 		x.Raw.Private = f.opt.isPrivate(a.url) || a.from != "" && f.opt.isPrivate(a.from)
@@ -168,7 +170,9 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	if host.Private() {
 		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
 	}
-	r = f.addSecrets(r, a, host)
+	if r, err = f.addSecrets(r, a, host); err != nil {
+		return nil, err
+	}
 	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
 		if err := s.Sign(r, time.Now()); err != nil {
 			return nil, err
@@ -202,12 +206,15 @@ func (f *fetcher) header(a *ask, agent string) http.Header {
 // addSecrets adds the headers, the password and the cookies of a host to a request. If the host is
 // known to support https, it adds none to http requests. Otherwise, a redirect or a link could make
 // the crawler send these secrets unencrypted.
-func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) *http.Request {
+func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) (*http.Request, error) {
 	if len(h.Headers) > 0 || h.Basic != nil || a.purpose == forPart { // scripts may send a token of their own
 		r = r.WithContext(wire.WithSecrets(r.Context(), append(slices.Collect(maps.Keys(h.Headers)), "Authorization")...))
 	}
-	if !f.trusts(r.URL) {
-		return r
+	if len(h.Headers) == 0 && h.Basic == nil && !f.cookies.keeps(r.Host) {
+		return r, nil
+	}
+	if trusted, err := f.cookies.trusts(r.Context(), r.URL); !trusted || err != nil {
+		return r, err
 	}
 	for name, value := range h.Headers {
 		if !a.anonymous || access.IsPublic(name) {
@@ -215,23 +222,10 @@ func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) *http.Reque
 		}
 	}
 	if a.anonymous {
-		return r
+		return r, nil
 	}
 	if b := h.Basic; b != nil {
 		r.SetBasicAuth(string(b.User), string(b.Password))
 	}
-	return f.cookies.add(r, h)
-}
-
-// trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
-// sent with https. With http, they may be sent only if no https URL of the host is a seed or has
-// been requested before.
-func (f *fetcher) trusts(u *url.URL) bool {
-	f.secureMu.Lock()
-	defer f.secureMu.Unlock()
-	if u.Scheme == "https" {
-		f.secure[u.Hostname()] = true
-		return true
-	}
-	return !f.secure[u.Hostname()]
+	return f.cookies.add(r), nil
 }

@@ -318,7 +318,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if o.Signer, err = f.sign.signer(); err != nil {
 		return opt, args, err
 	}
-	o.Cookies, opt.StoreCookies = f.cookies != "off", f.cookies == "store"
+	o.Cookies, o.StoreCookies = f.cookies != "off", f.cookies == "store"
 	if err = f.proxy.apply(o); err != nil {
 		return opt, args, err
 	}

@@ -58,14 +58,13 @@ type Options struct {
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // maximum duration of the run; 0 means no limit
 
-	StoreCookies bool         // store the cookies that hosts set, for use by later runs; needs Crawl.Cookies
-	FeedFile     *output.File // the file or object of Feed
-	Feed         string       // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
-	Index        http.Header  // header with the credentials for a search index
-	Archive      Archive      // where to archive responses
-	LogURLs      bool         // log each URL; needs Output.Log
-	Metrics      string       // address to serve metrics on; "" means none
-	Build        monitor.Build
+	FeedFile *output.File // the file or object of Feed
+	Feed     string       // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
+	Index    http.Header  // header with the credentials for a search index
+	Archive  Archive      // where to archive responses
+	LogURLs  bool         // log each URL; needs Output.Log
+	Metrics  string       // address to serve metrics on; "" means none
+	Build    monitor.Build
 
 	// Nearly finds pages that are almost duplicates, for the audit. If it is nil or returns nil,
 	// the audit does not list such pages.

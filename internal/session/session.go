@@ -158,11 +158,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 			o.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return p.again.dated(ctx, book, listed) }
 		}
 	}
-	if r.opt.StoreCookies {
-		if o.KeptCookies, err = keptCookies(ctx, r.store); err != nil {
-			return unstarted(err)
-		}
-	}
+	o.Sites = sites{r.store}
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
 		return unstarted(err)
@@ -179,11 +175,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		added := pipeline.Added()
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
-	end, err = r.drive(ctx, v, following)
-	if r.opt.StoreCookies {
-		err = first(err, keepCookies(context.WithoutCancel(ctx), r.store, crawl.Cookies()))
-	}
-	return end, err
+	return r.drive(ctx, v, following)
 }
 
 // first returns err, or later if err is nil. Both arguments are evaluated before the call, so a

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"skink/crawler"
+	"skink/crawler/access"
+	"skink/store"
+)
+
+// Cookies that a store keeps are sent by the next run. Without the option, each run begins without
+// cookies.
+func TestStoreCookies(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		var mu sync.Mutex
+		given, known := 0, 0
+		site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				http.NotFound(w, r)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if c, err := r.Cookie("visitor"); err == nil && c.Value == "7" {
+				known++
+			} else {
+				given++
+				http.SetCookie(w, &http.Cookie{Name: "visitor", Value: "7", Path: "/", MaxAge: 3600})
+			}
+			fmt.Fprint(w, "<main><p>A page for every visitor, again and again.</p></main>")
+		}))
+		t.Cleanup(site.Close)
+		s := &NamedStore{Store: store.NewMemory(), Name: "memory"}
+		for run := range 2 {
+			opt := quickly(site)
+			opt.Crawl.Cookies, opt.Crawl.StoreCookies = true, keep
+			if run > 0 {
+				opt.Again.Recrawl = "0s"
+			}
+			if _, err := Run(t.Context(), s, opt, Output{Out: io.Discard, Err: io.Discard}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := map[bool]int{true: 1, false: 2}[keep]; given != want {
+			t.Errorf("stored %v: the site gave %d cookies, want %d; it knew %d requests", keep, given, want, known)
+		}
+	}
+}
+
+// A host that has received an https request gets no secrets with http in a later run.
+func TestStoreSecure(t *testing.T) {
+	var mu sync.Mutex
+	var run, clear int // clear counts the requests of this run with secrets in clear
+	var link string
+	note := func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, password, _ := r.BasicAuth()
+		if r.TLS == nil && (r.Header.Get("X-Token") != "" || password != "") {
+			clear++
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<main><p>A page that only a few may read.</p></main>")
+		if run == 1 {
+			fmt.Fprint(w, link)
+		}
+	}
+	secure, plain := httptest.NewTLSServer(http.HandlerFunc(note)), httptest.NewServer(http.HandlerFunc(note))
+	t.Cleanup(secure.Close)
+	t.Cleanup(plain.Close)
+	link = "<a href=" + secure.URL + ">the same with https</a>"
+	s := &NamedStore{Store: store.NewMemory(), Name: "memory"}
+	for run = range 3 {
+		opt := quickly(plain)
+		opt.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeAny, nil, nil)
+		opt.Crawl.Hosts = access.Table{{Pattern: "127.0.0.1", Basic: &access.Basic{User: "me", Password: "sesame"}, Headers: map[string]access.Secret{"X-Token": "sesame"}}}
+		opt.Crawl.Roots = x509.NewCertPool()
+		opt.Crawl.Roots.AddCert(secure.Certificate())
+		if run > 0 {
+			opt.Again.Recrawl = "0s"
+		}
+		clear = 0
+		if _, err := Run(t.Context(), s, opt, Output{Out: io.Discard, Err: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+		if (clear > 0) != (run < 2) { // the second run requests the plain page before the link
+			t.Errorf("run %d sent secrets in clear with %d requests", run, clear)
+		}
+	}
+}
