@@ -27,7 +27,7 @@ type arrival struct {
 // fetchTurn fetches the URL of a turn. It returns nil if the turn was undone and the URL will be
 // fetched later.
 func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
-	ctx, ok := c.locate(c.schedule.watch(ctx, t), t)
+	ctx, ok := c.locate(context.WithValue(ctx, turnKey{}, t), t)
 	if !ok {
 		return nil, ctx.Err()
 	}

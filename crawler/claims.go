@@ -56,10 +56,8 @@ import (
 // waiting for. While other workers have claimed hosts, they may still find URLs of any host, so the
 // schedule asks again every pollOthers.
 //
-// # Known weakness
-//
-// If a robots.txt file redirects to another host, it is fetched from there even if another worker
-// has claimed that host.
+// A few requests go to hosts that another worker may have claimed, such as those for the files of a
+// rendered page. The frontier keeps the delay between the requests of both workers; see slot.go.
 const (
 	claimTime   = 30 * time.Second      // how long a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts

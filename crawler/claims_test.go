@@ -167,7 +167,7 @@ func TestClaimsOfADeadWorker(t *testing.T) {
 		w.takes = func(string) time.Duration { return 10 * time.Millisecond }
 		opt := Options{Parallel: 4, PerHost: 1, Delay: time.Second, IgnoreRobots: true, Grace: 0}
 		connection := &faulty{Frontier: w.front}
-		dying := newCrawl(connection, opt, w, w.fetch, w.fetchRobots)
+		dying := w.newCrawl(connection, opt, w)
 		ctx, kill := context.WithCancel(t.Context())
 		time.AfterFunc(10*time.Second+500*time.Millisecond, func() {
 			connection.cut.Store(true)
@@ -200,7 +200,7 @@ func TestClaimsOfAStoppedWorker(t *testing.T) {
 		w := newWorld(urls("a.test", 20)...)
 		opt := Options{Parallel: 2, PerHost: 1, Delay: time.Second, IgnoreRobots: true, Grace: time.Second}
 		connection := &faulty{Frontier: w.front}
-		stopped := newCrawl(connection, opt, w, w.fetch, w.fetchRobots)
+		stopped := w.newCrawl(connection, opt, w)
 		var once sync.Once
 		w.takes = func(url string) time.Duration {
 			pause := 10 * time.Millisecond

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync"
@@ -37,9 +36,8 @@ import (
 // delay of a second, a page that needs ten files takes ten seconds. Responses are cached for a
 // while, so the scripts of an application are fetched only once, not for each page.
 //
-// Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered
-// page even from a host that another worker has claimed. Options.PerIP does not count these
-// requests.
+// Known weaknesses: Options.PerIP does not count these requests. If several workers crawl together,
+// Options.PerHost counts only those of the same worker.
 
 // Values of Options.Render, which selects the pages that a browser renders.
 const (
@@ -181,93 +179,6 @@ func (s *schedule) drawing(t *turn, begins bool) {
 	t.host.drawing += one
 	s.offer(t.host)
 	s.changed()
-}
-
-// borrow waits until a host may get one more request in addition to those for its own URLs, and
-// counts the request. The request must be made with the returned context. Call giveBack with the
-// size of the response when the request has ended. borrow fails if the wait would be longer than
-// Options.Timeout, or if ctx ends.
-func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.host(name)
-	if h.folder {
-		return ctx, func(int) {}, nil // a folder needs no delay
-	}
-	h.asides++
-	s.offer(h)
-	leave := func() {
-		h.asides--
-		s.offer(h)
-		s.changed()
-	}
-	h.told(origin, delay)
-	for h.open+h.asidesOpen >= h.atOnce() || h.unsent > 0 && h.delay > 0 {
-		wake := s.wake
-		s.mu.Unlock()
-		select {
-		case <-wake:
-		case <-ctx.Done():
-		}
-		s.mu.Lock()
-		if ctx.Err() != nil {
-			leave()
-			return nil, nil, context.Cause(ctx)
-		}
-	}
-	at := latest(h.rested(), time.Now())
-	if time.Until(at) > s.opt.Timeout {
-		leave()
-		return nil, nil, &wire.TimeoutError{Limit: s.opt.Timeout}
-	}
-	h.asidesOpen++
-	s.askAside(h, at)
-	number := h.requests
-	giveBack = func(bytes int) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		h.asidesOpen--
-		s.bytes += int64(bytes)
-		if s.opt.HostBudget != (Budget{}) {
-			h.spent.Bytes += int64(bytes)
-		}
-		leave()
-	}
-	s.mu.Unlock()
-	if rest := time.Until(at); rest > 0 {
-		err = sleep(ctx, nil, rest)
-	}
-	s.mu.Lock()
-	if err != nil {
-		h.asidesOpen--
-		leave()
-		return nil, nil, err
-	}
-	return s.watchAside(ctx, h, number), giveBack, nil
-}
-
-// watchAside returns a context for a request for a file of a rendered page. The context tells the
-// schedule when the request was sent, because the host's delay begins then.
-func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(httptrace.WroteRequestInfo) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if h.asked.Before(time.Now()) { // no later request to the host has been scheduled
-				h.sent(number)
-				s.offer(h)
-				s.changed()
-			}
-		},
-		GotFirstResponseByte: func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if h.heard(number) {
-				s.offer(h)
-				s.changed()
-			}
-		},
-	})
 }
 
 // partsFor is how long a response to the browser is reused for other rendered pages.

@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 		return &Page{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}}
 	}
 	opt.jitter = func() float64 { return 0.5 }
-	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
+	c := w.newCrawl(w.front, opt, w)
 	c.setBrowser(p)
 	f, err := newFetcher(opt)
 	if err != nil {
@@ -330,4 +331,43 @@ func TestDrawByHost(t *testing.T) {
 	if o := (Options{Hosts: access.Table{{Pattern: "a.test", Render: RenderOff}}}); o.Renders() {
 		t.Error("a browser is needed, and no host is rendered")
 	}
+}
+
+// Two crawls render pages that need files of the same host, which only one of them has claimed. The
+// delay of the host applies to the requests of both.
+func TestDrawnByTwoCrawls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld(slices.Concat(urls("a.test", 6), urls("b.test", 6), urls("files.test", 20))...)}
+		w.needs = func(url string) bool { return frontier.HostOf(url) != "files.test" }
+		w.takes = func(string) time.Duration { return 30 * time.Millisecond }
+		w.robots = func(origin string, _ int) (int, string, error) {
+			if origin == "http://files.test" {
+				return 200, "User-agent: *\nCrawl-delay: 2", nil
+			}
+			return 404, "", nil
+		}
+		parts := func(url string) (all []string) {
+			for i := range 3 {
+				all = append(all, fmt.Sprintf("http://files.test/of/%s/%d", url[len("http://"):], i))
+			}
+			return all
+		}
+		change := func(o *Options) { o.Delay, o.MaxDelay, o.Timeout = time.Second, time.Minute, 5*time.Minute }
+		both(t, w.world, w.draws(newPainter(4, parts), change), w.draws(newPainter(4, parts), change))
+		same(t, "pages", w.Pages(), 32)
+		same(t, "parts", w.requested("files.test/of/"), 36)
+		apart(t, w.world, "files.test", time.Second)
+		apart(t, w.world, "a.test", time.Second)
+		apart(t, w.world, "b.test", time.Second)
+	})
+}
+
+// requested returns the number of URLs that contain text and were requested.
+func (w *world) requested(text string) (n int64) {
+	for url := range w.times {
+		if strings.Contains(url, text) {
+			n++
+		}
+	}
+	return n
 }

@@ -25,13 +25,13 @@ type host struct {
 
 	turns    int // number of turns under way (URLs being fetched or processed)
 	open     int // number of turns whose request has not ended
-	unsent   int // number of turns whose request has not been sent yet
+	unsent   int // number of slots whose request has not been sent yet
 	requests int
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
 	drawing    int // number of the host's pages that a browser is rendering
-	asides     int // number of requests, waiting or under way, made for rendered pages
-	asidesOpen int // number of requests under way made for rendered pages
+	asides     int // number of asides, waiting or under way; see slot.go
+	asidesOpen int // number of asides under way
 
 	located bool     // the host's name has been looked up in DNS
 	at      *address // nil if the address is unknown or not needed

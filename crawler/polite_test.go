@@ -138,7 +138,7 @@ func TestScheduleJitter(t *testing.T) {
 			return nil
 		}
 		opt := Options{Parallel: hosts, PerHost: 1, Retries: 2, IgnoreRobots: true, Grace: time.Second}
-		if err := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots).Run(t.Context()); err != nil {
+		if err := w.newCrawl(w.front, opt, w).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		moments := map[float64]bool{}

@@ -62,7 +62,7 @@ func TestProbe(t *testing.T) {
 					t.Fatal(err)
 				}
 				opt := Options{Parallel: 8, PerHost: 1, Retries: 2, Delay: time.Second, UserAgent: "skink", Grace: time.Second, Scope: scope, Learned: learn.NewBook(nil)}
-				if err := newCrawl(w.front, opt, d, w.fetch, w.fetchRobots).Run(t.Context()); err != nil {
+				if err := w.newCrawl(w.front, opt, d).Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				same(t, "pages", w.Pages(), int64(c.pages))

@@ -64,18 +64,24 @@ func robotsProblem(item frontier.Item, err error) *Page {
 	return page
 }
 
-// counted returns a function that calls fetch and reports the request for robots.txt to the
-// schedule, so the host's delay applies after this request too.
-func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
+// timed returns a function that calls fetch, and tells the schedule how long a host took to answer.
+func (c *Crawl) timed(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
-		host := frontier.HostOf(robotsURL)
-		c.schedule.robotsBegin(host)
 		began := time.Now()
 		status, body, err := fetch(ctx, robotsURL)
-		_, busy := errors.AsType[*robotsBusy](err)
-		c.schedule.robotsEnd(host, busy || err == nil && status < 500, time.Since(began))
+		if _, busy := errors.AsType[*robotsBusy](err); busy || err == nil && status < 500 {
+			c.schedule.gotRobots(frontier.HostOf(robotsURL), time.Since(began))
+		}
 		return status, body, err
 	}
+}
+
+func (s *schedule) gotRobots(name string, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	h.gotRobots(took)
+	s.offer(h)
 }
 
 // maxRobotsHops is the maximum number of redirects followed from a robots.txt (RFC 9309, section

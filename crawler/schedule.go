@@ -78,6 +78,7 @@ type schedule struct {
 	bytes     int64                    // total size of the bodies fetched
 	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}            // closed and replaced by a new channel when something changes
+	broken    error                    // the frontier failed, so the crawl ends
 	paused    bool                     // no fetches begin while this is set
 	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }

@@ -76,10 +76,34 @@ func (w *world) run(ctx context.Context, change func(*Options)) error {
 // crawl returns a crawl of the world, without jitter.
 func (w *world) crawl(opt Options) *Crawl {
 	opt.jitter = func() float64 { return 0.5 }
-	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
+	c := w.newCrawl(w.front, opt, w)
 	if w.address != nil {
 		c.lookup = func(_ context.Context, host string) (netip.Addr, bool) { return w.address(host), true }
 	}
+	return c
+}
+
+// newCrawl returns a crawl whose requests take slots of their hosts.
+func (w *world) newCrawl(front frontier.Frontier, opt Options, h Handler) *Crawl {
+	var c *Crawl
+	fetch := func(ctx context.Context, it frontier.Item) *Page {
+		began := time.Now()
+		ctx, leave, err := c.schedule.slot(ctx, &ask{url: it.URL, purpose: purposeOf(it)})
+		if err != nil {
+			return &Page{Item: it, FetchedAt: began, Problem: ProblemReset}
+		}
+		defer leave(0)
+		return w.fetch(ctx, it)
+	}
+	fetchRobots := func(ctx context.Context, url string) (int, []byte, error) {
+		ctx, leave, err := c.schedule.slot(ctx, &ask{url: url, purpose: forRobots})
+		if err != nil {
+			return 0, nil, err
+		}
+		defer leave(0)
+		return w.fetchRobots(ctx, url)
+	}
+	c = newCrawl(front, opt, h, fetch, fetchRobots)
 	return c
 }
 
@@ -757,7 +781,7 @@ func TestScheduleHandlerFails(t *testing.T) {
 			return time.Second
 		}
 		opt := Options{Parallel: 4, PerHost: 1, IgnoreRobots: true, Grace: time.Minute}
-		err := newCrawl(w.front, opt, broken{w}, w.fetch, w.fetchRobots).Run(t.Context())
+		err := w.newCrawl(w.front, opt, broken{w}).Run(t.Context())
 		same(t, "error", err, errors.New("the disk is full"))
 		same(t, "took", time.Since(w.start), time.Second)
 	})
@@ -773,7 +797,7 @@ func TestScheduleWaiting(t *testing.T) {
 			return 2 * time.Second
 		}
 		opt := Options{Parallel: 2, PerHost: 1, IgnoreRobots: true, Grace: time.Minute}
-		c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
+		c := w.newCrawl(w.front, opt, w)
 		time.AfterFunc(500*time.Millisecond, func() { same(t, "hosts while both are asked", c.Waiting(), 2) })
 		time.AfterFunc(1500*time.Millisecond, func() { same(t, "hosts while the slow one is asked", c.Waiting(), 1) })
 		time.AfterFunc(3500*time.Millisecond, func() { same(t, "hosts while its last URL is asked", c.Waiting(), 1) })

@@ -76,7 +76,7 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	if err := f.admit(ctx, &a); err != nil {
 		return x, err
 	}
-	ctx, leave, err := f.slot(ctx, &a)
+	ctx, leave, err := f.schedule.slot(ctx, &a)
 	if err != nil {
 		return x, err
 	}
@@ -130,26 +130,6 @@ func (f *fetcher) admit(ctx context.Context, a *ask) error {
 	}
 	a.delay = rules.CrawlDelay(agent)
 	return nil
-}
-
-// slot waits until the host of an ask may get the request. The request must be made with the
-// returned context. Call leave with the size of the response when the request has ended. A request
-// for the URL of a turn (the fetch of one URL) does not wait, because the schedule has begun the
-// turn when the host was due. This is true of the first request to the turn's host only.
-func (f *fetcher) slot(ctx context.Context, a *ask) (_ context.Context, leave func(bytes int), err error) {
-	host := frontier.HostOf(a.url)
-	leave = func(int) {}
-	switch {
-	case f.schedule == nil:
-	case a.purpose == forPart:
-		scheme, _, _ := strings.Cut(a.url, "://")
-		return f.schedule.borrow(ctx, host, scheme, a.delay)
-	case a.purpose == forRobots && a.from == "": // see Crawl.counted
-	case a.purpose != forRobots && takesTurn(ctx, host):
-	default:
-		err = f.schedule.hop(ctx, host)
-	}
-	return ctx, leave, err
 }
 
 // build returns the request for an ask: the URL, the header for its purpose, and the user's

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"skink/frontier"
@@ -79,6 +80,9 @@ func (s *standing) inherit(r frontier.Rest) {
 	if r.Took > 0 {
 		s.took = r.Took
 	}
+	if least, most := s.delays(); least > 0 {
+		s.until = latest(s.until, r.Last.At.Add(max(least, min(r.Last.Delay, most))))
+	}
 	if t := r.Trouble; t != (frontier.Trouble{}) {
 		s.answered, s.fails, s.since, s.last = t.Answered, t.Fails, t.Since, t.Last
 		s.hopeless = s.beyondHope(t.Last)
@@ -107,6 +111,19 @@ func (s *standing) rest() time.Duration {
 		rest = max(most, s.delay)
 	}
 	return rest
+}
+
+// delays returns the smallest and largest delay after a request by another worker or an earlier
+// run; see [frontier.Frontier].Slot. Before a robots.txt has been read, the host may have asked for
+// a longer delay.
+func (s *standing) delays() (least, most time.Duration) {
+	switch {
+	case s.folder, s.delay == 0, s.teller != "":
+		return s.delay, s.delay + maxOnTheWay
+	case s.opt.MaxDelay == 0:
+		return s.delay, math.MaxInt64
+	}
+	return s.delay, max(s.delay, s.opt.MaxDelay)
 }
 
 // rested returns the time at which the host may get its next request.

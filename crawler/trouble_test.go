@@ -38,7 +38,7 @@ func TestScheduleSlowFrontier(t *testing.T) {
 		}
 	}
 	opt := Options{Parallel: 3, PerHost: 1, Delay: 3 * time.Millisecond, IgnoreRobots: true, Grace: time.Second}
-	c := newCrawl(slowFrontier{w.front, 2 * time.Millisecond}, opt, w, w.fetch, w.fetchRobots)
+	c := w.newCrawl(slowFrontier{w.front, 2 * time.Millisecond}, opt, w)
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestScheduleCrawlDelayChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		// At 90 s the stored delay is 60 s, limited to 30 s, until the new robots.txt is read.
-		same(t, "asked at", w.at("a.test"), []float64{60, 92, 94, 96})
+		same(t, "asked at", w.at("a.test"), []float64{60, 92.025, 94.025, 96.025})
 	})
 }
 

@@ -12,8 +12,9 @@ import (
 // A turn is the fetch of one URL of a host, from the decision to fetch it until its page is stored.
 // The schedule's mutex guards the fields after began.
 type turn struct {
+	slot         // of the first request
+	used    bool // whether a request has taken the slot
 	item    frontier.Item
-	host    *host
 	claim   frontier.Claim // the claim on the host when the fetch began
 	located bool           // whether the host's IP address was looked up before the fetch began
 	pace    pace           // the host's pace when the fetch began
@@ -21,24 +22,20 @@ type turn struct {
 
 	stage   stage
 	arrived bool      // whether the page is waiting for a worker or being processed
-	number  int       // number of this request among the requests to the host, counted from 1
 	robots  int       // value of host.robots when the fetch began
 	before  time.Time // time of the previous request to the host
 }
 
 // A stage is the progress of a turn.
 //
-//	begun ──▶ sent ──▶ answered ──▶ ended
+//	begun ──▶ answered ──▶ ended
 //
-// next begins a turn. The turn is sent when its first request has been written to the connection,
-// which may be the request for robots.txt. It is answered when fetched gets its page, and ended
-// when done reports that the page has been stored. A turn of a folder on disk is answered only in
-// done. locate and admit may undo a turn, which then ends as if it had not begun.
+// next begins a turn. It is answered when fetched gets its page, and ended when done reports that
+// the page has been stored. A turn of a folder on disk is answered only in done. locate and admit may undo a turn, which then ends as if it had not begun.
 type stage int
 
 const (
 	begun stage = iota
-	sent
 	answered
 	ended
 )
@@ -46,7 +43,7 @@ const (
 // begin begins a turn for the first of the host's URLs in memory.
 func (s *schedule) begin(h *host, now time.Time) *turn {
 	h.requests++
-	t := &turn{item: h.urls[0], host: h, claim: h.claim, located: h.located, pace: h.pace(), began: now, number: h.requests, robots: h.robots, before: h.asked}
+	t := &turn{slot: slot{host: h, number: h.requests}, item: h.urls[0], claim: h.claim, located: h.located, pace: h.pace(), began: now, robots: h.robots, before: h.asked}
 	h.urls, h.first = h.urls[1:], false
 	h.ask(now)
 	h.turns++
@@ -110,8 +107,8 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 		s.bytes += int64(len(a.page.Body))
 		t.host.spend(a.page)
 	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
+	if err := cmp.Or(ctx.Err(), s.broken); err != nil {
+		return false, err
 	}
 	switch {
 	case a.page.Transient():
@@ -184,16 +181,8 @@ func (s *schedule) undo(t *turn) {
 // unasked resets the time of the host's last request to its value before this fetch, unless another
 // request has started since. It is called if the URL was not requested.
 func (t *turn) unasked() {
-	if t.host.requests == t.number {
+	if !t.used && t.host.requests == t.number {
 		t.host.asked = t.before
-	}
-}
-
-// send records that the first request of a fetch was sent, or that the fetch sends no request.
-func (t *turn) send() {
-	if t.stage < sent {
-		t.stage = sent
-		t.host.unsent--
 	}
 }
 

@@ -112,6 +112,7 @@ type Rest struct {
 	Blocked time.Time     // the host asked for no requests before this time; see MaxBlocked
 	Delay   time.Duration // minimum time between requests, as requested by the host; 0 if it asked for none
 	Took    time.Duration // moving average of the host's response time; 0 means unknown
+	Last    LastSlot      // the last slot of the host, as far as it is known when the host is claimed
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
@@ -140,6 +141,25 @@ func (r Rest) Bounded(now time.Time) Rest {
 
 // Lasting returns r with only the fields that are kept after a run.
 func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, Spent: r.Spent} }
+
+// A LastSlot is the last time that [Frontier].Slot reserved for a host.
+type LastSlot struct {
+	At    time.Time     // zero if there is none
+	Delay time.Duration // the delay before the next request
+}
+
+// slotsAhead is the number of slots of a host that may be reserved at the same time. A last slot
+// that is further away does not count, because the clock was set back.
+const slotsAhead = 8
+
+// Next reserves the next time as Slot does.
+func (l *LastSlot) Next(now time.Time, least, most time.Duration) (wait time.Duration) {
+	if !l.At.After(now.Add(slotsAhead * l.Delay)) {
+		wait = max(l.At.Add(max(least, min(l.Delay, most))).Sub(now), 0)
+	}
+	*l = LastSlot{now.Add(wait).Round(0).UTC(), least}
+	return wait
+}
 
 // Trouble describes the failed requests to a host since the last request that succeeded.
 type Trouble struct {
@@ -250,6 +270,12 @@ type Frontier interface {
 	// Release gives back a URL that was taken but not finished. The URL is queued again as item,
 	// behind the other URLs with the same priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
+
+	// Slot reserves the time of the next request to a host, and returns how long the caller must
+	// wait before it sends the request. The time after the last reserved one is at least least, and
+	// at least the delay of the last one, but that delay counts as at most most. The new delay is
+	// least. The caller need not have claimed the host. A persistent frontier stores the time.
+	Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error)
 
 	// Return ends a claim. The host's taken but unfinished URLs return to their old positions in
 	// the queue. The next worker that claims the host gets rest. A persistent frontier stores the

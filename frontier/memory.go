@@ -17,6 +17,7 @@ type Memory struct {
 	mu     sync.Mutex // guards all other fields
 	urls   map[string]*memoryURL
 	hosts  map[string]*memoryHost
+	slots  map[string]LastSlot
 	claims Claims
 	counts PerState
 	seq    uint64 // seq of the most recently queued URL
@@ -42,7 +43,7 @@ type memoryHost struct {
 
 // NewMemory returns an empty frontier.
 func NewMemory() *Memory {
-	return &Memory{urls: map[string]*memoryURL{}, hosts: map[string]*memoryHost{}}
+	return &Memory{urls: map[string]*memoryURL{}, hosts: map[string]*memoryHost{}, slots: map[string]LastSlot{}}
 }
 
 func (f *Memory) Discover(ctx context.Context, items []Item) (found int, err error) {
@@ -290,6 +291,15 @@ func (f *Memory) Release(ctx context.Context, c Claim, it Item) error {
 		f.queue(h, u, time.Now())
 	}
 	return nil
+}
+
+func (f *Memory) Slot(ctx context.Context, host string, least, most time.Duration) (time.Duration, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := f.slots[host]
+	wait := last.Next(time.Now(), least, most)
+	f.slots[host] = last
+	return wait, ctx.Err()
 }
 
 func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {

@@ -71,7 +71,7 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 	return r.dump(ctx, keyHost, yield, func(key, value []byte) (*store.Part, error) {
 		var kept keptRest
 		err := kept.decode(value)
-		if rest := kept.rest(); rest != (frontier.Rest{}) {
+		if rest := kept.rest().Lasting(); rest != (frontier.Rest{}) {
 			return &store.Part{Host: &frontier.Host{Name: string(key[1:]), Rest: rest}}, err
 		}
 		return nil, err
@@ -201,7 +201,7 @@ func (b *batch) load(p *store.Part) error {
 		}
 		return b.setMeta(p.Value.Name, p.Value.Value)
 	case p.Host != nil:
-		value, err := json.Marshal(keptOf(p.Host.Rest))
+		value, err := json.Marshal(keptOf(p.Host.Rest, frontier.LastSlot{}))
 		if err != nil {
 			return err
 		}

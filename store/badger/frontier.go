@@ -397,23 +397,39 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		if err != nil {
 			return b.refuse(fmt.Errorf("release a host: %w", err))
 		}
-		before := keptOf(h.rest)
+		before := h.rest.Lasting()
 		h.rest = rest.Bounded(time.Now())
 		s.queue.claims.End(c.Host)
 		s.queue.free(h)
-		kept := keptOf(h.rest)
-		if kept == before {
+		if h.rest.Lasting() == before {
 			return nil
 		}
-		value, err := json.Marshal(kept)
-		if err != nil {
-			return err
-		}
-		if err := b.room(1, len(value)+len(c.Host)); err != nil {
-			return err
-		}
-		return b.set(key1(keyHost, c.Host), value)
+		return b.keepHost(c.Host, func(k *keptRest) { *k = keptOf(h.rest, k.Slot) })
 	})
+}
+
+func (s *Store) Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error) {
+	err = s.write(ctx, func(b *batch) error {
+		return b.keepHost(host, func(k *keptRest) { wait = k.Slot.Next(time.Now(), least, most) })
+	})
+	return wait, err
+}
+
+// keepHost changes what is stored about a host.
+func (b *batch) keepHost(host string, change func(*keptRest)) error {
+	var kept keptRest
+	if _, err := b.get(key1(keyHost, host), kept.decode); err != nil {
+		return err
+	}
+	change(&kept)
+	value, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	if err := b.room(1, len(value)+len(host)); err != nil {
+		return err
+	}
+	return b.set(key1(keyHost, host), value)
 }
 
 // State returns the state of a URL.
@@ -497,12 +513,16 @@ type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
 	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds
 	Spent   frontier.Spent `json:"spent,omitzero"`
+
+	Slot frontier.LastSlot `json:"slot,omitzero"`
 }
 
-func keptOf(r frontier.Rest) keptRest { return keptRest{r.Blocked.Round(0).UTC(), r.Delay, r.Spent} }
+func keptOf(r frontier.Rest, slot frontier.LastSlot) keptRest {
+	return keptRest{r.Blocked.Round(0).UTC(), r.Delay, r.Spent, slot}
+}
 
 func (k keptRest) rest() frontier.Rest {
-	return frontier.Rest{Blocked: k.Blocked, Delay: k.Delay, Spent: k.Spent}.Bounded(time.Now())
+	return frontier.Rest{Blocked: k.Blocked, Delay: k.Delay, Spent: k.Spent, Last: k.Slot}.Bounded(time.Now())
 }
 
 func (k *keptRest) decode(value []byte) error {

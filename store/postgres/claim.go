@@ -49,9 +49,14 @@ const (
 
 	// claimedSQL reads the state of the claimed hosts. For each host it counts at most 1000 URLs
 	// that can be fetched now, and at most 1000 that are due later.
-	claimedSQL = `SELECT name, rank, ripe, due, rest,
+	claimedSQL = `SELECT name, rank, ripe, due, rest, (SELECT at FROM slot WHERE host = h.name), (SELECT delay FROM slot WHERE host = h.name),
  (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NULL LIMIT 1000) q) + (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL LIMIT 1000) l)
  FROM host h WHERE name = ANY($1::text[])`
+
+	// slotSQL reserves the time of the next request to a host. See [frontier.LastSlot].
+	slotSQL = `INSERT INTO slot (host, at, delay) VALUES ($1, ` + nowNS + `, $2) ON CONFLICT (host) DO UPDATE SET delay = excluded.delay,
+ at = CASE WHEN slot.at > excluded.at + 8 * slot.delay THEN excluded.at ELSE greatest(excluded.at, slot.at + greatest(excluded.delay, least(slot.delay, $3))) END
+ RETURNING at - ` + nowNS
 
 	// standingSQL counts the workers that recently asked for hosts, the claimed hosts, and the
 	// unclaimed hosts with URLs to fetch. To stay fast, it looks at no more than 20,000 unclaimed
@@ -167,13 +172,17 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 			var c claimed
 			var rank *int64
 			var rest []byte
-			_, err := pgx.ForEachRow(rows, []any{&c.Host.Name, &rank, &c.ripe, &c.due, &rest, &c.Host.Pending}, func() error {
+			var at, delay *int64
+			_, err := pgx.ForEachRow(rows, []any{&c.Host.Name, &rank, &c.ripe, &c.due, &rest, &at, &delay, &c.Host.Pending}, func() error {
 				if c.empty = rank == nil || c.ripe > 0; !c.empty {
 					c.rank, c.Host.Depth = *rank, int(*rank&maxDepth)
 				}
 				c.Claim = frontier.Claim{Host: c.Host.Name, Worker: worker, Token: tokens[c.Host.Name]}
 				c.Host.Rest = frontier.Rest{}
 				err := json.Unmarshal(rest, &c.Host.Rest)
+				if c.Host.Rest.Last = (frontier.LastSlot{}); at != nil {
+					c.Host.Rest.Last = frontier.LastSlot{At: time.Unix(0, *at).UTC(), Delay: time.Duration(*delay)}
+				}
 				all = append(all, c)
 				return err
 			})
@@ -328,6 +337,16 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	}
 	delete(taken.urls, hash)
 	return nil
+}
+
+func (s *Store) Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error) {
+	err = s.try(ctx, func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, slotSQL, host, int64(least), int64(most)).Scan(&wait)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reserve a request to host %s: %w", host, err)
+	}
+	return wait, nil
 }
 
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {

@@ -78,7 +78,7 @@ func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest {
 
 // shifted returns a copy of r with the given duration added to all non-zero times.
 func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
-	for _, t := range []*time.Time{&r.Next, &r.Blocked, &r.Trouble.Since, &r.Trouble.Last} {
+	for _, t := range []*time.Time{&r.Next, &r.Blocked, &r.Trouble.Since, &r.Trouble.Last, &r.Last.At} {
 		if !t.IsZero() {
 			*t = t.Add(by)
 		}

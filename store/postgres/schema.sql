@@ -94,6 +94,14 @@ CREATE TABLE host (
 CREATE INDEX host_rank ON host (rank, at, name) WHERE rank IS NOT NULL; -- finds the hosts to claim first
 CREATE INDEX host_held ON host (worker) WHERE worker IS NOT NULL;       -- counts the hosts that workers have claimed
 
+-- The time of the last request to each host, which any worker reserves before it sends the request. Claims and
+-- commits lock the rows of host, so this is a table of its own.
+CREATE TABLE slot (
+  host  text   PRIMARY KEY,
+  at    bigint NOT NULL, -- in Unix nanoseconds by the server's clock
+  delay bigint NOT NULL  -- time until the next request, in nanoseconds
+);
+
 -- The workers, each with the time at which it last asked for hosts.
 CREATE TABLE worker (
   name  text        PRIMARY KEY,

@@ -78,6 +78,17 @@ var durablePromises = []struct {
 		s = reopen()
 		equal(t, "and again", len(take(t, s, claim(t, s, "example.com").Claim, 9)), 4)
 	}},
+	{"the_last_slot_stays", func(t *testing.T, reopen func() store.Store) {
+		s := reopen()
+		discover(t, s, 1, items(0, "https://example.com/"))
+		wantSlot(t, s, "example.com", time.Hour, time.Hour, 0)
+		check(t, s.Return(ctx, claim(t, s, "example.com").Claim, frontier.Rest{Delay: time.Minute}))
+		s = reopen()
+		if last := claim(t, s, "example.com").Host.Rest.Last; last.Delay != time.Hour || time.Since(last.At).Abs() > time.Minute {
+			t.Errorf("the last slot is %+v", last)
+		}
+		wantSlot(t, s, "example.com", time.Minute, 30*time.Minute, 30*time.Minute)
+	}},
 	{"the_order_of_the_queue_stays", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
 		discover(t, s, 4, items(1, "https://example.com/1", "https://example.com/2", "https://example.com/3", "https://example.com/4"))

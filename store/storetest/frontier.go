@@ -197,6 +197,15 @@ func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 	equal(t, "hosts", list, want)
 }
 
+// wantSlot reserves a request to a host, and checks how long it must wait.
+func wantSlot(t tester, s store.Store, host string, least, most, want time.Duration) {
+	t.Helper()
+	wait := must(s.Slot(ctx, host, least, most))(t)
+	if off := want - wait; off < 0 || off > time.Minute || want == 0 && wait != 0 {
+		t.Errorf("a request to %s with a delay from %v to %v waits %v, want %v or a little less", host, least, most, wait, want)
+	}
+}
+
 var takePromises = []promise{
 	{"nothing_waiting_is_no_error", func(t *testing.T, s store.Store) {
 		discover(t, s, 1, items(0, "https://example.com/"))
@@ -295,6 +304,14 @@ var takePromises = []promise{
 }
 
 var claimPromises = []promise{
+	{"slots_keep_requests_apart", func(t *testing.T, s store.Store) {
+		wantSlot(t, s, "a.example", time.Hour, time.Hour, 0)
+		wantSlot(t, s, "b.example", 0, 0, 0)
+		wantSlot(t, s, "a.example", time.Hour, time.Hour, time.Hour)
+		wantSlot(t, s, "a.example", 2*time.Hour, 2*time.Hour, 3*time.Hour)
+		wantSlot(t, s, "a.example", time.Hour, time.Hour, 4*time.Hour)
+		wantSlot(t, s, "a.example", time.Hour, 5*time.Hour, 5*time.Hour)
+	}},
 	{"one_host_has_one_holder", func(t *testing.T, s store.Store) {
 		discover(t, s, 2, items(0, "https://a.example/", "https://b.example/"))
 		equal(t, "given", granted(t, s, me, 1), []string{"a.example"})

@@ -1,0 +1,190 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"skink/crawler/wire"
+	"skink/frontier"
+)
+
+// # One gate for the time of a request
+//
+// Every request to a host takes a slot of that host, whatever its purpose. The slot says when the
+// request may be sent. Most requests are the first one of a turn (the fetch of one URL), which the
+// schedule begins when the host is due. A turn has one slot. All other requests are asides, such as
+// the second request of a check, or a file of a rendered page. An aside waits until the host is
+// due.
+//
+// The DNS lookup, the connection setup and the TLS handshake can take longer than the host's delay.
+// If the delay were measured from the beginning of the turn, the next request would follow at once
+// on the same connection. So the delay counts from the time at which the request was sent, and no
+// other request to the host begins before that time.
+//
+// Each slot is also reserved in the frontier ([frontier.Frontier].Slot). So the delay holds between
+// workers that send requests to the same host, and between a run that was killed and the next one.
+// A request may be sent later than the reserved time. So the wait is maxOnTheWay longer before and
+// after a request by a worker that has not claimed the host.
+
+// A slot is the permission for one request to a host. The schedule's mutex guards it.
+type slot struct {
+	host   *host
+	number int  // number of the request among the requests to the host, counted from 1; 0 while an aside waits
+	aside  bool // whether the request is not the first one of a turn
+	gone   bool // whether the request was sent, or will not be
+}
+
+// turnKey is the key of the turn in the context of its requests.
+type turnKey struct{}
+
+// slot waits until the host of an ask may get the request. The request must be made with the
+// returned context. Call leave with the size of the response when the request has ended. slot fails
+// if the host is not due within Options.Timeout, or if ctx ends.
+func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave func(bytes int), err error) {
+	if s == nil {
+		return ctx, func(int) {}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(frontier.HostOf(a.url))
+	t, inTurn := ctx.Value(turnKey{}).(*turn)
+	x := &slot{host: h, aside: true, gone: true}
+	switch inTurn = inTurn && t.host == h; {
+	case h.folder:
+		return ctx, func(int) {}, nil // a folder needs no delay
+	case inTurn && !t.used:
+		t.used, x = true, &t.slot
+	default:
+		h.asides++
+		s.offer(h)
+		err = s.await(ctx, x, a)
+	}
+	if a.purpose == forRobots {
+		h.robots++
+	}
+	if err == nil {
+		err = s.reserve(ctx, h)
+	}
+	if err != nil {
+		s.leave(x, a, 0)
+		return nil, nil, err
+	}
+	return s.watch(ctx, x), func(bytes int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.leave(x, a, bytes)
+	}, nil
+}
+
+// await waits until an aside may begin, and counts it. A request for robots.txt does not wait until
+// the host's last request is sent, because a turn may have to wait for its response.
+func (s *schedule) await(ctx context.Context, x *slot, a *ask) error {
+	h := x.host
+	if a.purpose == forPart {
+		scheme, _, _ := strings.Cut(a.url, "://")
+		h.told(scheme, a.delay)
+	}
+	for {
+		rest := time.Until(h.rested())
+		switch {
+		case a.purpose == forPart && h.open+h.asidesOpen >= h.atOnce(), a.purpose != forRobots && h.unsent > 0 && h.delay > 0:
+			rest = 0 // wait for the other request
+		case rest <= 0:
+			h.asidesOpen++
+			h.requests++
+			h.unsent++
+			h.ask(time.Now())
+			x.number, x.gone = h.requests, false
+			s.offer(h)
+			return nil
+		case s.opt.Timeout > 0 && rest > s.opt.Timeout:
+			return &wire.TimeoutError{Limit: s.opt.Timeout} // do not occupy a connection for that long
+		}
+		wake := s.wake
+		s.mu.Unlock()
+		err := sleep(ctx, wake, rest)
+		s.mu.Lock()
+		if err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// reserve reserves the time of a request to a host in the frontier, and waits until that time.
+func (s *schedule) reserve(ctx context.Context, h *host) error {
+	least, most := h.delays()
+	if least == 0 {
+		return nil
+	}
+	if !h.held() {
+		least += maxOnTheWay
+	}
+	s.mu.Unlock()
+	wait, err := s.front.Slot(ctx, h.name, least, most)
+	if err == nil && wait > 0 {
+		err = sleep(ctx, nil, wait)
+	}
+	s.mu.Lock()
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.broken = fmt.Errorf("reserve a request to host %s: %w", h.name, err)
+	return s.broken
+}
+
+// watch returns a context that tells the schedule when the request of a slot was sent and when its
+// response began.
+func (s *schedule) watch(ctx context.Context, x *slot) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			x.host.sent(x.number)
+			x.send()
+			s.offer(x.host)
+			s.changed()
+		},
+		GotFirstResponseByte: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if x.host.heard(x.number) {
+				s.offer(x.host)
+				s.changed()
+			}
+		},
+	})
+}
+
+// send records that the request of a slot was sent, or that the slot has ended without one.
+func (x *slot) send() {
+	if !x.gone {
+		x.gone = true
+		x.host.unsent--
+	}
+}
+
+// leave ends a slot.
+func (s *schedule) leave(x *slot, a *ask, bytes int) {
+	h := x.host
+	x.send()
+	if x.aside {
+		h.asides--
+	}
+	if x.aside && x.number > 0 {
+		h.asidesOpen--
+	}
+	switch a.purpose {
+	case forRobots:
+		h.robots++
+	case forPart:
+		s.bytes += int64(bytes)
+		if s.opt.HostBudget != (Budget{}) {
+			h.spent.Bytes += int64(bytes)
+		}
+	}
+	s.offer(h)
+	s.changed()
+}
