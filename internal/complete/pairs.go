@@ -17,7 +17,8 @@ type Pair struct {
 }
 
 // Pairs returns all pairs of pages whose resemblance is at or above the rule's similarity, each
-// with its exact resemblance, sorted by URL. Pages that are too short for the rule are in no pair.
+// with its exact resemblance, sorted by URL. Pages that are too short for the rule are in a pair only
+// if their texts are the same.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
 	w, err := readWhole(ctx, s, Options{Rule: rule})
 	if err != nil {
@@ -62,13 +63,9 @@ func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	return pairs, nil
 }
 
-// copies returns the pairs of pages that have the same text. It omits texts that are too short to
-// compare.
+// copies returns the pairs of pages that have the same text, also if it is too short to compare.
 func (w *Whole) copies() (pairs []Pair) {
 	for _, t := range w.texts {
-		if t.short {
-			continue
-		}
 		for k, p := range t.pages {
 			for _, q := range t.pages[k+1:] {
 				pairs = append(pairs, pairOf(p, q, 1))

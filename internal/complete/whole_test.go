@@ -169,6 +169,15 @@ func TestPairs(t *testing.T) {
 	})
 }
 
+// Two pages with the same words are exact, and a pair, however few their words are.
+func TestPairsOfThinPages(t *testing.T) {
+	rule := ruleFor(t, .8, 10)
+	got, err := Pairs(t.Context(), storeOf(t, rule, article("http://a.test/1", "few words"), article("http://a.test/2", "few words"), article("http://a.test/3", "others")), rule)
+	if want := []Pair{{"http://a.test/1", "http://a.test/2", 1}}; err != nil || !slices.Equal(got, want) {
+		t.Fatalf("got %v, %v, want %v", got, err, want)
+	}
+}
+
 func comparePairs(x, y Pair) int {
 	return strings.Compare(x.A+" "+x.B, y.A+" "+y.B)
 }
