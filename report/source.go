@@ -113,7 +113,7 @@ func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
 		Other: t.Other, Redirects: t.Redirects, Errors: t.Errors,
-		Skipped: t.Skipped, Unkept: t.Unkept, Capped: t.Capped, Scripts: t.Scripts, Blocked: t.Blocked, Sitemaps: t.Sitemaps, Later: t.Later,
+		Skipped: t.Skipped, Unkept: t.Unkept, Capped: t.Capped, Scripts: t.Scripts, Unrendered: t.Unrendered, Blocked: t.Blocked, Sitemaps: t.Sitemaps, Later: t.Later,
 		Problems: t.Problems, GivenUp: t.GivenUp,
 	}
 }

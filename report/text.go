@@ -63,7 +63,7 @@ func (p *textPrinter) begin(h head) error {
 }
 
 func (p *textPrinter) printTotals(t Totals) {
-	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped, t.Scripts, t.Pending, t.Outside)))
+	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped, t.Scripts, t.Unrendered, t.Pending, t.Outside)))
 	line := func(label string, n int64, note string) {
 		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, Grouped(n), note), " "))
 	}
@@ -96,7 +96,8 @@ func (p *textPrinter) printTotals(t Totals) {
 		{"no text", t.Skipped, "files and records without text, which have no verdict"},
 		{"unkept", t.Unkept, "duplicates whose text was not kept"},
 		{"capped", t.Capped, "not compared with every candidate; possibly duplicates"},
-		{"unrendered", t.Scripts, "pages that need scripts; skink crawl --render auto fetches them with a browser"},
+		{"scripts", t.Scripts, "pages that need scripts; skink crawl --render auto fetches them with a browser"},
+		{"unrendered", t.Unrendered, "pages that the browser failed to render; skink report --about unrendered lists them"},
 	} {
 		if rest.n > 0 {
 			line(rest.label, rest.n, rest.note)

@@ -76,7 +76,7 @@ type Record struct {
 
 	Rendered     bool   `json:"rendered,omitempty"`      // whether a browser rendered the page; if so, its text, links and metadata are from the rendered page, but Size is from the response
 	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text needs scripts; see [extract.Document]; "" if it needs none, or if Rendered is set
-	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
+	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page at the last visit; its text is then that of an earlier visit if Rendered is set, and otherwise that of the response
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed anyway
 
@@ -211,6 +211,8 @@ type Tally struct {
 	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
 	Bytes     int64 `json:"bytes"`                  // total size of all decoded bodies
 
+	Unrendered int64 `json:"unrendered,omitempty"` // pages that the browser failed to render at the last visit; not counted in Scripts
+
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, for URLs that were given up after several attempts
 }
@@ -309,7 +311,10 @@ func (t *Tally) countPage(r *Record, n int64) {
 	if r.Capped {
 		t.Capped += n
 	}
-	if r.NeedsScripts != "" {
+	switch {
+	case r.RenderError != "":
+		t.Unrendered += n
+	case r.NeedsScripts != "":
 		t.Scripts += n
 	}
 	if r.Rendered {

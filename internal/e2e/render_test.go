@@ -319,6 +319,71 @@ func TestRenderLater(t *testing.T) {
 	}
 }
 
+// TestUnrendered crawls a page that the browser cannot render, with --render always. The summary, the
+// report and the audit count the page and give the reason. A later crawl fetches the page whole and
+// renders it. If that fails again, the page keeps its text, although the response has none.
+func TestUnrendered(t *testing.T) {
+	needBrowser(t)
+	var mode atomic.Value
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" && r.URL.Path != "/app" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if r.URL.Path == "/" {
+			fmt.Fprint(w, `<title>Home</title><p>Home of two pages. <a href=/app>the application</a>`)
+			return
+		}
+		fmt.Fprint(w, `<title>App</title><main id=app></main><script>const app = document.getElementById('app')
+app.innerHTML = '<p>This text comes from a script, and from nowhere else.</p>'
+if ('`+mode.Load().(string)+`' === 'large') app.append('x '.repeat(100_000))</script>`)
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	for n, step := range []struct {
+		mode, failed, text string
+	}{
+		{"large", "1", ""},
+		{"ok", "", "This text comes from a script, and from nowhere else."},
+		{"large", "1", "This text comes from a script, and from nowhere else."},
+		{"large", "1", "This text comes from a script, and from nowhere else."},
+		{"ok", "", "This text comes from a script, and from nowhere else."},
+	} {
+		mode.Store(step.mode)
+		cmd := exec.Command("skink", "crawl", "--render", "always", "--max-size", "64KB", "--delay", "0", "--sitemaps", "off", "--recrawl", "0s", "--gone-after", "1", site.URL)
+		cmd.Dir = dir
+		said, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
+		summary := strings.Contains(string(said), "\n1 page could not be rendered; see the reasons with: skink report --about unrendered\n")
+		if summary != (step.failed != "") || strings.Contains(string(said), "--render auto") {
+			t.Errorf("step %d: the crawl says\n%s", n, said)
+		}
+		var totals struct {
+			Unrendered json.Number
+			Need       json.Number `json:"need_scripts"`
+		}
+		out := runIn(t, dir, "report", "--format", "json")
+		if err := json.Unmarshal(out, &totals); err != nil || totals.Unrendered.String() != step.failed || totals.Need != "" {
+			t.Errorf("step %d: %v: %s", n, err, out)
+		}
+		audit := string(runIn(t, dir, "report", "--about", "unrendered"))
+		if lists := strings.Contains(audit, "the rendered page is too large"); lists != (step.failed != "") {
+			t.Errorf("step %d: the audit says\n%s", n, audit)
+		}
+		if text := string(runIn(t, dir, "export", "--include", "all")); strings.Contains(text, "nowhere else") != (step.text != "") {
+			t.Errorf("step %d: the export is\n%s\n%s\n%s", n, text, said, runIn(t, dir, "status", "--urls", "failed"))
+		}
+	}
+}
+
 // TestRenderGuards crawls a page whose scripts request forbidden URLs: URLs that robots.txt
 // disallows, and addresses that are not allowed. The archive must contain the allowed responses.
 func TestRenderGuards(t *testing.T) {

@@ -61,6 +61,7 @@ func recordOf(page *crawler.Page) store.Record {
 		}
 	case page.Drawing != nil:
 		r.Rendered = true // leave out the validators: they belong to the response, and scripts may have changed the page
+	case page.DrawError != "": // leave out the validators, so that a later crawl fetches the page again and may render it
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}

@@ -76,6 +76,9 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 		r := recordOf(page)
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
 	}
+	if known != nil && got.unrendered(known) { // its HTML is no answer to what has become of the page
+		return p.visitOf(ctx, got, softMatch{}, known)
+	}
 	got, soft, err := p.soft.soften(ctx, got)
 	if err == nil && known != nil {
 		got, err = p.hours.weigh(ctx, got, known)
@@ -145,6 +148,8 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	switch {
 	case got.notModified:
 		v.touch(store.NotModified)
+	case got.unrendered(b):
+		v.touch(store.Same)
 	case isNothing(b) && isNothing(&got.seen):
 		v.failAgain()
 	case isNothing(b):
@@ -173,6 +178,12 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 		return v, v.carry(was)
 	}
 	return v, nil
+}
+
+// unrendered reports whether a browser has rendered a page before, but failed now. Such a page is
+// kept: the HTML of the response may have no text at all.
+func (got *reading) unrendered(before *store.Record) bool {
+	return before.Kind == store.Page && before.Rendered && got.seen.RenderError != ""
 }
 
 // isNothing reports whether a record is for a URL that failed or was not fetched.
@@ -205,7 +216,7 @@ func (v *visit) touch(kind store.VisitKind) {
 	switch kind {
 	case store.Same:
 		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
-		r.ETag, r.Modified = seen.ETag, seen.Modified
+		r.ETag, r.Modified, r.RenderError = seen.ETag, seen.Modified, seen.RenderError
 	case store.NotModified: // a 304 response need not repeat all validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}

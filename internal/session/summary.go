@@ -88,10 +88,13 @@ func (s Summary) pages(b *strings.Builder) {
 	if t.Rendered > 0 {
 		fmt.Fprintf(b, "%s rendered with a browser\n", report.Counted(t.Rendered, "page"))
 	}
+	if t.Unrendered > 0 {
+		fmt.Fprintf(b, "%s could not be rendered; see the reasons with: skink report --about unrendered\n", report.Counted(t.Unrendered, "page"))
+	}
 	switch {
 	case t.Scripts == 0:
 	case s.Renders:
-		fmt.Fprintf(b, "%s, but could not be rendered: see skink report --about no-text\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts))
+		fmt.Fprintf(b, "%s, but no browser rendered them: see skink report --about no-text\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts))
 	default:
 		them := "them"
 		if t.Scripts == 1 {
@@ -247,7 +250,7 @@ func (s Summary) attrs() []any {
 	}
 	return []any{
 		"added", a.Pages(), "seconds", s.Took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
-		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "urls", CountsByName(s.URLs, s.Later),
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "unrendered", t.Unrendered, "urls", CountsByName(s.URLs, s.Later),
 		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone),
 		"postponed", s.Postponed[:min(len(s.Postponed), patternsShown)], "stopped", stopped, "store", s.Store, "bytes", s.Bytes,
 	}

@@ -79,6 +79,7 @@ no-text.scripts        /app
 no-text.unseen         /drawn
 no-text.documents      /sealed.pdf
 no-text.links          /menus
+unrendered             /deep
 noindex                /hidden /listed-hidden
 blocked                /secret
 orphans                /orphan
@@ -210,6 +211,7 @@ func TestCells(t *testing.T) {
 		{"titles.repeated", "/same-2", "shared_by", int64(2)},
 		{"titles.copied", "/twin-copy", "resemblance", audit.Share(1)},
 		{"no-text.empty", "/empty", "why", "the response is empty"},
+		{"unrendered", "/deep", "why", "the page stopped responding"},
 		{"no-text.scripts", "/app", "why", "the element that scripts fill is empty"},
 		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
 		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: the file is encrypted, and needs a password"},

@@ -149,6 +149,12 @@ func whyNoText(c *store.Content) any {
 	return "the page has no words"
 }
 
+func unrendered(*Audit) *List {
+	why := column("why", "Why", func(_ *subject, r *store.Record) any { return text(r.RenderError) })
+	l := &List{Name: "unrendered", Of: "pages", Columns: brief(linksColumn, why, urlColumn, titleColumn).more(wordsColumn)}
+	return l.all(store.Page, func(r *store.Record) bool { return r.RenderError != "" })
+}
+
 func noIndex(*Audit) *List {
 	l := &List{Name: "noindex", Of: "pages", Columns: brief(linksColumn, urlColumn, titleColumn).more(wordsColumn, verdictColumn)}
 	return l.all(store.Page, func(r *store.Record) bool { return r.NoIndex })

@@ -173,7 +173,7 @@ func shop() []planted {
 		good("/orphan"),
 		good("/slow", with(func(r *store.Record) { r.Took = 1200 })),
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
-		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
+		good("/deep", with(func(r *store.Record) { r.Depth, r.RenderError = 5, "the page stopped responding" })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
 		good("/faulty", with(func(r *store.Record) { // a page with each fault of HTML and headers
 			for _, c := range markup.Checks {
