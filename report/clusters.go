@@ -153,7 +153,7 @@ func (b *batch) memberOf(r *store.Record) Member {
 	return Member{
 		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
 		Containment: r.Containment, Excerpt: r.Containment > 0 && r.Resemblance < b.set.Similarity,
-		Translation: translation(r), Doubtful: r.Doubtful(b.records[r.Leader], b.set.MinWords),
+		Translation: translation(r), Private: r.Private, Doubtful: r.Doubtful(b.records[r.Leader], b.set.MinWords),
 	}
 }
 

@@ -108,9 +108,10 @@ type Block struct {
 
 // A Leader is the page that the other pages of a cluster duplicate.
 type Leader struct {
-	URL   string `json:"url"`
-	Title string `json:"title"`
-	Why   string `json:"why"` // why this page leads its cluster, such as "first seen"
+	URL     string `json:"url"`
+	Title   string `json:"title"`
+	Why     string `json:"why"`               // why this page leads its cluster, such as "first seen"
+	Private bool   `json:"private,omitempty"` // see [store.Record.Private]
 
 	Verdict string `json:"-"`
 }
@@ -124,6 +125,7 @@ type Member struct {
 	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member for the verdict near, but their resemblance is below --similarity
 	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader to be its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
+	Private     bool    `json:"private,omitempty"`     // see [store.Record.Private]
 
 	Title string `json:"-"`
 }

@@ -120,7 +120,7 @@ func TotalsOf(t store.Tally) Totals {
 
 // leaderOf does not set Why.
 func leaderOf(r *store.Record) Leader {
-	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
+	return Leader{URL: r.URL, Title: r.Title, Private: r.Private, Verdict: string(r.Verdict)}
 }
 
 // translation returns the language of a page that declares its leader to be its version in another

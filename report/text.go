@@ -62,6 +62,13 @@ func (p *textPrinter) begin(h head) error {
 	return nil
 }
 
+func privacy(private bool) string {
+	if private {
+		return "  (private)"
+	}
+	return ""
+}
+
 func (p *textPrinter) printTotals(t Totals) {
 	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped, t.Scripts, t.Unrendered, t.Pending, t.Outside)))
 	line := func(label string, n int64, note string) {
@@ -173,7 +180,7 @@ func (p *textPrinter) cluster(c Cluster) error {
 	if l.Title != "" {
 		fmt.Fprint(p.w, "  ", quoted(l.Title, titleWidth))
 	}
-	fmt.Fprintf(p.w, "  (%s)\n", harmless.Line(l.Why))
+	fmt.Fprintf(p.w, "  (%s)%s\n", harmless.Line(l.Why), privacy(l.Private))
 	shown := 0
 	for m, err := range c.Members {
 		if err != nil {
@@ -183,9 +190,9 @@ func (p *textPrinter) cluster(c Cluster) error {
 			fmt.Fprintf(p.w, "  and %s\n", Counted(c.Size-p.most, "more page"))
 			break
 		}
-		note := ""
+		note := privacy(m.Private)
 		if m.Excerpt {
-			note = "  (excerpt: the leader contains " + contained(m.Containment) + " of it)"
+			note += "  (excerpt: the leader contains " + contained(m.Containment) + " of it)"
 		}
 		if m.Translation != "" {
 			note += "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
