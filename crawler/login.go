@@ -221,8 +221,11 @@ func (f *fetcher) loginExchange(ctx context.Context, method, to string, values u
 			return x, to, nil
 		}
 		next, err := location(to, x.Header)
-		if err != nil || frontier.HostOf(next) != frontier.HostOf(to) {
-			return x, to, err
+		if err != nil { // the error contains the URL, in which the server may repeat the fields
+			return nil, to, errors.New("the server redirects to a URL that is missing or not valid")
+		}
+		if frontier.HostOf(next) != frontier.HostOf(to) {
+			return x, to, nil
 		}
 		method, to, values = http.MethodGet, next, nil
 	}

@@ -188,6 +188,25 @@ func TestLoginCheck(t *testing.T) {
 	}
 }
 
+// A server that repeats the fields in an invalid redirect does not get them into the error.
+func TestLoginRepeats(t *testing.T) {
+	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			w.Header().Set("Location", "http://[?"+r.URL.RawQuery)
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		fmt.Fprint(w, `<form><input name=password></form>`)
+	})
+	f := testFetcher(t, func(o *Options) {
+		o.Hosts = access.Table{{Pattern: host, Login: &access.Login{Page: "http://" + host + "/", Fields: map[string]access.Secret{"password": "sesame"}}}}
+	}, host)
+	page := f.fetchAs(t.Context(), item("http://"+host+"/page"))
+	if page.Problem != ProblemLogin || strings.Contains(page.Detail, "sesame") || !strings.Contains(page.Detail, "redirects to a URL that is missing or not valid") {
+		t.Errorf("%q %s", page.Problem, page.Detail)
+	}
+}
+
 // If a form would send its fields to another host or without encryption, it is not submitted.
 func TestLoginElsewhere(t *testing.T) {
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 const hidden = "***"
@@ -58,8 +59,8 @@ func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
 // error does not contain the URL, which may contain a password.
 func ParseProxy(text string) (Proxy, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return Proxy{}, errors.New("must be a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128")
+	if err != nil || u.Hostname() == "" || strings.TrimSuffix(u.Path, "/")+u.RawQuery+u.Fragment != "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return Proxy{}, errors.New("must be a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128; in a password, write / as %2F, ? as %3F and # as %23")
 	}
 	return NewProxy(u), nil
 }

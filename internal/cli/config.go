@@ -181,8 +181,7 @@ func typed(flags *pflag.FlagSet, name string) bool {
 }
 
 // keepIn copies the configuration file into dir, the folder of a store, so that later commands on
-// that store use the same configuration. Only the file's owner may read the copy, because it may
-// contain passwords.
+// that store use the same configuration. The copy contains no literal secrets.
 func (c *configFlag) keepIn(dir string) error {
 	if c.file == nil || c.stored {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"skink/internal/config"
 	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/report"
@@ -135,7 +136,8 @@ func isNew(ctx context.Context, name string) error {
 	return nil
 }
 
-// copyConfig copies the configuration file of a store to its copy, if both are in folders.
+// copyConfig copies the configuration file of a store to its copy, without secrets, if both are in
+// folders.
 func copyConfig(name, copyName string) error {
 	if isShared(name) || isShared(copyName) {
 		return nil
@@ -147,7 +149,8 @@ func copyConfig(name, copyName string) error {
 	if err != nil {
 		return err
 	}
-	return output.ReplaceInStore(copyName, configFile, text)
+	file := config.File{Name: filepath.Join(name, configFile), Text: text}
+	return output.ReplaceInStore(copyName, configFile, file.Copy())
 }
 
 // incomplete adds a suggestion for the user to err, the error from [store.CheckCopied], if it is

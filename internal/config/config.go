@@ -91,24 +91,30 @@ func Parse(name string, text []byte, opt Options) (*File, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p := &parser{file: &File{Name: name, Text: text}, opt: opt, lines: linesOf(text), dir: folderOf(name, text)}
+	p := &parser{file: &File{Name: name, Text: text}, opt: opt, lines: linesOf(text), dir: folderOf(name, text), copied: strings.Contains(string(text), relativeTo)}
 	if p.opt.Getenv == nil {
 		p.opt.Getenv = os.LookupEnv
 	}
-	err := p.parse(content)
-	return p.file, err
+	if err := p.parse(content); err != nil {
+		return p.file, err
+	}
+	if len(p.lacking) > 0 {
+		return p.file, fmt.Errorf("%s: a store keeps no secrets, so this copy lacks %s: name the original file with --config FILE", name, strings.Join(p.lacking, ", "))
+	}
+	return p.file, nil
 }
 
 const relativeTo = "\n# Paths are relative to "
 
-// Copy returns the text for a copy of the file in another folder. The text ends with a comment that
-// contains the original folder, because paths in the file are relative to that folder.
+// Copy returns the text for a copy of the file in another folder. The copy has *** in place of each
+// literal secret. It ends with a comment that contains the original folder, because paths in the
+// file are relative to that folder.
 func (f *File) Copy() []byte {
 	dir := folderOf(f.Name, f.Text)
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	text := string(f.Text)
+	text := string(withoutSecrets(f.Text))
 	if at := strings.LastIndex(text, relativeTo); at >= 0 {
 		text = text[:at]
 	}
@@ -127,31 +133,42 @@ func folderOf(name string, text []byte) string {
 
 // linesOf returns the line number of each key. The keys of the map are paths joined by [pathOf].
 func linesOf(text []byte) map[string]int {
+	return scan(new(unstable.Parser), text, func([]string, *unstable.Node) {})
+}
+
+// scan returns the same as [linesOf], and calls found with each string and the path of its key.
+func scan(p *unstable.Parser, text []byte, found func(path []string, value *unstable.Node)) map[string]int {
 	lines := map[string]int{}
-	var p unstable.Parser
 	p.Reset(text)
 	var section []string
 	for p.NextExpression() {
 		n := p.Expression()
 		switch n.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			section = noteKey(&p, n, nil, lines)
+			section = noteKey(p, n, nil, lines)
 		case unstable.KeyValue:
-			noteLines(&p, n, section, lines)
+			noteLines(p, n, section, lines, found)
 		}
 	}
 	return lines
 }
 
-func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) {
+func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int, found func([]string, *unstable.Node)) {
 	path := noteKey(p, n, section, lines)
-	if value := n.Value(); value.Kind == unstable.InlineTable {
-		for it := value.Children(); it.Next(); {
-			if it.Node().Kind == unstable.KeyValue {
-				noteLines(p, it.Node(), path, lines)
+	var note func(value *unstable.Node)
+	note = func(value *unstable.Node) {
+		switch value.Kind {
+		case unstable.String:
+			found(path, value)
+		case unstable.KeyValue:
+			noteLines(p, value, path, lines, found)
+		case unstable.InlineTable, unstable.Array:
+			for it := value.Children(); it.Next(); {
+				note(it.Node())
 			}
 		}
 	}
+	note(n.Value())
 }
 
 // noteKey records the line number of each part of a key, and returns the full path of the key.
@@ -173,6 +190,24 @@ type parser struct {
 	opt   Options
 	lines map[string]int
 	dir   string // folder to which paths in the file are relative
+
+	copied  bool     // whether the file is a copy, which lacks secrets
+	lacking []string // keys of the secrets that the running command needs, and that the copy lacks
+}
+
+// lacks reports whether a value of a copy lacks secrets, and records their keys.
+func (p *parser) lacks(path []string, value any) bool {
+	if !p.copied || !strings.Contains(fmt.Sprint(value), absent) {
+		return false
+	}
+	table, ok := value.(map[string]any)
+	for _, key := range p.keys(path, table) {
+		p.lacks(append(slices.Clone(path), key), table[key])
+	}
+	if !ok {
+		p.lacking = append(p.lacking, strings.Join(path, " "))
+	}
+	return true
 }
 
 func (p *parser) errorf(path []string, format string, args ...any) error {
@@ -246,7 +281,7 @@ func (p *parser) command(path []string, value any) error {
 // take adds a flag to the file if it is for the running command (wanted), and Options.Ignored does
 // not exclude it.
 func (p *parser) take(path []string, value any, wanted bool) error {
-	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
+	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) || p.lacks(path, value) {
 		return nil
 	}
 	f, err := p.flag(path, value)

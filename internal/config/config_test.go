@@ -116,15 +116,75 @@ proxy = "direct"
 		t.Errorf("settings: %s", printed)
 	}
 
-	// A copy in another folder must name the same files.
+	// A copy in another folder must name the same files. It keeps no literal secrets.
+	f.Text = []byte(strings.Replace(string(f.Text), `, "X-Price" = "$${5}"`, "", 1))
 	elsewhere := filepath.Join(t.TempDir(), "skink.toml")
 	for range 2 {
 		if f, err = Parse(elsewhere, f.Copy(), options()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if strings.Contains(string(f.Text), word) || !strings.HasPrefix(string(f.Text), text) {
+	if strings.Contains(string(f.Text), word) || !strings.Contains(string(f.Text), "# Paths are relative to ") {
 		t.Errorf("the copy:\n%s", f.Text)
+	}
+}
+
+// A copy has no literal secrets, and a command that needs them says which are missing.
+func TestCopySecrets(t *testing.T) {
+	const text = `feed = "https://me:sesame-1@search.test/pages" # a comment
+[host."priv.test"]
+headers = { "X-Token" = "sesame-2", "X-Other" = "Bearer ${TOKEN}", "Accept-Language" = "de" }
+user = "me"
+password = '''sesame-3'''
+proxy = ["http://me:sesame-4@proxy.test:1", "http://me:${TOKEN}@proxy.test:1", "http://proxy.test:2"]
+login = { page = "https://priv.test/login", fields = { user = "me", password = "sesame-5" } }
+[host."other.test"]
+login.fields.password = "$${sesame-6}"
+login.page = "https://other.test/login"
+`
+	opt := options()
+	opt.Flags["crawl"] = append(opt.Flags["crawl"], "feed")
+	opt.Getenv = func(string) (string, bool) { return "value", true }
+	f, err := Parse("skink.toml", []byte(text), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := string(f.Copy())
+	for _, kept := range []string{"# a comment", "Bearer ${TOKEN}", `"de"`, `user = "me", password = "***"`, "http://me:${TOKEN}@proxy.test:1", "http://proxy.test:2", "https://priv.test/login"} {
+		if !strings.Contains(copied, kept) {
+			t.Errorf("the copy lacks %s", kept)
+		}
+	}
+	if strings.Contains(copied, "sesame") {
+		t.Errorf("the copy:\n%s", copied)
+	}
+	_, err = Parse("copy.toml", []byte(copied), opt)
+	if want := "copy.toml: a store keeps no secrets, so this copy lacks feed, host priv.test headers X-Token, host priv.test password, host priv.test proxy, host priv.test login fields password, host other.test login fields password: name the original file with --config FILE"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	opt.Command, opt.Host = "report", nil
+	if _, err := Parse("copy.toml", []byte(copied), opt); err != nil {
+		t.Errorf("a report needs no secrets: %v", err)
+	}
+}
+
+// A variable in the user name or the password of a proxy may contain any characters.
+func TestProxyPassword(t *testing.T) {
+	opt := options()
+	for _, password := range []string{"a@b/c", "x", "p%40 ?#:[", "me:1/x"} {
+		opt.Getenv = func(string) (string, bool) { return password, true }
+		f, err := Parse("skink.toml", []byte("[host.\"a\"]\nproxy = \"http://${PW}:${PW}@proxy.test:3128\""), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := f.Hosts[0].Proxies[0].URL()
+		if got, _ := u.User.Password(); got != password || u.User.Username() != password || u.Host != "proxy.test:3128" {
+			t.Errorf("%s became %s", password, u)
+		}
+		_, err = Parse("skink.toml", []byte("[host.\"a\"]\nproxy = \"http://me:12/sesame@proxy.test:3128\""), opt)
+		if err == nil || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("a slash in a password: %v", err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +13,8 @@ import (
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fill replaces each ${NAME} in a text with the environment variable of that name, and each
-// ${file:PATH} with the content of that file without its last line break. $${ becomes ${.
+// ${file:PATH} with the content of that file without its last line break. $${ becomes ${. In the
+// user name and the password of a URL, the value is percent-encoded.
 func (p *parser) fill(path []string, text string) (string, error) {
 	var filled strings.Builder
 	for {
@@ -34,7 +36,11 @@ func (p *parser) fill(path []string, text string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		filled.WriteString(before + value)
+		filled.WriteString(before)
+		if _, address, ok := strings.Cut(filled.String(), "://"); ok && !strings.Contains(address, "@") && strings.Contains(rest, "@") {
+			value = strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // the user name or the password of a URL
+		}
+		filled.WriteString(value)
 		text = rest
 	}
 }

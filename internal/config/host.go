@@ -39,7 +39,7 @@ func (p *parser) hosts(path []string, value any) error {
 				return p.unknown(append(at, key), hostKeys)
 			}
 			p.note(append(slices.Clone(at), key), section[key])
-			if p.opt.Host == nil {
+			if p.opt.Host == nil || p.lacks(append(slices.Clone(at), key), section[key]) {
 				continue
 			}
 			if err := p.hostKey(&h, append(slices.Clone(at), key), section[key]); err != nil {
@@ -49,7 +49,7 @@ func (p *parser) hosts(path []string, value any) error {
 		if b := h.Basic; b != nil && b.User == "" {
 			return p.errorf(append(at, "password"), "password is set, but user is not")
 		}
-		if b := h.Basic; b != nil && section["password"] == nil {
+		if b := h.Basic; b != nil && b.User != "" && section["password"] == nil {
 			return p.errorf(append(at, "user"), "user is set, but password is not")
 		}
 		p.file.Hosts = append(p.file.Hosts, h)

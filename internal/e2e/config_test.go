@@ -108,6 +108,53 @@ check = "Log out"
 	}
 }
 
+// TestConfigWithoutSecrets crawls with a password in the configuration file itself. Neither the
+// store nor its copy contains the password. A run without it does not start, and --config gives it.
+func TestConfigWithoutSecrets(t *testing.T) {
+	const secret = "sesame-4716"
+	dir := t.TempDir()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != secret {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<main><p>Only members read this.</p></main>")
+	}))
+	t.Cleanup(site.Close)
+	host := strings.TrimPrefix(site.URL, "http://")
+	file, store, copied, own := filepath.Join(t.TempDir(), "skink.toml"), filepath.Join(dir, "store"), filepath.Join(dir, "copied"), filepath.Join(dir, "own")
+	text := fmt.Sprintf("delay = \"0s\"\n[host.%q]\nuser = \"me\"\npassword = %q\n", host, secret)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := skink(t, nil, args...); err != nil || strings.Contains(out, secret) {
+			t.Errorf("skink %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	run("crawl", "--config", file, "--store", store, site.URL+"/")
+	run("store", "copy", store, copied)
+	holdsNone(t, dir, secret)
+	for _, s := range []string{store, copied} {
+		out, err := skink(t, nil, "crawl", "--store", s, "--recrawl", "0s")
+		if want := "this copy lacks host " + host + " password: name the original file with --config FILE"; err == nil || !strings.Contains(out, want) {
+			t.Errorf("without the file: %v\n%s", err, out)
+		}
+		run("report", "--store", s)
+		run("crawl", "--config", file, "--store", s, "--recrawl", "0s")
+	}
+
+	// A file of the user's own in the folder of a store is not changed, and its copy has no secrets.
+	if err := os.WriteFile(filepath.Join(store, "skink.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("crawl", "--store", store, "--recrawl", "0s")
+	run("store", "copy", store, own)
+	holdsNone(t, own, secret)
+}
+
 // holdsNone checks that no file in a folder contains a text, not even in compressed form.
 func holdsNone(t *testing.T, dir, text string) {
 	t.Helper()
