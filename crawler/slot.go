@@ -52,11 +52,13 @@ func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave f
 	h := s.host(frontier.HostOf(a.url))
 	t, inTurn := ctx.Value(turnKey{}).(*turn)
 	x := &slot{host: h, aside: true, gone: true}
-	switch inTurn = inTurn && t.host == h; {
+	switch {
 	case h.folder:
+		h.ask(time.Now())
 		return ctx, func(int) {}, nil // a folder needs no delay
-	case inTurn && !t.used:
+	case inTurn && t.host == h && !t.used:
 		t.used, x = true, &t.slot
+		h.ask(time.Now())
 	default:
 		h.asides++
 		s.offer(h)

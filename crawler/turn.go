@@ -21,9 +21,8 @@ type turn struct {
 	began   time.Time
 
 	stage   stage
-	arrived bool      // whether the page is waiting for a worker or being processed
-	robots  int       // value of host.robots when the fetch began
-	before  time.Time // time of the previous request to the host
+	arrived bool // whether the page is waiting for a worker or being processed
+	robots  int  // value of host.robots when the fetch began
 }
 
 // A stage is the progress of a turn.
@@ -43,9 +42,8 @@ const (
 // begin begins a turn for the first of the host's URLs in memory.
 func (s *schedule) begin(h *host, now time.Time) *turn {
 	h.requests++
-	t := &turn{slot: slot{host: h, number: h.requests}, item: h.urls[0], claim: h.claim, located: h.located, pace: h.pace(), began: now, robots: h.robots, before: h.asked}
+	t := &turn{slot: slot{host: h, number: h.requests}, item: h.urls[0], claim: h.claim, located: h.located, pace: h.pace(), began: now, robots: h.robots}
 	h.urls, h.first = h.urls[1:], false
-	h.ask(now)
 	h.turns++
 	h.open++
 	h.unsent++
@@ -173,26 +171,14 @@ func (s *schedule) undo(t *turn) {
 	if h := t.host; t.claim == h.claim {
 		h.urls = append([]frontier.Item{t.item}, h.urls...)
 	}
-	t.unasked()
 	s.free(t)
 	s.end(t)
 }
 
-// unasked resets the time of the host's last request to its value before this fetch, unless another
-// request has started since. It is called if the URL was not requested.
-func (t *turn) unasked() {
-	if !t.used && t.host.requests == t.number {
-		t.host.asked = t.before
-	}
-}
-
-// answer ends the request of a successful fetch. If the URL was not requested, the delay before the
-// host's next request is the same as if the fetch had not begun.
+// answer ends the request of a successful fetch.
 func (s *schedule) answer(a *arrival) {
 	if a.asked {
 		a.turn.host.well(a.page.Took)
-	} else {
-		a.turn.unasked()
 	}
 	s.free(a.turn)
 }

@@ -141,7 +141,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A recorder records the heads of one request and its response. A nil recorder drops all bytes.
+// A recorder records the heads of one request and its response.
 type recorder struct {
 	mu      sync.Mutex
 	sent    []byte // guarded by mu: the request
@@ -151,18 +151,12 @@ type recorder struct {
 }
 
 func (r *recorder) write(p []byte) {
-	if r == nil {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sent = append(r.sent, p...)
 }
 
 func (r *recorder) read(p []byte) {
-	if r == nil {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.ended && len(r.sent) > 0 {

@@ -131,7 +131,9 @@ func tapped(to dial) dial {
 		if t, ok := conn.(*tls.Conn); err != nil || ok && t.ConnectionState().NegotiatedProtocol == "h2" {
 			return conn, err
 		}
-		return &tap{Conn: conn}, nil
+		t := &tap{Conn: conn}
+		t.to.Store(new(recorder)) // for bytes that arrive before the first request
+		return t, nil
 	}
 }
 

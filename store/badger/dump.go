@@ -2,7 +2,6 @@ package badger
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 
@@ -201,14 +200,7 @@ func (b *batch) load(p *store.Part) error {
 		}
 		return b.setMeta(p.Value.Name, p.Value.Value)
 	case p.Host != nil:
-		value, err := json.Marshal(keptOf(p.Host.Rest, frontier.LastSlot{}))
-		if err != nil {
-			return err
-		}
-		if err := b.room(1, len(value)+len(p.Host.Name)); err != nil {
-			return err
-		}
-		return b.set(key1(keyHost, p.Host.Name), value)
+		return b.keepHost(p.Host.Name, func(k *keptRest) { *k = keptOf(p.Host.Rest, k.Slot) })
 	case p.Page != nil:
 		return b.loadPage(p.Page)
 	case p.Outside != "":
