@@ -28,7 +28,6 @@ func (s *survey) findText(d *Document) {
 	root, how := s.findRoot()
 	_, _, first, last := s.span(root)
 	s.dropAbove(d.Title, first, last)
-	s.dropAppendices(first, last)
 	s.filter(first, last)
 	s.dropTitle(d.Title, first, last)
 	s.headline = s.headlineAbove(first)

@@ -39,6 +39,17 @@ func (s *survey) headings() (all []Heading) {
 	return all
 }
 
+// rank returns the level of the heading that is block i, '1' to '6', or '7' if block i is none.
+func (s *survey) rank(i int32) byte {
+	if s.blocks[i].kind != heading {
+		return '7'
+	}
+	if name := s.elems[s.blocks[i].elem].node.Data; len(name) == 2 {
+		return name[1]
+	}
+	return '7'
+}
+
 const (
 	maxFragment  = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
 	sectionAbove = 2   // maximum number of elements between a heading and the section that it names

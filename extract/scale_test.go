@@ -75,12 +75,6 @@ var monsters = []struct {
 		card := "<div><h3><a href=/a>three words here</a></h3><p>x</div>"
 		return article + strings.Repeat("<div>", 200) + strings.Repeat("<section>"+strings.Repeat(card, 3)+"</section>", n/3)
 	}},
-	{"appendices", func(n int) string {
-		return article + strings.Repeat("<h2>Related articles</h2><p>one sentence of ten words or more that is not said again", n)
-	}},
-	{"appendices in boxes", func(n int) string {
-		return article + strings.Repeat(strings.Repeat("<div>", 200)+"<h2>Related articles</h2>"+strings.Repeat("<p>About us</div>", 200), n/200+1)
-	}},
 	{"remarks in the text", func(n int) string {
 		return strings.Repeat("<p>one sentence of ten words or more that is said again<aside class=sidebar><p>another sentence of ten words or more that is not one</aside>", n)
 	}},
