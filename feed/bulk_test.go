@@ -19,6 +19,7 @@ import (
 	"skink/dedup"
 	"skink/feed"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // An indexServer answers like Elasticsearch and OpenSearch, with the failures that a test sets.
@@ -166,7 +167,7 @@ func TestBulk(t *testing.T) {
 		"the answer is lost": func(s *indexServer) { s.broken = func(n int) bool { return n == 1 } },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, server := store.NewMemory(), newIndexServer(t)
+			s, server := storetest.NewMemory(), newIndexServer(t)
 			want := bulkPages(t, s, 40)
 			set(server)
 			b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Millisecond, Bytes: 4000})
@@ -192,7 +193,7 @@ func TestBulk(t *testing.T) {
 
 // After a server has refused a bulk because of its size, it gets no more bulks of that size.
 func TestBulkSmaller(t *testing.T) {
-	s, server := store.NewMemory(), newIndexServer(t)
+	s, server := storetest.NewMemory(), newIndexServer(t)
 	const pages = 60
 	for n := range pages {
 		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", n), Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("large ", 3400))
@@ -216,7 +217,7 @@ func TestBulkSmaller(t *testing.T) {
 // A document that the server refuses permanently is counted and reported, and the other documents
 // are sent.
 func TestBulkRefused(t *testing.T) {
-	s, server := store.NewMemory(), newIndexServer(t)
+	s, server := storetest.NewMemory(), newIndexServer(t)
 	want := bulkPages(t, s, 12)
 	bad, huge := dedup.HashOf([]byte("http://a.test/001")).String(), dedup.HashOf([]byte("http://a.test/huge")).String()
 	commit(t, s, store.Record{URL: "http://a.test/huge", Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("huge ", 2000))
@@ -241,7 +242,7 @@ func TestBulkRefused(t *testing.T) {
 // The documents of pages that leave the feed are deleted. A new Bulk continues at the stored
 // cursor, even after a failure.
 func TestBulkChanges(t *testing.T) {
-	s, server := store.NewMemory(), newIndexServer(t)
+	s, server := storetest.NewMemory(), newIndexServer(t)
 	var kept store.Cursor
 	run := func() error {
 		b, err := feed.NewBulk(s, feed.BulkOptions{
@@ -290,7 +291,7 @@ func TestBulkChanges(t *testing.T) {
 // CatchUp returns an error if a server is never ready, if it is not an index server, and if the URL
 // does not name an index.
 func TestBulkErrors(t *testing.T) {
-	s, server := store.NewMemory(), newIndexServer(t)
+	s, server := storetest.NewMemory(), newIndexServer(t)
 	bulkPages(t, s, 3)
 	server.item = func(int, string) int { return 429 }
 	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Microsecond})
@@ -317,7 +318,7 @@ func TestBulkErrors(t *testing.T) {
 
 // A server that cannot be reached is reported once, before the second attempt.
 func TestBulkDelayed(t *testing.T) {
-	s, server := store.NewMemory(), newIndexServer(t)
+	s, server := storetest.NewMemory(), newIndexServer(t)
 	bulkPages(t, s, 3)
 	server.Close()
 	var calls []string
@@ -347,7 +348,7 @@ func TestBulkAnswers(t *testing.T) {
 		"no action in the item": func(action, _ map[string]any) { delete(action, "index") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, server := store.NewMemory(), newIndexServer(t)
+			s, server := storetest.NewMemory(), newIndexServer(t)
 			bulkPages(t, s, pages)
 			server.answer = func(items []any) {
 				action := items[len(items)-1].(map[string]any)
@@ -374,7 +375,7 @@ func TestBulkAnswers(t *testing.T) {
 // name, and, to another port of the same host, the credentials too.
 func TestBulkRedirects(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		bulkPages(t, s, 3)
 		other := newIndexServer(t)
 		other.header = func(_ int, h http.Header) {
@@ -394,7 +395,7 @@ func TestBulkRedirects(t *testing.T) {
 
 // There are no further attempts after an untrusted certificate, because waiting does not help.
 func TestBulkCertificate(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	bulkPages(t, s, 3)
 	asked := 0
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

@@ -18,6 +18,7 @@ import (
 	"skink/feed"
 	"skink/feed/release"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -32,7 +33,7 @@ func TestGolden(t *testing.T) {
 		{"unique.jsonl", nasty(t), feed.Options{}, 4},
 		{"all.jsonl", nasty(t), feed.Options{Filter: release.Filter{Include: feed.All}}, 7},
 		{"from5.jsonl", nasty(t), feed.Options{Filter: release.Filter{Include: feed.Unique}, After: "4"}, 2},
-		{"empty.jsonl", store.NewMemory(), feed.Options{Filter: release.Filter{Include: feed.All}}, 0},
+		{"empty.jsonl", storetest.NewMemory(), feed.Options{Filter: release.Filter{Include: feed.All}}, 0},
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			got, lines := write(t, test.s, test.opt)
@@ -138,7 +139,7 @@ func FuzzAppend(f *testing.F) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	if _, err := feed.Write(t.Context(), nil, store.NewMemory(), feed.Options{Filter: release.Filter{Include: "some"}}); err == nil {
+	if _, err := feed.Write(t.Context(), nil, storetest.NewMemory(), feed.Options{Filter: release.Filter{Include: "some"}}); err == nil {
 		t.Error("Write including some: no error")
 	}
 	if _, err := feed.Write(context.Background(), fullDisk{}, nasty(t), feed.Options{}); !errors.Is(err, errFull) {
@@ -216,7 +217,7 @@ func TestGone(t *testing.T) {
 		{"a duplicate since the beginning", store.Record{URL: page, Verdict: dedup.Near, Earlier: earlier(2, dedup.Near)}, feed.Options{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := store.NewMemory()
+			s := storetest.NewMemory()
 			c.record.Kind, c.record.Words, c.record.FetchedAt = store.Page, 90, fetched
 			commit(t, s, c.record, "text")
 			c.opt.Changes = true

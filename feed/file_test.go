@@ -14,6 +14,7 @@ import (
 	"skink/dedup"
 	"skink/feed"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // A crawl judges seven pages in order, with a checkpoint after every third page. Two of three pages
@@ -109,7 +110,7 @@ func (c *crawl) compare(what string) {
 }
 
 func newCrawl(t *testing.T, dir string) *crawl {
-	return &crawl{t, &powered{Store: store.NewMemory()}, filepath.Join(dir, "feed.jsonl")}
+	return &crawl{t, &powered{Store: storetest.NewMemory()}, filepath.Join(dir, "feed.jsonl")}
 }
 
 // everyStop runs f with crawls that stop after each number of events.
@@ -216,7 +217,7 @@ func (p *powered) Sync() error {
 // cut returns the store after a power failure. The argument spared selects the pending records that
 // survive.
 func (p *powered) cut(t *testing.T, spared string) *powered {
-	after := &powered{Store: store.NewMemory()}
+	after := &powered{Store: storetest.NewMemory()}
 	redo := slices.Clone(p.synced)
 	for _, w := range p.pending {
 		if spared == "all" || spared == "marks" && w.mark {

@@ -7,6 +7,7 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 var fetched = time.Date(2025, 3, 1, 9, 30, 0, 0, time.FixedZone("", 2*60*60))
@@ -14,7 +15,7 @@ var fetched = time.Date(2025, 3, 1, 9, 30, 0, 0, time.FixedZone("", 2*60*60))
 // nasty returns a store with one record of every kind, and with strings that need care: line ends,
 // terminal escapes, quotes and invalid UTF-8.
 func nasty(t testing.TB) store.Store {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	add := func(text string, r store.Record) {
 		t.Helper()
 		commit(t, s, r, text)

@@ -14,12 +14,13 @@ import (
 	"skink/feed"
 	"skink/internal/table"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // linked returns a store with a page that 150 pages link to, a redirect and a private page.
 func linked(t *testing.T) (s store.Store, want []feed.Link) {
 	t.Helper()
-	s = store.NewMemory()
+	s = storetest.NewMemory()
 	add := func(r store.Record, links ...store.Link) {
 		r.ID, r.Words = dedup.HashOf([]byte(r.URL)), 1
 		e := &store.Entry{Record: r, Text: store.Pack([]byte("x"))}
@@ -101,7 +102,7 @@ func TestWriteLinks(t *testing.T) {
 		t.Errorf("%d rows of CSV and %d of Parquet, want %d", len(rows)-1, n, len(want))
 	}
 	var nothing bytes.Buffer
-	if n, err := feed.WriteLinks(t.Context(), &nothing, store.NewMemory(), feed.LinksParquet, feed.Options{}); n != 0 || err != nil || nothing.Len() > 0 {
+	if n, err := feed.WriteLinks(t.Context(), &nothing, storetest.NewMemory(), feed.LinksParquet, feed.Options{}); n != 0 || err != nil || nothing.Len() > 0 {
 		t.Errorf("of no page: %d links, %d bytes, %v", n, nothing.Len(), err)
 	}
 }

@@ -14,11 +14,12 @@ import (
 	"skink/dedup"
 	"skink/feed/release"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // withSecret returns a store with a public and a private page.
 func withSecret(t *testing.T) store.Store {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for _, r := range []store.Record{{URL: "https://a.test/public"}, {URL: "https://a.test/secret", Private: true}} {
 		r.Kind, r.Verdict, r.Words = store.Page, dedup.Unique, 3
 		commit(t, s, r, "The text of "+r.URL)
@@ -71,7 +72,7 @@ func TestReasons(t *testing.T) {
 		{release.Filter{NoSignals: []string{"ai-train=no"}, NoThin: true, MinWords: 5}, "private, with an excluded content signal, with noindex, with the verdict exact or near, with the verdict thin, with too few words"},
 		{release.Filter{Include: release.Records, NoSignals: []string{"ai-train=no"}, NoThin: true, MinWords: 5}, "private, with an excluded content signal"},
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		for why, r := range records {
 			r.URL = "https://a.test/" + string(why)
 			commit(t, s, r, "text")

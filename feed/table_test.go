@@ -18,6 +18,7 @@ import (
 	"skink/feed/release"
 	"skink/internal/table"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // The columns of a table have the same values as the fields of the lines.
@@ -56,7 +57,7 @@ func TestParquet(t *testing.T) {
 	if i != n {
 		t.Errorf("%d rows, want %d", i, n)
 	}
-	if nothing, n := write(t, store.NewMemory(), feed.Options{Format: feed.Parquet}); len(nothing) > 0 || n > 0 {
+	if nothing, n := write(t, storetest.NewMemory(), feed.Options{Format: feed.Parquet}); len(nothing) > 0 || n > 0 {
 		t.Errorf("an empty feed is a table of %d bytes", len(nothing))
 	}
 }
@@ -114,7 +115,7 @@ func fieldsOf(t *testing.T, lines []byte) (all []map[string]any) {
 
 // NoThin and MinWords leave out pages with too little text.
 func TestThinLeftOut(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for i, v := range []dedup.VerdictKind{dedup.Unique, dedup.Thin, dedup.Unique, dedup.Thin} {
 		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", i), Kind: store.Page, Verdict: v, Words: 10 * i}, "words")
 	}

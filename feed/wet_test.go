@@ -10,6 +10,7 @@ import (
 	"skink/feed"
 	"skink/feed/release"
 	"skink/store"
+	"skink/store/storetest"
 	"skink/warc"
 )
 
@@ -58,12 +59,12 @@ func TestWET(t *testing.T) {
 			t.Errorf("behind the last page: %v", err)
 		}
 	}
-	odd := store.NewMemory()
+	odd := storetest.NewMemory()
 	commit(t, odd, store.Record{URL: "a file\nname ", Kind: store.Page, Verdict: dedup.Unique, Lang: "e\r\nn"}, "a text")
 	if file, pages := write(t, odd, feed.Options{Format: feed.WET}); pages != 1 || !bytes.Contains(file, []byte("WARC-Target-URI: urn:skink:a%20file%0Aname%20\r\n")) || bytes.Contains(file, []byte("Language")) {
 		t.Errorf("%d pages: %s", pages, file)
 	}
-	if file, _ := write(t, store.NewMemory(), feed.Options{Format: feed.WET}); len(file) > 0 {
+	if file, _ := write(t, storetest.NewMemory(), feed.Options{Format: feed.WET}); len(file) > 0 {
 		t.Errorf("of no page there are %d bytes", len(file))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // nasty returns a store of hostile pages, which try to attack the terminal, the spreadsheet or the
@@ -137,7 +138,7 @@ func capped(r numbered) numbered {
 
 func fill(t testing.TB, records []numbered) store.Store {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	ids := map[uint64]dedup.Hash{}
 	for _, r := range records {
 		r.ID = dedup.HashOf([]byte(r.URL))

@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -28,7 +29,7 @@ func TestGolden(t *testing.T) {
 		src  report.Source
 	}{
 		{"nasty", report.FromStore(nasty(t))},
-		{"empty", report.FromStore(store.NewMemory())},
+		{"empty", report.FromStore(storetest.NewMemory())},
 		{"unique", report.FromStore(fill(t, []numbered{page(1, "https://example.com/", "Alone", dedup.Unique)}))},
 		{"left-out", nastyWithout(t)},
 		{"told", nastyTold(t)},
@@ -129,7 +130,7 @@ func TestJSONLeftOut(t *testing.T) {
 			`"hosts":[],"left_out":[{"host":"a.test","pages":40,"blocks":2,"shortened":50,"top":[{"text":"All rights reserved","pages":39}]}],"clusters":[]}`},
 	} {
 		var compact bytes.Buffer
-		got := writeSource(t, without{report.FromStore(store.NewMemory()), c.left}, report.Options{Format: report.JSON})
+		got := writeSource(t, without{report.FromStore(storetest.NewMemory()), c.left}, report.Options{Format: report.JSON})
 		if err := json.Compact(&compact, got); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +155,7 @@ func jsonOf(t *testing.T, v any) string {
 // Programs read these names in this order, so they must not change.
 func TestJSONNames(t *testing.T) {
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, write(t, store.NewMemory(), report.Options{Format: report.JSON})); err != nil {
+	if err := json.Compact(&compact, write(t, storetest.NewMemory(), report.Options{Format: report.JSON})); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"pages":0,"unique":0,"exact":0,"near":0,"thin":0,"other":0,"redirects":0,"errors":0,` +

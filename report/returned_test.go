@@ -9,6 +9,7 @@ import (
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // A page that came back with another text after it had been missing is compared with the text
@@ -23,7 +24,7 @@ func TestReturnedPage(t *testing.T) {
 		}
 		return r
 	}
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	last := at(0, "first text")
 	for i, text := range []string{"", "", "second text", "second text"} {
 		next := at(10*(i+1), text)

@@ -1,7 +1,7 @@
 // Package store stores the state of a crawl: records, sketches, texts, postings, the frontier and
-// the settings. It contains the interfaces, which are the contract, and a store in memory. Package
-// store/badger is the embedded store, which is the default. Package store/storetest tests the
-// contract, and every back end passes these tests.
+// the settings. It contains the interfaces, which are the contract. Package store/badger is
+// the embedded store, which is the default. Package store/storetest tests the contract, and every
+// back end passes these tests. It also has a store in memory for tests.
 //
 // The contract is divided into parts, so a caller asks only for what it uses: a [Reader] for
 // reports and feeds, an [Index] for the pipeline, a frontier for the crawler, [Meta] for settings
@@ -20,7 +20,7 @@
 // So the verdicts in a store are the same as if its pages had been judged one by one, in the order
 // of their commits. If two copies are fetched at once, exactly one is unique.
 //
-//	s := store.NewMemory() // or badger.Open
+//	s := storetest.NewMemory() // or badger.Open
 //	id := dedup.HashOf([]byte("https://example.com/"))
 //	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)     // pages[0] is nil if the page is unknown
 //	for c, err := range s.Changes(ctx, "", store.WantRecord) { ... } // in the order of commits

@@ -10,13 +10,14 @@ import (
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one
 // title became too short, and one is no longer too short.
 func twiceCrawled(t *testing.T) store.Store {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	titles := func(revisit bool, at time.Time, of map[string]string) {
 		i := 0
 		for _, path := range []string{"a.example/blog/new", "a.example/blog/fixed", "a.example/shop/same", "b.example/"} {

@@ -11,6 +11,7 @@ import (
 	"skink/dedup"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // TestDirection checks that crawled text does not change the direction of the page around it. Every
@@ -18,7 +19,7 @@ import (
 func TestDirection(t *testing.T) {
 	const hebrew = "שלום"
 	fog, copied, failed := "https://a.example/"+hebrew, "https://b.example/"+hebrew, "https://c.example/"+hebrew
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	e := entryOf(t, testPage{url: fog, title: hebrew + " (2024)", text: words(0, 100) + hebrew + " one\nThe same line in both"}, 0)
 	r := &e.Record
 	r.Description, r.Author, r.SiteName, r.Lang, r.PublishedAt, r.ModifiedAt, r.ContentType = hebrew, hebrew, hebrew, hebrew, hebrew, hebrew, hebrew

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // ask sends a request. Before that, it calls the function change with the request.
@@ -29,7 +29,7 @@ func ask(t *testing.T, client *http.Client, method, address string, change func(
 
 // Each row of the table is a request that another site may make a browser send.
 func TestRefusals(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	keep(t, s, testPage{url: "https://example.com/", title: "Start", text: words(0, 80)})
 	_, server := newView(t, s, nil)
 	header := func(name, value string) func(*http.Request) {
@@ -91,7 +91,7 @@ func TestPolicy(t *testing.T) {
 // If other machines can reach the view, it answers only browsers that send the token in the view's
 // address.
 func TestToken(t *testing.T) {
-	_, server := newView(t, store.NewMemory(), func(o *Options) { o.Token = "right" })
+	_, server := newView(t, storetest.NewMemory(), func(o *Options) { o.Token = "right" })
 	client := server.Client()
 	for _, path := range []string{"/", "/pages", "/style.css", "/pages?token=wrong", "/pages?token="} {
 		if resp := ask(t, client, "GET", server.URL+path, nil); resp.StatusCode != http.StatusForbidden {

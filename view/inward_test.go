@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // linksTo returns the packed links of a page to numbered pages of a.example.
@@ -65,7 +66,7 @@ func (v *View) fromOf(page int) (urls []string, all int) {
 func TestInward(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		const pages = 12
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		var order []int // the visited pages, in the order of their last visits
 		links := map[int][]int{}
 		for range rapid.IntRange(1, 20).Draw(r, "visits") {
@@ -94,7 +95,7 @@ func TestInward(t *testing.T) {
 // TestInwardIsBounded checks that, for a page with many incoming links, a view records only the
 // first pages that link to it, and the number of all such pages.
 func TestInwardIsBounded(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	commit(t, s, linkedPage(t, 0))
 	for i := range maxInward + 50 {
 		commit(t, s, linkedPage(t, i+1, 0, 0))
@@ -109,7 +110,7 @@ func TestInwardIsBounded(t *testing.T) {
 // TestLinksIn checks that a page about a URL shows which pages link to the URL, and that the form
 // on it updates the links.
 func TestLinksIn(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	commit(t, s, linkedPage(t, 0), linkedPage(t, 1, 0, 2), linkedPage(t, 2))
 	v, server := newView(t, s, nil)
 	path := "/page/" + idOf(numbered(0)).String()

@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // get returns the body of an answer, which must have the status 200.
@@ -53,7 +54,7 @@ func idsOf(urls ...string) (ids []string) {
 
 // small returns a store with a page of almost every kind.
 func small(t testing.TB) store.Store {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	keep(t, s,
 		testPage{url: "https://a.example/fog", title: "Fog at sea", text: words(0, 300)},
 		testPage{url: "https://a.example/fog?print=1", title: "Fog at sea, to print", text: words(0, 290), leader: "https://a.example/fog"},
@@ -101,7 +102,7 @@ func TestLists(t *testing.T) {
 // A user who follows the links to the end of a list and back sees each page once, in every sort
 // order. Pages that are added in the meantime do not change that.
 func TestCursors(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	var want []string
 	for i := range 230 {
 		u := fmt.Sprintf("https://example.com/%03d", (i*37)%230)
@@ -373,7 +374,7 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 
 // TestEmpty opens every page of a store without records.
 func TestEmpty(t *testing.T) {
-	_, server := newView(t, store.NewMemory(), func(o *Options) { o.Moment = momentOfTally })
+	_, server := newView(t, storetest.NewMemory(), func(o *Options) { o.Moment = momentOfTally })
 	for path, want := range map[string]string{
 		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/map": "No host has pages that duplicate", "/similarity": "Compare all pages", "/audit": "The audit is running",
 	} {

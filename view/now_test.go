@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // A fakeCrawl records what the view tells it to do.
@@ -229,7 +230,7 @@ func TestPulseAtRest(t *testing.T) {
 
 // If no page is added to a store, the page "Now" says so, and shows no graph.
 func TestNowAtRest(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	keep(t, s, testPage{url: "https://a.test/", text: words(0, 60)})
 	v, server := newView(t, s, func(o *Options) { o.Moment = momentOfTally })
 	v.pulse.beat(time.Now().Add(-2*time.Second), 1)

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"skink/dedup"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // The address that is printed answers requests, even if the server listens on all interfaces.
 func TestShownAddress(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "[::]:0", "127.0.0.1:0"} {
-		opt := Options{Store: lent{store.NewMemory()}, Name: "test", Rule: dedup.Rule{}, Address: address}
+		opt := Options{Store: lent{storetest.NewMemory()}, Name: "test", Rule: dedup.Rule{}, Address: address}
 		server, err := Listen(address, opt)
 		if err != nil {
 			t.Logf("%s: %v", address, err) // the machine has no IPv6

@@ -29,6 +29,7 @@ import (
 	"skink/internal/ingest"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/storetest"
 )
 
 // # Hostile servers
@@ -272,7 +273,7 @@ func TestHostile(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			got := crawlHostile(t, server, store.NewMemory(), opt, nil, server.seeds(c)...)
+			got := crawlHostile(t, server, storetest.NewMemory(), opt, nil, server.seeds(c)...)
 			runtime.ReadMemStats(&after)
 			alloc, wire := after.TotalAlloc-before.TotalAlloc, server.wire.Load()
 			t.Logf("%v, %.1f MB allocated, %.1f MB off the wire", got.took.Round(time.Millisecond), float64(alloc)/(1<<20), float64(wire)/(1<<20))

@@ -10,6 +10,7 @@ import (
 	"skink/crawler"
 	"skink/internal/ingest"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // If the code panics while it reads a page, the page's record has the panic as its problem. URLs
@@ -27,7 +28,7 @@ func TestHostilePanic(t *testing.T) {
 		}
 	}}
 	server := startHostile(t, []hostile{site})
-	got := crawlHostile(t, server, store.NewMemory(), hostileOptions(server.hosts(site)...), func(o *ingest.Options) {
+	got := crawlHostile(t, server, storetest.NewMemory(), hostileOptions(server.hosts(site)...), func(o *ingest.Options) {
 		o.Rule.Shingling.K = -1
 	}, server.seeds(site)...)
 	site.want = "/ error internal\n/moved redirect /other\n/other error internal\n/picture other"
@@ -61,7 +62,7 @@ func TestHostileIPv6(t *testing.T) {
 	host := listener.Addr().String()
 	opt := hostileOptions(host)
 	opt.PerHost, opt.IgnoreRobots = 1, true
-	got := crawlScope(t, nil, store.NewMemory(), opt, nil, "", "http://"+host+"/")
+	got := crawlScope(t, nil, storetest.NewMemory(), opt, nil, "", "http://"+host+"/")
 	if len(got.records) != 2 || got.records[0].URL != "http://"+host+"/" || got.records[1].URL != "http://"+host+"/next" || got.tally.Unique != 2 {
 		t.Errorf("got %d records, %+v", len(got.records), got.tally)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"skink/crawler/wire/wiretest"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // Two servers listen on the same port: the server at 127.0.0.2 stands for the public internet, and
@@ -139,7 +139,7 @@ func crawlPrivate(t *testing.T, seed string, nets ...string) *crawl {
 	for _, n := range nets {
 		opt.AllowNets = append(opt.AllowNets, netip.MustParsePrefix(n))
 	}
-	return crawlScope(t, nil, store.NewMemory(), opt, nil, "", seed)
+	return crawlScope(t, nil, storetest.NewMemory(), opt, nil, "", seed)
 }
 
 type privateServers struct {

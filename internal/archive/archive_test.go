@@ -22,6 +22,7 @@ import (
 	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/store"
+	"skink/store/storetest"
 	"skink/warc"
 )
 
@@ -130,7 +131,7 @@ func listing(t *testing.T, dir string, s store.Reader) string {
 // The archive gets the right records for a page, a repeated page, a URL without an answer, and an
 // answer that is not a page.
 func TestRecords(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, s, Options{Info: warc.Header{{Name: "software", Value: "a test"}}})
 	first := recordOf(page(1))
 	commit(t, a, page(1), &store.Entry{Record: first})
@@ -269,7 +270,7 @@ func TestResume(t *testing.T) {
 		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			dir, s := t.TempDir(), store.NewMemory()
+			dir, s := t.TempDir(), storetest.NewMemory()
 			a := open(t, dir, s, Options{})
 			commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
 			second := recordOf(page(2))
@@ -297,7 +298,7 @@ func TestResume(t *testing.T) {
 // A power failure can destroy answers of pages that the store has. The lost answers are counted, and no
 // other answer is written at their positions.
 func TestPowerCut(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, s, Options{})
 	for n := range 5 {
 		commit(t, a, page(n), &store.Entry{Record: recordOf(page(n))})
@@ -324,7 +325,7 @@ func TestPowerCut(t *testing.T) {
 // lost one. It is stored as a whole even if it has the same bytes, because a revisit record would
 // refer to a missing record.
 func TestPowerCutFetchedAgain(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, s, Options{})
 	for n := range 4 {
 		commit(t, a, page(n), &store.Entry{Record: recordOf(page(n))})
@@ -368,7 +369,7 @@ func TestPowerCutFetchedAgain(t *testing.T) {
 // If the archive is in another folder, no second archive is begun. If its files were moved, the
 // archive is resumed.
 func TestMoved(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, filepath.Join(dir, "a"), s, Options{})
 	commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
 	a.abandon()
@@ -395,7 +396,7 @@ func TestMoved(t *testing.T) {
 // position in its record, and the files have about the right size.
 func TestAtOnce(t *testing.T) {
 	const pages = 200
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, staleNow{s, new(sync.Mutex), map[string]bool{}}, Options{Size: 20_000})
 	var all sync.WaitGroup
 	for n := range pages {
@@ -428,7 +429,7 @@ func TestAtOnce(t *testing.T) {
 
 // staleNow is a store that refuses every third entry as stale, once.
 type staleNow struct {
-	*store.Memory
+	*storetest.Memory
 	mu   *sync.Mutex
 	seen map[string]bool
 }
@@ -451,7 +452,7 @@ func (s staleNow) Commit(ctx context.Context, entries []*store.Entry) ([]store.O
 // The new answer becomes a revisit record if it has the same bytes or no body. It is in the archive
 // even after a crash.
 func TestRevisits(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, s, Options{})
 	commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
 	first := known(t, s, 1)
@@ -503,7 +504,7 @@ func known(t *testing.T, s store.Reader, n int) *store.Record {
 
 // Workers that share a store have separate archives, even in the same folder.
 func TestWorkers(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	one, two := open(t, dir, s, Options{Worker: "a/1"}), open(t, dir, s, Options{Worker: "b"})
 	commit(t, one, page(1), &store.Entry{Record: recordOf(page(1))})
 	commit(t, two, page(2), &store.Entry{Record: recordOf(page(2))})
@@ -522,7 +523,7 @@ func TestWorkers(t *testing.T) {
 func TestStoreFails(t *testing.T) {
 	dir := t.TempDir()
 	broken := errors.New("no room")
-	s := &failingStore{Memory: store.NewMemory()}
+	s := &failingStore{Memory: storetest.NewMemory()}
 	a := open(t, dir, s, Options{})
 	s.err = broken
 	for n := range 2 {
@@ -544,7 +545,7 @@ func TestStoreFails(t *testing.T) {
 }
 
 type failingStore struct {
-	*store.Memory
+	*storetest.Memory
 	err error
 }
 
@@ -557,7 +558,7 @@ func (s *failingStore) Commit(ctx context.Context, entries []*store.Entry) ([]st
 
 // The pages that were written to an archive can be read from it.
 func TestPages(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, s, Options{})
 	gone := page(2)
 	gone.Raw.Head, gone.Status = []byte("HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n"), 404
@@ -645,7 +646,7 @@ func TestAdopt(t *testing.T) {
 		}, true, 1, ""},
 	} {
 		t.Run(test.why, func(t *testing.T) {
-			dir, s := t.TempDir(), store.NewMemory()
+			dir, s := t.TempDir(), storetest.NewMemory()
 			other := open(t, dir, s, Options{Worker: "other"})
 			a := open(t, dir, s, Options{Worker: "a-1"})
 			commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
@@ -700,7 +701,7 @@ func opened(t *testing.T, dir string, s store.Reader) []LeftOpen {
 
 // The file of a live process is not adopted. If many processes adopt a file at once, one succeeds.
 func TestAdoptOnce(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	a := open(t, dir, s, Options{Worker: "a"})
 	commit(t, a, page(1), &store.Entry{Record: recordOf(page(1))})
 	a.Keep(page(2).Raw)

@@ -17,6 +17,7 @@ import (
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // TestCountsAddUp makes random histories of URLs: they are found, left out, fetched, blocked,
@@ -30,7 +31,7 @@ func TestCountsAddUp(t *testing.T) {
 		{Kind: store.Error, Problem: "status 404"}, {Kind: store.Error, Problem: "timeout", Tries: 3}, {Kind: store.Error, Problem: "soft 404"},
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		check := func(err error) {
 			r.Helper()
 			if err != nil {

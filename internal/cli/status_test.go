@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"skink/internal/session"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // serverStore is a store whose server has a clock of its own.
 type serverStore struct {
-	*store.Memory
+	*storetest.Memory
 	now time.Time
 }
 
@@ -21,7 +21,7 @@ func (s serverStore) Now(context.Context) (time.Time, error) { return s.now, nil
 // The age of a heartbeat is computed by the clock of the store's server, which wrote the
 // heartbeat's time.
 func TestStatusByTheServersClock(t *testing.T) {
-	s := serverStore{store.NewMemory(), time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC)}
+	s := serverStore{storetest.NewMemory(), time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC)}
 	workers := `{"one": {"started": "2020-01-02T11:00:00Z", "seen": "2020-01-02T11:59:00Z", "hosts": 3}}`
 	if err := s.SwapMeta(t.Context(), "workers", nil, []byte(workers)); err != nil {
 		t.Fatal(err)

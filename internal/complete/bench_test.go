@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // BenchmarkFindAlike finds the clusters of a store at each twentieth from MinAlike to 1. There
@@ -36,7 +37,7 @@ func BenchmarkFindAlike(b *testing.B) {
 	}{{"mixed", generated}, {"template", doorwaysOf}} {
 		b.Run(c.name, func(b *testing.B) {
 			rule := defaultRule(b)
-			s := store.NewMemory()
+			s := storetest.NewMemory()
 			bytes := int64(0)
 			for p := range c.pages(pages) {
 				bytes += int64(len(p.text))

@@ -14,6 +14,7 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -112,9 +113,9 @@ func (p page) entry(rule dedup.Rule) *store.Entry {
 }
 
 // storeOf returns a store with the given pages, committed in this order.
-func storeOf(t testing.TB, rule dedup.Rule, pages ...page) *store.Memory {
+func storeOf(t testing.TB, rule dedup.Rule, pages ...page) *storetest.Memory {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for _, p := range pages {
 		if _, err := s.Commit(context.Background(), []*store.Entry{p.entry(rule)}); err != nil {
 			t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // floodOf returns a store of n pages. Each page is a template followed by own words that differ,
 // all in one block, so that the template is not a repeated block.
-func floodOf(t testing.TB, n, own int) *store.Memory {
+func floodOf(t testing.TB, n, own int) *storetest.Memory {
 	template := words(1, 421)
 	pages := make([]page, n)
 	for i := range pages {

@@ -13,11 +13,12 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // A watched is a store that counts the texts that are read from it.
 type watched struct {
-	*store.Memory
+	*storetest.Memory
 	texts   int
 	refuses error  // error that Keep and Kept return, if not nil
 	during  func() // called once, before the first text is read

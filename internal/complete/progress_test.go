@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // The reported share must never decrease, and must be near 1 at the end.
 func TestProgress(t *testing.T) {
 	rule := defaultRule(t)
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for p := range generated(2000) {
 		if _, err := s.Commit(context.Background(), []*store.Entry{p.entry(rule)}); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"skink/internal/complete"
 	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // The crawl, the comparison of all pages and the feed choose the same leaders as package
@@ -78,7 +79,7 @@ func TestAllAgree(t *testing.T) {
 			whole[url] = all[precedence.Leader(all)].URL
 		}
 		ctx := context.Background()
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		orderOf(r, s, order)
 		opt := testOptions(t)
 		opt.Order = order

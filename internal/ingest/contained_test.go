@@ -9,6 +9,7 @@ import (
 	"skink/dedup"
 	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 func containing(t testing.TB, share float64) Options {
@@ -52,7 +53,7 @@ func TestContainedElection(t *testing.T) {
 	if opt.Order, err = precedence.NewOrder(nil, []string{"b.test", "a.test"}); err != nil {
 		t.Fatal(err)
 	}
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, opt)
 	defer p.Close()
 	handle(t, p, articleOf("http://a.test/1", "http://b.test/2", long+part), article("http://a.test/second", other+part))
@@ -80,7 +81,7 @@ func want(t *testing.T, s store.Store, verdicts ...string) {
 // When a source changes, its excerpts are judged again.
 func TestSourceChanges(t *testing.T) {
 	part, long := words(1, 100), words(2, 300)
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, containing(t, .95))
 	defer p.Close()
 	handle(t, p, article("http://a.test/1", long+part), article("http://a.test/2", part), article("http://a.test/3", part))
@@ -95,7 +96,7 @@ func TestContainedIsBounded(t *testing.T) {
 		{dedup.MaxVerify + 10, 200, dedup.MaxVerify},
 		{15, 100_000, dedup.MaxVerifyWords/100_000 + 1},
 	} {
-		s := &textCounter{Store: store.NewMemory()}
+		s := &textCounter{Store: storetest.NewMemory()}
 		p := start(t, s, containing(t, .95))
 		part, rest := words(1, 160), words(2, 40)
 		for i := range c.leaders {
@@ -137,7 +138,7 @@ func (s *textCounter) Pages(ctx context.Context, ids []dedup.Hash, want store.Wa
 func BenchmarkContained(b *testing.B) {
 	for _, share := range []float64{0, .95} {
 		b.Run(fmt.Sprint(share), func(b *testing.B) {
-			s := store.NewMemory()
+			s := storetest.NewMemory()
 			p := start(b, s, containing(b, share))
 			defer p.Close()
 			n, keys := uint64(0), 0

@@ -12,13 +12,13 @@ import (
 	"skink/extract"
 	"skink/internal/corpus"
 	"skink/internal/memory"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // The memory that is reserved for a page is always released, whatever the result.
 func TestSharesComeBack(t *testing.T) {
 	heavy := strings.Repeat("<p>a", 1<<16) // the tree of this page is larger than a light tree
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	for i, body := range []string{"", "\x89PNG\r\n\x1a\n\x00", "<p>short", words(1, 200), words(1, 200), heavy, heavy} {
 		if err := p.Handle(t.Context(), page(fmt.Sprintf("http://a.test/%d", i), body), new(crawler.Leads)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // With a reader of documents, a PDF is judged like a page. If the PDF has no text, its record has
@@ -32,7 +33,7 @@ func TestDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := testOptions(t)
 		if test.read {
 			opt.Documents = document.NewReader(document.Options{})

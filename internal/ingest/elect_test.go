@@ -17,6 +17,7 @@ import (
 	"skink/store/badger"
 	"skink/store/postgres"
 	"skink/store/postgres/postgrestest"
+	"skink/store/storetest"
 )
 
 // articleOf returns an article with a canonical URL.
@@ -110,7 +111,7 @@ func storesOf(t *testing.T) map[string]func(*testing.T) store.Store {
 	server := postgrestest.Start(t)
 	n := 0
 	return map[string]func(*testing.T) store.Store{
-		"memory": func(*testing.T) store.Store { return store.NewMemory() },
+		"memory": func(*testing.T) store.Store { return storetest.NewMemory() },
 		"folder": func(t *testing.T) store.Store {
 			s, err := badger.Open(filepath.Join(t.TempDir(), "store"), badger.Options{Create: true, Reserve: -1})
 			if err != nil {
@@ -219,7 +220,7 @@ func TestKilledWhileElecting(t *testing.T) {
 		var want string
 		again := how == "visited"
 		for left := 10; left >= 0; left-- {
-			s := &stoppedStore{store.NewMemory(), 1 << 30}
+			s := &stoppedStore{storetest.NewMemory(), 1 << 30}
 			opt := testOptions(t)
 			opt.Order = new(precedence.Order)
 			p := start(t, s, opt)
@@ -274,7 +275,7 @@ func TestKilledWhileElecting(t *testing.T) {
 // When a page is judged again, its links stay in the store.
 func TestJudgedAgainKeepsLinks(t *testing.T) {
 	text := words(1, 100)
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	defer p.Close()
 	a, b := "https://a.example/", "https://b.example/"
@@ -291,7 +292,7 @@ func TestJudgedAgainKeepsLinks(t *testing.T) {
 // arrived at the same time and declares no language.
 func TestOtherLanguage(t *testing.T) {
 	const text = "Der Leuchtturm steht seit hundert Jahren auf der Klippe, und der Wärter kennt jedes Schiff, das an ihm vorbeifährt. "
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Order = new(precedence.Order)
 	p := start(t, s, opt)

@@ -7,6 +7,7 @@ import (
 
 	"skink/crawler"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // die leaves a store in the same state as a process that is killed while it reads a page, after
@@ -32,7 +33,7 @@ func TestDeadlyPage(t *testing.T) {
 		deaths  int
 		problem string
 	}{{0, ""}, {1, ""}, {2, problemDeadly}, {3, problemDeadly}} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		for range c.deaths {
 			die(t, s, "http://a.test/deadly")
 		}
@@ -57,7 +58,7 @@ func TestDeadlyPage(t *testing.T) {
 
 // The store gets no mark for a page that is read in less than longPage.
 func TestFlightOfShortPages(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	f, err := newFlight(t.Context(), s)
 	if err == nil {
 		err = errors.Join(f.begin(t.Context(), "http://a.test/"), f.look(t.Context(), time.Now()))
@@ -75,7 +76,7 @@ func TestFlightOfShortPages(t *testing.T) {
 // that the other worker was reading when it died is suspect. A page that the worker is reading
 // itself is not.
 func TestFlightOfSeveralWorkers(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	var workers [2]*flight
 	for i := range workers {
 		f, err := newFlight(t.Context(), s)

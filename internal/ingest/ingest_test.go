@@ -22,6 +22,7 @@ import (
 	"skink/internal/corpus"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -181,7 +182,7 @@ func TestAtOnce(t *testing.T) {
 // first is committed, and otherwise each is committed before the next is looked up.
 func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, opt)
 	var all []*file
 	commit := func() {
@@ -297,7 +298,7 @@ func similarTexts(t *rapid.T) (texts []string) {
 // noindex pages among the pages.
 func TestOrderAloneDecides(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		orderAloneDecides(t, func() store.Store { return store.NewMemory() })
+		orderAloneDecides(t, func() store.Store { return storetest.NewMemory() })
 	})
 	t.Run("badger", func(t *testing.T) {
 		orderAloneDecides(t, func() store.Store {
@@ -353,7 +354,7 @@ func orderAloneDecides(t *testing.T, open func() store.Store) {
 			t.Fatal(err)
 		}
 
-		calm := store.NewMemory()
+		calm := storetest.NewMemory()
 		q := start(t, calm, opt)
 		q.judge.posting = posting
 		for _, r := range records(t, s) {
@@ -437,7 +438,7 @@ func TestManyCandidates(t *testing.T) {
 // If pages that change a verdict were committed long after its lookup, the lookup is repeated
 // before the page is committed.
 func TestLongAgo(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	a, short := words(1, 100), words(2, 10)
 	var slow []*file
@@ -472,7 +473,7 @@ http://slow.test/3 unique`)
 // An index entry without a record, which a crash may leave behind, does not change the leader of
 // other pages.
 func TestPostingWithoutRecord(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	a := words(1, 100)
 	var canon dedup.Text
 	canon.Read([]byte(a))
@@ -491,7 +492,7 @@ http://a.test/3 exact of http://a.test/1 1.000 by text
 
 // leftover is a store in which a page has index entries and a sketch, but no record.
 type leftover struct {
-	*store.Memory
+	*storetest.Memory
 	lost store.Leader
 }
 
@@ -507,7 +508,7 @@ func (l leftover) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, 
 
 func TestSkipDuplicates(t *testing.T) {
 	for _, skip := range []bool{false, true} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := testOptions(t)
 		opt.SkipDuplicates = skip
 		p := start(t, s, opt)
@@ -558,7 +559,7 @@ func TestSkippedDuplicateLeadsOn(t *testing.T) {
 		{name: "a page whose leader is on its host", url: "http://copy.test/deep", depth: 1},
 		{name: "one that is near", url: "http://copy.test/deep", depth: 1, near: true},
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := testOptions(t)
 		opt.SkipDuplicates = true
 		p := start(t, s, opt)
@@ -646,7 +647,7 @@ func (f *failing) Commit(ctx context.Context, all []*store.Entry) ([]store.Outco
 
 // When the store fails, all calls that write to it return the error, and none of them hangs.
 func TestStoreFails(t *testing.T) {
-	s := &failing{Store: store.NewMemory(), left: 2}
+	s := &failing{Store: storetest.NewMemory(), left: 2}
 	p := start(t, s, testOptions(t))
 	var wait sync.WaitGroup
 	errs := make([]error, 200)
@@ -687,7 +688,7 @@ func manyFiles(n int) func(func(*corpus.Record, error) bool) {
 
 // A page whose context has ended is not stored.
 func TestHandleCancelled(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -701,7 +702,7 @@ func TestHandleCancelled(t *testing.T) {
 
 // If the code that reads a page panics, the page's record has the problem, and the crawl continues.
 func TestPanicIsRecorded(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Rule.Shingling.K = -1 // shingles of minus one word make the code panic
 	p := start(t, s, opt)
@@ -726,7 +727,7 @@ func TestPanicIsRecorded(t *testing.T) {
 func TestFiles(t *testing.T) {
 	var want string
 	for _, procs := range []int{1, 8} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		p := start(t, &shaky{Store: s, rng: rand.New(rand.NewPCG(uint64(procs), 1))}, testOptions(t))
 		files := func(yield func(*corpus.Record, error) bool) {
 			for f := range manyFiles(60) {
@@ -764,7 +765,7 @@ func TestFiles(t *testing.T) {
 // Files that are in the store are recognized when they are read again, in any order. A file with
 // another text counts as changed.
 func TestFilesKnown(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	line := func(name, file string, seed uint64) *corpus.Record { return textLine(file, 1, name, words(seed, 60)) }
 	text := func(name string, seed uint64) *corpus.Record { return textFile(name, words(seed, 60)) }
 	run := func(files ...*corpus.Record) Names {
@@ -811,7 +812,7 @@ func TestFilesKnown(t *testing.T) {
 }
 
 func TestFilesErrors(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	broken := errors.New("unreadable")
 	_, err := p.Files(t.Context(), func(yield func(*corpus.Record, error) bool) {
@@ -844,7 +845,7 @@ func TestFilesErrors(t *testing.T) {
 // A file whose text has changed counts as a new visit. Its record refers to the earlier version,
 // and files that were its duplicates are judged again.
 func TestFilesChange(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	run := func(files ...*corpus.Record) {
 		t.Helper()
 		p := start(t, s, testOptions(t))

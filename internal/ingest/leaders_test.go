@@ -6,12 +6,13 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // A leader that was cached when it was committed is equal to the one that the cache would read from
 // the store.
 func TestLeadersThatWereJustCommitted(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	defer p.Close()
 	first, again := judgedFile(t, p, "first", words(1, 100), false), judgedFile(t, p, "again", words(1, 100), false)

@@ -13,6 +13,7 @@ import (
 	"skink/crawler"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // within returns the options of a crawl of http://a.test/ with a scope of the given kind.
@@ -43,7 +44,7 @@ func follow(t *testing.T, p *Pipeline, opt *crawler.Options, pages ...*crawler.P
 // linksOf returns the URLs that a page adds to the frontier, as text.
 func linksOf(t *testing.T, opt *crawler.Options, page *crawler.Page) (links string) {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	follow(t, p, opt, page)
 	if err := p.Close(); err != nil {
@@ -94,7 +95,7 @@ func TestBeyond(t *testing.T) {
 	} {
 		opt := within(t, crawler.ScopeHost)
 		opt.MaxDepth, opt.ObeyNoFollow = c.maxDepth, c.obey
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		p := start(t, s, testOptions(t))
 		follow(t, p, opt, c.page)
 		if err := p.Close(); err != nil {
@@ -158,7 +159,7 @@ func TestRobotsForOne(t *testing.T) {
 		{"", "/meta false, /header false, /none true, /other false"}, // the default agent, skink
 		{"otherbot", "/meta true, /header true, /none true, /other true"},
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := testOptions(t)
 		if c.agent != "" {
 			opt.Agent = func(host string) string { return map[string]string{"a.test": c.agent}[host] + "/1.0 (of a host)" }
@@ -240,7 +241,7 @@ func TestRedirects(t *testing.T) {
 		{"a seed that leads to another site", frontier.Item{URL: "http://a.test/"}, "http://b.test/", frontier.Item{}, ""},
 		{"to what is excluded", frontier.Item{URL: "http://a.test/"}, "http://a.test/login", frontier.Item{}, ""},
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := within(t, crawler.ScopeHost, "/login")
 		var seeds []string
 		opt.OnSeed = func(_, u string) error { seeds = append(seeds, u); return nil }
@@ -284,7 +285,7 @@ func TestKinds(t *testing.T) {
 		{func(p *crawler.Page) { p.Problem, p.Header, p.Status = crawler.ProblemDNS, nil, 0 }, "error dns", frontier.GivenUp},
 		{func(p *crawler.Page) { p.Problem, p.Truncated = crawler.ProblemSize, true }, "error too large", frontier.Failed},
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		p := start(t, s, testOptions(t))
 		pg := article("http://a.test/", "few words")
 		c.change(pg)
@@ -317,7 +318,7 @@ func TestSyncs(t *testing.T) {
 	store.Pack(nil) // creates the encoder, which all tests share, outside the bubble
 	synctest.Test(t, func(t *testing.T) {
 		var syncs atomic.Int64
-		p := start(t, synced{store.NewMemory(), &syncs}, testOptions(t))
+		p := start(t, synced{storetest.NewMemory(), &syncs}, testOptions(t))
 		if err := p.Handle(context.Background(), article("http://a.test/", "few words"), new(crawler.Leads)); err != nil {
 			t.Fatal(err)
 		}

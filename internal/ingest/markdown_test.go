@@ -5,6 +5,7 @@ import (
 
 	"skink/crawler"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 const marked = `<html lang=en><base href="/dir/"><title>T</title><article><h1>A head</h1><p>` +
@@ -18,7 +19,7 @@ func TestMarkdownIsKept(t *testing.T) {
 		store.WordsOnly:  "# A head\n\nWords that stand *here*, with [a link](https://example.com/dir/b.html#part) and [another](https://example.com/dir/#top).\n\nMore of them, so that there is a text.",
 		store.WithImages: "# A head\n\nWords that stand *here*, with [a link](https://example.com/dir/b.html#part) and [another](https://example.com/dir/#top).\n\nMore of them, ![a picture](https://example.com/dir/c.png) so that there is a text.",
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := testOptions(t)
 		opt.Markdown = keep
 		p := start(t, s, opt)
@@ -33,7 +34,7 @@ func TestMarkdownIsKept(t *testing.T) {
 // If only the Markdown of a page has changed, the page is stored again and keeps its verdict.
 func TestMarkdownChanges(t *testing.T) {
 	const url = "https://example.com/a"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Markdown = store.WordsOnly
 	p := start(t, s, opt)
@@ -49,7 +50,7 @@ func TestMarkdownChanges(t *testing.T) {
 
 // A page that is judged again because its leader has changed keeps its Markdown.
 func TestMarkdownIsKeptWhenJudgedAgain(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Markdown = store.WordsOnly
 	p := start(t, s, opt)

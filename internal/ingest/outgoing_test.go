@@ -11,6 +11,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // linkedPage is a page with each kind of link.
@@ -25,7 +26,7 @@ const linkedPage = `<title>Links</title>
 // each body.
 func stored(t *testing.T, opt Options, crawl *crawler.Options, bodies ...string) *store.Content {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, opt)
 	for i, body := range bodies {
 		visit := page("http://a.test/", body)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/crawler"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // replayed returns pages in the form in which they are read from an archive.
@@ -40,12 +40,12 @@ func TestReplayInOrder(t *testing.T) {
 		}
 		return pages
 	}
-	one := store.NewMemory()
+	one := storetest.NewMemory()
 	p := start(t, one, testOptions(t))
 	handle(t, p, bring()...)
 	p.Close()
 
-	many := store.NewMemory()
+	many := storetest.NewMemory()
 	p = start(t, many, testOptions(t))
 	defer p.Close()
 	next := 0
@@ -67,7 +67,7 @@ func TestReplayInOrder(t *testing.T) {
 
 // If an error ends a replay, the pages before it are stored, and the pages after it are not.
 func TestReplayFails(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	defer p.Close()
 	var pages []*crawler.Page
@@ -91,7 +91,7 @@ func TestReplayFails(t *testing.T) {
 // number of URLs that were ever pages, even if the archives have dates in the future.
 func TestReplayCounts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		ever, added, n := map[string]bool{}, int64(0), rapid.SampledFrom([]int{0, 1 << 20}).Draw(r, "hours from 2001")
 		for range rapid.IntRange(1, 4).Draw(r, "runs") {
 			var pages []*crawler.Page

@@ -10,6 +10,7 @@ import (
 	"skink/frontier"
 	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // missed lets a pipeline handle pages with the same text at several URLs, and returns the URL that
@@ -54,7 +55,7 @@ func TestSoft(t *testing.T) {
 		{"nothing at all", func(probe string) *crawler.Page { return article(probe, "") }, host + "/old/17", 1, store.Page},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := store.NewMemory()
+			s := storetest.NewMemory()
 			opt := testOptions(t)
 			opt.Learn = NewBook(s)
 			p := start(t, s, opt)
@@ -92,7 +93,7 @@ func TestSoft(t *testing.T) {
 // lowest URL leads the others, so the leader may change with each page.
 func TestSoftInAnyOrder(t *testing.T) {
 	for _, order := range []string{"12345", "54321", "43215", "21543"} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		opt := testOptions(t)
 		opt.Learn, opt.Order = NewBook(s), new(precedence.Order)
 		p := start(t, s, opt)
@@ -110,7 +111,7 @@ func TestSoftInAnyOrder(t *testing.T) {
 // their own, are not put back, although they have the same leader.
 func TestSoftBefore(t *testing.T) {
 	const host = "https://a.example"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Learn = NewBook(s)
 	p := start(t, s, opt)
@@ -155,7 +156,7 @@ func TestSoftBefore(t *testing.T) {
 // unknown URLs, so it is kept. If several pages have the text, all of them are put back.
 func TestSoftOne(t *testing.T) {
 	const host = "https://a.example"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Learn = NewBook(s)
 	p := start(t, s, opt)
@@ -202,7 +203,7 @@ func TestSoftOne(t *testing.T) {
 // if no other page has this text.
 func TestSoftTurned(t *testing.T) {
 	const url = "https://a.example/page"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Learn = NewBook(s)
 	p := start(t, s, opt)
@@ -234,7 +235,7 @@ func TestSoftTurned(t *testing.T) {
 // A page that was read before the answer arrived, and stored after that, is put back too.
 func TestSoftMeanwhile(t *testing.T) {
 	const host = "https://a.example"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Learn = NewBook(s)
 	p := start(t, s, opt)
@@ -262,7 +263,7 @@ func TestSoftMeanwhile(t *testing.T) {
 // written.
 func TestSoftKilled(t *testing.T) {
 	const host = "https://a.example"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Learn = NewBook(s)
 	p := start(t, s, opt)
@@ -377,7 +378,7 @@ func TestKilledAroundProbe(t *testing.T) {
 // If a site shows its default view for unknown values of a parameter, that view is not a soft 404.
 func TestSoftDefault(t *testing.T) {
 	const host = "https://a.example"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.Learn = NewBook(s)
 	p := start(t, s, opt)

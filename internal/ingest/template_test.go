@@ -13,6 +13,7 @@ import (
 	"skink/internal/corpus"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/storetest"
 )
 
 // templatePage returns the text of a page on a site whose pages share 85% of their words.
@@ -91,7 +92,7 @@ func TestLongTextsAreBounded(t *testing.T) {
 		{20_000, dedup.MaxVerify},
 		{100_000, dedup.MaxVerifyWords / 100_000},
 	} {
-		s := &countedStore{Store: store.NewMemory()}
+		s := &countedStore{Store: storetest.NewMemory()}
 		judgeCold(t, s, c.words, c.texts+4)
 		if s.texts != c.texts || s.words != c.texts*c.words {
 			t.Errorf("for a page of %d words, %d texts of %d words were read; want %d texts", c.words, s.texts, s.words, c.texts)

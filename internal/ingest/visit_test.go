@@ -22,6 +22,7 @@ import (
 	"skink/store/badger"
 	"skink/store/postgres"
 	"skink/store/postgres/postgrestest"
+	"skink/store/storetest"
 )
 
 // again sets the times of a page to those of the nth visit after the first, and returns the page.
@@ -84,7 +85,7 @@ func TestVisits(t *testing.T) {
 		{"a picture now", []*crawler.Page{first(), with(page(url, "\x89PNG\r\n\x1a\n"), "Content-Type", "image/png")}, "other, gone, 0 words, 0 missed, 1 earlier", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := store.NewMemory()
+			s := storetest.NewMemory()
 			p := start(t, s, testOptions(t))
 			defer p.Close()
 			var before store.Cursor
@@ -132,7 +133,7 @@ func visited(r *store.Record) string {
 func TestChangedPage(t *testing.T) {
 	const url = "https://example.com/"
 	text := words(1, 100)
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	defer p.Close()
 	handle(t, p, with(article(url, text), "Last-Modified", "Sat, 01 Mar 2025 12:30:00 GMT"))
@@ -242,7 +243,7 @@ func TestLeaderChanges(t *testing.T) {
 func TestLeaderChangesWithoutTexts(t *testing.T) {
 	text := words(1, 100)
 	a, b := "https://a.example/", "https://b.example/"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.SkipDuplicates = true
 	p := start(t, s, opt)
@@ -301,7 +302,7 @@ func TestKilledWhileSettling(t *testing.T) {
 	visit := func() *crawler.Page { return again(article(a, words(9, 100)), 1) }
 	var want string
 	for left := 10; left >= 0; left-- {
-		s := &stoppedStore{store.NewMemory(), 1 << 30}
+		s := &stoppedStore{storetest.NewMemory(), 1 << 30}
 		if _, err := s.Discover(t.Context(), []frontier.Item{{URL: a}}); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +344,7 @@ func TestKilledWhileCopying(t *testing.T) {
 	text := words(1, 100)
 	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
 	for left := 4; left >= 0; left-- {
-		s := &stoppedStore{store.NewMemory(), 1 << 30}
+		s := &stoppedStore{storetest.NewMemory(), 1 << 30}
 		p := start(t, s, testOptions(t))
 		handle(t, p, article(a, text), article(b, but(text, "b")))
 		changed := again(article(a, words(9, 100)), 1)
@@ -391,7 +392,7 @@ func TestKilledWhileCopying(t *testing.T) {
 func TestCopyOfWhatIsPutBack(t *testing.T) {
 	text := words(1, 100)
 	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	opt := testOptions(t)
 	opt.SkipDuplicates = true
 	p := start(t, s, opt)
@@ -412,7 +413,7 @@ func TestCopyOfWhatIsPutBack(t *testing.T) {
 func TestLeaderThatHides(t *testing.T) {
 	text := words(1, 100)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	p := start(t, s, testOptions(t))
 	defer p.Close()
 	handle(t, p, article(a, text), article(b, but(text, "b")), article(c, text), noindex(article(d, text)))
@@ -433,7 +434,7 @@ func TestLeaderThatHides(t *testing.T) {
 // record is right. With the smaller number of texts, most pages are copies of pages that change.
 func TestSettled(t *testing.T) {
 	checkVisits(t, func(*rapid.T) (workers []store.Store, reader store.Store) {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		return []store.Store{s}, s
 	})
 }

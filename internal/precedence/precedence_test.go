@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skink/store"
+	"skink/store/storetest"
 )
 
 func at(second int) time.Time { return time.Unix(1e9+int64(second), 0) }
@@ -124,7 +124,7 @@ func TestLeaderKnowsNoOrder(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	ctx := t.Context()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	if _, err := Add(ctx, s, []string{`/stable/`, `^https://docs\.`}, []string{"b.test", "a.test", "b.test"}); err != nil {
 		t.Fatal(err)
 	}

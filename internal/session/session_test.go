@@ -13,6 +13,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // newSite serves a home page, an article and a copy of it, and a link that is broken.
@@ -54,7 +55,7 @@ func quickly(site *httptest.Server) Options {
 // A run needs no command line: a site, a store in memory and options suffice. A second run finds
 // nothing to do, and a third run visits all pages again.
 func TestRun(t *testing.T) {
-	site, s := newSite(t), &NamedStore{Store: store.NewMemory(), Name: "memory"}
+	site, s := newSite(t), &NamedStore{Store: storetest.NewMemory(), Name: "memory"}
 	var messages bytes.Buffer
 	out := Output{Out: io.Discard, Err: &messages}
 	sum, err := Run(t.Context(), s, quickly(site), out)
@@ -95,7 +96,7 @@ func TestRunEnds(t *testing.T) {
 	opt := quickly(site)
 	opt.Crawl.MaxPages = 1
 	opt.Resume = func(end Ending) string { return "again after " + end.Limit }
-	sum, err := Run(t.Context(), &NamedStore{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
+	sum, err := Run(t.Context(), &NamedStore{Store: storetest.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
 	if err != nil || sum.End.Limit != "--max-pages 1" || sum.Again != "again after --max-pages 1" || sum.URLs.Pending == 0 {
 		t.Errorf("with a limit: %+v, %v", sum, err)
 	}
@@ -108,7 +109,7 @@ func TestRunEnds(t *testing.T) {
 	}))
 	defer asked.Close()
 	opt.Seeds = Seeds{URLs: []string{asked.URL + "/"}}
-	sum, err = Run(ctx, &NamedStore{Store: store.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
+	sum, err = Run(ctx, &NamedStore{Store: storetest.NewMemory(), Name: "memory"}, opt, Output{Out: io.Discard, Err: io.Discard})
 	if err != nil || !sum.End.Interrupted || sum.URLs.Pending != 1 {
 		t.Errorf("stopped: %+v, %v", sum, err)
 	}

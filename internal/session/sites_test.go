@@ -11,7 +11,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/access"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // Cookies that a store keeps are sent by the next run. Without the option, each run begins without
@@ -36,7 +36,7 @@ func TestStoreCookies(t *testing.T) {
 			fmt.Fprint(w, "<main><p>A page for every visitor, again and again.</p></main>")
 		}))
 		t.Cleanup(site.Close)
-		s := &NamedStore{Store: store.NewMemory(), Name: "memory"}
+		s := &NamedStore{Store: storetest.NewMemory(), Name: "memory"}
 		for run := range 2 {
 			opt := quickly(site)
 			opt.Crawl.Cookies, opt.Crawl.StoreCookies = true, keep
@@ -75,7 +75,7 @@ func TestStoreSecure(t *testing.T) {
 	t.Cleanup(secure.Close)
 	t.Cleanup(plain.Close)
 	link = "<a href=" + secure.URL + ">the same with https</a>"
-	s := &NamedStore{Store: store.NewMemory(), Name: "memory"}
+	s := &NamedStore{Store: storetest.NewMemory(), Name: "memory"}
 	for run = range 3 {
 		opt := quickly(plain)
 		opt.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeAny, nil, nil)

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"skink/internal/complete"
-	"skink/store"
+	"skink/store/storetest"
 )
 
 // serverStore is a store whose servers have a clock of their own.
 type serverStore struct {
-	*store.Memory
+	*storetest.Memory
 	now time.Time
 }
 
@@ -19,7 +19,7 @@ func (s serverStore) Now(context.Context) (time.Time, error) { return s.now, nil
 
 // TimeAt returns the time of the servers, even if a command has wrapped the store in other stores.
 func TestTimeAt(t *testing.T) {
-	s := serverStore{store.NewMemory(), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
+	s := serverStore{storetest.NewMemory(), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
 	for name, wrapped := range map[string]any{
 		"the store":         s,
 		"of a crawl":        &NamedStore{Store: s},

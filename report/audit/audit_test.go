@@ -13,6 +13,7 @@ import (
 	"skink/frontier"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // planned has a line for each finding of the shop, with the paths that the finding must contain.
@@ -297,7 +298,7 @@ func TestUnknown(t *testing.T) {
 }
 
 func TestEmpty(t *testing.T) {
-	a := read(t, store.NewMemory())
+	a := read(t, storetest.NewMemory())
 	if all := a.Findings(); len(all) > 0 {
 		t.Errorf("%s is found in an empty store", all[0].FullName())
 	}

@@ -10,6 +10,7 @@ import (
 	"skink/dedup"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // endless is a store of the given number of pages, which are made when they are read, so that the
@@ -60,7 +61,7 @@ func BenchmarkRead(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		a, err := audit.Read(context.Background(), endless{store.NewMemory(), pages}, audit.Options{})
+		a, err := audit.Read(context.Background(), endless{storetest.NewMemory(), pages}, audit.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

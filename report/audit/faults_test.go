@@ -7,12 +7,13 @@ import (
 	"skink/extract/markup"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // TestOfHosts checks that a fault of the header is listed once for each host, and that links from https
 // to http count only within a host.
 func TestOfHosts(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	add := func(url string, faults []markup.Fault, links ...string) {
 		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Size: 1000, ContentType: "text/html", Verdict: dedup.Unique, Words: 100}
 		for _, f := range faults {

@@ -8,13 +8,14 @@ import (
 	"skink/dedup"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // TestHandled checks that problems that a site has already handled are not reported. Examples are
 // copies with noindex or with their leader as the canonical URL, a page with noindex that has no
 // canonical URL, and a page that consists of links.
 func TestHandled(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	id := func(path string) dedup.Hash { return dedup.HashOf([]byte("http://a.test" + path)) }
 	add := func(path string, r store.Record, links ...store.Link) {
 		r.URL = "http://a.test" + path
@@ -58,7 +59,7 @@ func TestHandled(t *testing.T) {
 // A copy with the title of its leader must be listed only as a duplicate, and not as a different
 // page with a repeated title.
 func TestCopiesAreNotRepeated(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	add := func(path, leader string) {
 		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: "One title", H1: []string{"One heading"}, Verdict: dedup.Unique, Words: 100}
 		r.ID = dedup.HashOf([]byte(r.URL))
@@ -104,7 +105,7 @@ func TestCopiesAreNotRepeated(t *testing.T) {
 
 // A page without text is only in the list no-text. Wide characters count as two.
 func TestShort(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	add := func(path, title, heading string, words int) {
 		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, Verdict: dedup.Unique, Words: words}
 		if r.ID = dedup.HashOf([]byte(r.URL)); heading != "" {
@@ -153,7 +154,7 @@ func firstRow(t *testing.T, a *audit.Audit, finding string) audit.Row {
 // The repeated titles of a list's pages, and a logo in an h1, must each be reported once, and not
 // for each page.
 func TestRepeatedOnce(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	add := func(url, title, heading string) {
 		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, H1: []string{heading}, Verdict: dedup.Unique, Words: 100}
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
@@ -190,7 +191,7 @@ func TestRepeatedOnce(t *testing.T) {
 
 // TestIndexPages checks which thin pages count as indexes, by their titles.
 func TestIndexPages(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	want := map[string]string{
 		"Index of /pub": "index", "Index — Manual": "index", "Uses of Class java.lang.String (Java SE)": "index", "java.util Class Hierarchy (Java SE)": "index",
 		"Search results | Shop": "index", "Directory listing for /a/": "index", "Table of Contents": "index", "Tags": "index",

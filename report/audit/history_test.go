@@ -16,6 +16,7 @@ import (
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // A visit is a page of a small site as one crawl finds it. Zero fields are those of a page without a fault.
@@ -36,7 +37,7 @@ var firstCrawl = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 
 // crawled writes the visits of a crawl into a store. The crawl with number n begins n weeks after the
 // first.
-func crawled(t *testing.T, s *store.Memory, n int, visits ...visit) {
+func crawled(t *testing.T, s *storetest.Memory, n int, visits ...visit) {
 	t.Helper()
 	at := firstCrawl.AddDate(0, 0, 7*n)
 	if n > 0 {
@@ -88,7 +89,7 @@ func auditOf(t *testing.T, s store.Reader, opt audit.Options) *audit.Audit {
 	return a
 }
 
-func keep(t *testing.T, s *store.Memory, at time.Time) *audit.Crawl {
+func keep(t *testing.T, s *storetest.Memory, at time.Time) *audit.Crawl {
 	t.Helper()
 	c, err := audit.Keep(t.Context(), s, auditOf(t, s, audit.Options{}), at)
 	check(t, err)
@@ -96,7 +97,7 @@ func keep(t *testing.T, s *store.Memory, at time.Time) *audit.Crawl {
 }
 
 // since audits a store in comparison with the crawl before the last one.
-func since(t *testing.T, s *store.Memory) *audit.Audit {
+func since(t *testing.T, s *storetest.Memory) *audit.Audit {
 	t.Helper()
 	h, err := audit.ReadHistory(t.Context(), s)
 	check(t, err)
@@ -166,7 +167,7 @@ func TestCompare(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := store.NewMemory()
+			s := storetest.NewMemory()
 			crawled(t, s, 0, c.before...)
 			keep(t, s, firstCrawl.Add(time.Hour))
 			crawled(t, s, 1, c.after...)
@@ -193,7 +194,7 @@ func TestCompare(t *testing.T) {
 // TestCompareHosts checks a finding of whole hosts. It is the same finding even if another page of the host
 // is its example.
 func TestCompareHosts(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	fault := uint64(1) << markup.NoCSP
 	crawled(t, s, 0, visit{path: "/p", faults: fault}, visit{path: "/q", faults: fault})
 	keep(t, s, firstCrawl.Add(time.Hour))
@@ -210,7 +211,7 @@ func TestCompareHosts(t *testing.T) {
 
 // TestOtherChecks checks that a finding which only one of the two crawls checked is neither new nor fixed.
 func TestOtherChecks(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/p", title: "-"})
 	h, past := keptWithout(t, s, "titles.missing")
 	crawled(t, s, 1, visit{path: "/p", title: "-"})
@@ -232,7 +233,7 @@ func TestOtherChecks(t *testing.T) {
 }
 
 // keptWithout keeps the findings of a store as a version of skink would do that does not know a finding.
-func keptWithout(t *testing.T, s *store.Memory, finding string) (*audit.History, *audit.Past) {
+func keptWithout(t *testing.T, s *storetest.Memory, finding string) (*audit.History, *audit.Past) {
 	t.Helper()
 	keep(t, s, firstCrawl.Add(time.Hour))
 	h, err := audit.ReadHistory(t.Context(), s)
@@ -246,7 +247,7 @@ func keptWithout(t *testing.T, s *store.Memory, finding string) (*audit.History,
 
 // TestFailOnChange checks conditions about the difference from an earlier crawl.
 func TestFailOnChange(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/p", title: "-"}, visit{path: "/q", title: "short"}, visit{path: "/r", title: "-"})
 	keep(t, s, firstCrawl.Add(time.Hour))
 	crawled(t, s, 1, visit{path: "/p"}, visit{path: "/q", title: "-"}, visit{path: "/r", old: true}, visit{path: "/s", title: "brief"})
@@ -285,7 +286,7 @@ func TestFailOnChange(t *testing.T) {
 
 // TestTrend checks the counts of the last crawls.
 func TestTrend(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for n := range 15 {
 		var visits []visit
 		for i := range 20 {
@@ -320,7 +321,7 @@ func TestUnseen(t *testing.T) {
 		"/pending": "Not certain: crawl 1 did not fetch 1 URL of the site, so entries marked as new may be older than that crawl.",
 		"":         "",
 	} {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		first := []visit{{path: "/"}}
 		if missing != "" {
 			first = append(first, visit{path: missing, kind: store.Later})
@@ -336,7 +337,7 @@ func TestUnseen(t *testing.T) {
 
 // TestKeptAtOnce checks that the findings are whole after several workers kept them at once.
 func TestKeptAtOnce(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/p", title: "-"})
 	a := auditOf(t, s, audit.Options{})
 	crawled(t, s, 0, visit{path: "/q", title: "-"})
@@ -366,7 +367,7 @@ func TestKeptAtOnce(t *testing.T) {
 // TestKeptBytes checks how much space the findings of many pages take: about ten bytes for each page.
 func TestKeptBytes(t *testing.T) {
 	const pages = 5000
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	random := rand.New(rand.NewPCG(1, 2))
 	var visits []visit
 	for i := range pages {
@@ -395,7 +396,7 @@ func TestKeptBytes(t *testing.T) {
 
 // TestKeptCrawls checks which crawls are kept, and that their values stay few.
 func TestKeptCrawls(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for n := range audit.MaxKept + 3 {
 		crawled(t, s, n, visit{path: "/p", title: "-"})
 		at := firstCrawl.AddDate(0, 0, 7*n).Add(time.Hour)
@@ -436,7 +437,7 @@ func TestKeptCrawls(t *testing.T) {
 // TestKeptSize checks that the findings with the most entries are left out if all would need too much
 // space, and that an audit gives the reason.
 func TestKeptSize(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	visits := []visit{{path: "/untitled", title: "-"}}
 	for i := range 200 {
 		visits = append(visits, visit{path: fmt.Sprint("/", i), title: "brief"})
@@ -460,7 +461,7 @@ func TestKeptSize(t *testing.T) {
 
 // A killedStore fails when the index of the findings is written, as if the process was killed after the
 // entries were written.
-type killedStore struct{ *store.Memory }
+type killedStore struct{ *storetest.Memory }
 
 var errKilled = errors.New("killed")
 
@@ -469,7 +470,7 @@ func (k killedStore) SwapMeta(context.Context, string, []byte, []byte) error { r
 // TestKilled checks that a process that is killed while it keeps findings leaves those of the earlier
 // crawls whole.
 func TestKilled(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/p", title: "-"})
 	keep(t, s, firstCrawl.Add(time.Hour))
 	crawled(t, s, 1, visit{path: "/p"})
@@ -492,7 +493,7 @@ func TestKilled(t *testing.T) {
 
 // TestDamaged checks that damaged findings are an error, and not a panic or wrong results.
 func TestDamaged(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/p", title: "-"})
 	c := keep(t, s, firstCrawl)
 	name := fmt.Sprintf("findings %d.0", c.Slot)

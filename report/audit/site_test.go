@@ -14,6 +14,7 @@ import (
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 const origin = "https://shop.example"
@@ -227,9 +228,9 @@ func anchors(names ...string) (all []byte) {
 var visited = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // filled returns a store with the planted URLs.
-func filled(t testing.TB, all []planted) *store.Memory {
+func filled(t testing.TB, all []planted) *storetest.Memory {
 	t.Helper()
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	for i, p := range all {
 		p.ID, p.FetchedAt = dedup.HashOf([]byte(p.URL)), visited.Add(time.Duration(i)*time.Second)
 		var text dedup.Text

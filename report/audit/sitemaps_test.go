@@ -6,12 +6,13 @@ import (
 	"skink/dedup"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // TestSitemapMissing checks which pages are reported as missing from sitemaps: only pages that search
 // engines may list, on hosts whose sitemaps were all read.
 func TestSitemapMissing(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	add := func(url string, r store.Record, links ...string) {
 		r.URL, r.ID = url, dedup.HashOf([]byte(url))
 		if r.Kind == "" {

@@ -19,6 +19,7 @@ import (
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -48,7 +49,7 @@ func TestGolden(t *testing.T) {
 
 // TestGoldenSince writes an audit that is compared with the audit of an earlier crawl.
 func TestGoldenSince(t *testing.T) {
-	s := store.NewMemory()
+	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/"}, visit{path: "/worse"}, visit{path: "/better", title: "-"}, visit{path: "/same", title: "-"}, visit{path: "/unseen", title: "-"})
 	keep(t, s, firstCrawl.Add(time.Hour))
 	crawled(t, s, 1, visit{path: "/", links: []string{"/gone"}}, visit{path: "/worse", title: "-"}, visit{path: "/better"}, visit{path: "/same", title: "-"}, visit{path: "/unseen", kind: store.Error, status: 503}, visit{path: "/gone", kind: store.Error, status: 404})
@@ -227,7 +228,7 @@ func TestError(t *testing.T) {
 			t.Errorf("%s: no error", f)
 		}
 	}
-	if _, err := audit.Read(ctx, store.NewMemory(), audit.Options{}); err != nil {
+	if _, err := audit.Read(ctx, storetest.NewMemory(), audit.Options{}); err != nil {
 		t.Errorf("an empty store: %v", err)
 	}
 	if err := audit.Write(context.Background(), &bytes.Buffer{}, a, audit.Output{About: "none"}); err == nil || !strings.Contains(err.Error(), "must be one of broken, ") {

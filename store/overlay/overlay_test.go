@@ -8,6 +8,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // fill commits leaders that have the given key.
@@ -58,7 +59,7 @@ func TestCapped(t *testing.T) {
 		{"the store for new pages has more", 1, 3, true, []uint64{8}},
 		{"both have more", 3, 3, true, []uint64{8}},
 	} {
-		known, own := store.NewMemory(), store.NewMemory()
+		known, own := storetest.NewMemory(), storetest.NewMemory()
 		fill(t, known, 7, numbered("known", c.known)...)
 		fill(t, own, 7, numbered("own", c.own)...)
 		ask := store.Ask{Keys: []uint64{7, 8}, Limit: 2}
@@ -78,7 +79,7 @@ func TestCapped(t *testing.T) {
 // A verdict is stale if a leader was committed in the meantime under a key that is full in the
 // known store.
 func TestStaleUnderAKeyThatIsFullInTheKnownStore(t *testing.T) {
-	known, own := store.NewMemory(), store.NewMemory()
+	known, own := storetest.NewMemory(), storetest.NewMemory()
 	fill(t, known, 7, numbered("known", 3)...)
 	s := New(own, known)
 	ask := store.Ask{Keys: []uint64{7}, Limit: 2}
@@ -96,7 +97,7 @@ func TestStaleUnderAKeyThatIsFullInTheKnownStore(t *testing.T) {
 
 // Each store returns its best leaders, up to the same limit.
 func TestMostLeaders(t *testing.T) {
-	known, own := store.NewMemory(), store.NewMemory()
+	known, own := storetest.NewMemory(), storetest.NewMemory()
 	fill(t, known, 7, numbered("known", dedup.MaxMet+1)...)
 	fill(t, own, 7, numbered("own", dedup.MaxMet+1)...)
 	found := lookup(t, New(own, known), store.Ask{Keys: []uint64{7}, Limit: 2 * dedup.MaxMet})

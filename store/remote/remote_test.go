@@ -90,7 +90,7 @@ func serveStore(t *testing.T, s store.Store, take func() (Snapshot, error)) stor
 func TestServedMemory(t *testing.T) {
 	t.Parallel()
 	storetest.RunReader(t, func(t *testing.T) store.Store {
-		s := store.NewMemory()
+		s := storetest.NewMemory()
 		return serveStore(t, s, func() (Snapshot, error) { return whole{s}, nil })
 	})
 }
@@ -218,7 +218,7 @@ func (s *served) Counts(ctx context.Context) (frontier.Counts, error) {
 // reading does not count toward the limit any more.
 func TestListsInLists(t *testing.T) {
 	t.Parallel()
-	s, dir := store.NewMemory(), t.TempDir()
+	s, dir := storetest.NewMemory(), t.TempDir()
 	for n := range 3 * partValues {
 		write(t, s, n)
 	}
@@ -249,7 +249,7 @@ func TestListsInLists(t *testing.T) {
 func TestErrorsKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server, err := Serve(dir, "a test", func() (Snapshot, error) { return broken{whole{store.NewMemory()}}, nil })
+	server, err := Serve(dir, "a test", func() (Snapshot, error) { return broken{whole{storetest.NewMemory()}}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func (broken) Clusters(context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-func serveMemory(t *testing.T, dir string, s *store.Memory, l limits) *Server {
+func serveMemory(t *testing.T, dir string, s *storetest.Memory, l limits) *Server {
 	t.Helper()
 	server, err := serve(dir, "a test", func() (Snapshot, error) { return whole{s}, nil }, l)
 	if err != nil {
@@ -297,7 +297,7 @@ func serveMemory(t *testing.T, dir string, s *store.Memory, l limits) *Server {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
 	for _, name := range []string{addressName, socketName} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
@@ -331,7 +331,7 @@ func TestLongPath(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
 	if server.at.Network != "tcp" || !net.ParseIP("127.0.0.1").Equal(server.listener.Addr().(*net.TCPAddr).IP) {
 		t.Errorf("listens at %s %s", server.at.Network, server.at.Address)
 	}
@@ -365,7 +365,7 @@ func TestStaleFiles(t *testing.T) {
 	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
 		t.Errorf("Open: %v", err)
 	}
-	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
 	if server.at.Network != "unix" {
 		t.Errorf("listens at %s", server.at.Network)
 	}
@@ -379,7 +379,7 @@ func TestStaleFiles(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server := serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
 	for _, change := range []func(*address){
 		func(a *address) { a.Question = newSecret() },
 		func(a *address) { a.Answer = newSecret() },
@@ -404,7 +404,7 @@ func TestIdleReader(t *testing.T) {
 	l := defaultLimits
 	l.idle = time.Millisecond
 	closed := make(chan struct{})
-	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{store.NewMemory()}, closed}, nil }, l)
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{storetest.NewMemory()}, closed}, nil }, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +430,7 @@ func TestBusy(t *testing.T) {
 	l := defaultLimits
 	l.sessions = 1
 	closed := make(chan struct{})
-	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{store.NewMemory()}, closed}, nil }, l)
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{storetest.NewMemory()}, closed}, nil }, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +451,7 @@ func TestCut(t *testing.T) {
 	dir := t.TempDir()
 	l := defaultLimits
 	l.grace = 0
-	server := serveMemory(t, dir, store.NewMemory(), l)
+	server := serveMemory(t, dir, storetest.NewMemory(), l)
 	r := openReader(t, dir)
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
@@ -468,7 +468,7 @@ func TestCut(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	serveMemory(t, dir, store.NewMemory(), defaultLimits)
+	serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
 	r := openReader(t, dir)
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()

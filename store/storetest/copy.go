@@ -16,16 +16,16 @@ import (
 
 var copyPromises = []promise{
 	{"a_copy_has_everything", func(t *testing.T, s store.Store) {
-		from := store.NewMemory()
+		from := NewMemory()
 		fillStore(t, from)
 		copyTo(t, s, from)
 		wantSame(t, s, from)
-		again := store.NewMemory()
+		again := NewMemory()
 		copyTo(t, again, s)
 		wantSame(t, again, from)
 	}},
 	{"a_copy_goes_on", func(t *testing.T, s store.Store) {
-		from := store.NewMemory()
+		from := NewMemory()
 		fillStore(t, from)
 		end := must(from.End(ctx))(t)
 		copyTo(t, s, from)
@@ -57,7 +57,7 @@ var copyPromises = []promise{
 	}},
 	{"a_copy_begins_empty", func(t *testing.T, s store.Store) {
 		commit(t, s, page(urlOf(1)))
-		if err := store.Copy(ctx, s, store.NewMemory(), func(int64) {}); err == nil {
+		if err := store.Copy(ctx, s, NewMemory(), func(int64) {}); err == nil {
 			t.Error("a store with a page was copied to")
 		}
 		check(t, store.CheckCopied(ctx, s))
@@ -82,7 +82,7 @@ var copyPromises = []promise{
 			}
 		}()
 		for last := int64(-1); last < 20; {
-			to := store.NewMemory()
+			to := NewMemory()
 			copyTo(t, to, s)
 			counts := must(to.Counts(ctx))(t)
 			tally := must(to.Tally(ctx))(t)
@@ -96,7 +96,7 @@ var copyPromises = []promise{
 		<-stopped
 	}},
 	{"an_interrupted_copy_is_known", func(t *testing.T, s store.Store) {
-		from := store.NewMemory()
+		from := NewMemory()
 		fillStore(t, from)
 		interrupted := errors.New("interrupted")
 		err := store.Copy(ctx, failing{s, interrupted}, from, func(int64) {})

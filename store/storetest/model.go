@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-// testAsMemory performs the same random operations on a store and on [store.Memory], and compares
+// testAsMemory performs the same random operations on a store and on [Memory], and compares
 // the results. It uses few names, so that many operations affect the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	// By default, rapid runs a hundred cases. That takes too long, because each case opens several
@@ -29,7 +29,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 		m := &model{
 			open:   func() store.Store { return open(t, dir) },
 			other:  func() store.Store { return open(t, t.TempDir()) },
-			memory: store.NewMemory(),
+			memory: NewMemory(),
 			held:   map[string]heldPair{}, rested: map[string]bool{},
 		}
 		m.store = m.open()
@@ -46,7 +46,7 @@ type model struct {
 	open   func() store.Store
 	other  func() store.Store
 	store  store.Store
-	memory *store.Memory
+	memory *Memory
 	held   map[string]heldPair // valid claims in the two stores, by host name
 	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is reopened
 	bases  []basisPair         // results of lookups that later commits are based on
@@ -308,7 +308,7 @@ func (m *model) Reopen(r *rapid.T) {
 }
 
 func (m *model) compareCopies(r *rapid.T) {
-	of := &model{store: m.other(), memory: store.NewMemory()}
+	of := &model{store: m.other(), memory: NewMemory()}
 	defer func() { check(r, of.store.Close()) }()
 	copyTo(r, of.store, m.memory)
 	copyTo(r, of.memory, m.store)

@@ -1,4 +1,4 @@
-package store
+package storetest
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/store"
 )
 
-// Memory is a store in memory, for tests and for callers that do not need to keep their verdicts.
-// No command uses it. The code is kept simple: maps and sorted slices under a lock.
+// Memory is a store in memory, for tests: the other stores are compared with it. The code is kept simple: maps and sorted slices under a lock.
 type Memory struct {
 	*frontier.Memory
 
@@ -30,11 +30,11 @@ type Memory struct {
 	postings map[uint64][]uint64     // commit numbers of leaders, ascending, by index key
 	meta     map[string][]byte
 	kept     map[string][]byte
-	tally    Tally
+	tally    store.Tally
 }
 
 type memoryVisit struct {
-	record Record
+	record store.Record
 	text   []byte // main text, packed by Pack; nil means that no text is kept
 	sketch *dedup.Sketch
 	hash   dedup.Hash // key under which Memory.hashes lists the visit; zero means none
@@ -42,7 +42,7 @@ type memoryVisit struct {
 	out    []byte     // links of the page, packed by PackLinks; nil means that none are kept
 }
 
-var _ Store = (*Memory)(nil)
+var _ store.Store = (*Memory)(nil)
 
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
@@ -57,22 +57,22 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It answers all asks under one lock, so their results are consistent.
-func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
+// Lookup implements [store.Index]. It answers all asks under one lock, so their results are consistent.
+func (m *Memory) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := make([]Found, len(asks))
+	all := make([]store.Found, len(asks))
 	for i, ask := range asks {
 		all[i] = m.lookup(ask)
 	}
 	return all, nil
 }
 
-func (m *Memory) lookup(ask Ask) Found {
-	f := Found{Mark: MarkAt(m.last)}
+func (m *Memory) lookup(ask store.Ask) store.Found {
+	f := store.Found{Mark: store.MarkAt(m.last)}
 	var copies []uint64
 	for _, h := range ask.Hashes {
 		copies = append(copies, m.hashes[h]...)
@@ -103,28 +103,28 @@ func (m *Memory) lookup(ask Ask) Found {
 	for _, place := range dedup.Met(met, ask.Meet) {
 		v := m.visits[place]
 		if v.sketch != nil && v.record.ID != ask.ID {
-			f.Leaders = append(f.Leaders, Leader{v.record.ID, v.record.Hash, *v.sketch, met[place]})
+			f.Leaders = append(f.Leaders, store.Leader{ID: v.record.ID, Hash: v.record.Hash, Sketch: *v.sketch, Shared: met[place]})
 		}
 	}
 	return f
 }
 
-// Commit implements [Index].
-func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error) {
+// Commit implements [store.Index].
+func (m *Memory) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := Valid(entries); err != nil {
+	if err := store.Valid(entries); err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx) // a canceled call must not leave half an entry
-	outcomes := make([]Outcome, len(entries))
+	outcomes := make([]store.Outcome, len(entries))
 	for i, e := range entries {
 		outcome, err := m.commit(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		if outcomes[i] = outcome; outcome == Stale {
+		if outcomes[i] = outcome; outcome == store.Stale {
 			break
 		}
 	}
@@ -133,22 +133,22 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 
 // commit writes the whole entry e while it holds the lock. It first sets the final state of the URL
 // in the frontier, because only the frontier knows whether the claim is still valid.
-func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
+func (m *Memory) commit(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, known := m.ids[e.Record.ID]
 	keeps := known && !e.Revisit && !e.Touch
 	if !keeps && (m.replaced(e) || m.stale(e)) {
-		return Stale, nil
+		return store.Stale, nil
 	}
 	err := m.Memory.End(ctx, frontier.Ending{Claim: e.Claim, URL: e.Record.URL, State: e.State, Links: e.Links, Beyond: e.Beyond})
 	switch {
 	case errors.Is(err, frontier.ErrLost):
-		return Lost, nil
+		return store.Lost, nil
 	case err != nil:
-		return Stale, err
+		return store.Stale, err
 	case keeps:
-		return Kept, nil
+		return store.Kept, nil
 	case known && e.Touch:
 		v := m.visits[before]
 		m.tally.Remove(&v.record)
@@ -158,16 +158,16 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 			v.out = bytes.Clone(e.Out)
 		}
 		m.visits[before] = v
-		return Written, nil
+		return store.Written, nil
 	case known:
 		m.forget(before)
 	}
 	m.put(m.last+1, e)
-	return Written, nil
+	return store.Written, nil
 }
 
 // put stores the page of e. Its commit number, place, must be higher than all others.
-func (m *Memory) put(place uint64, e *Entry) {
+func (m *Memory) put(place uint64, e *store.Entry) {
 	m.last = place
 	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}
 	if e.Sketch != nil {
@@ -187,7 +187,7 @@ func (m *Memory) put(place uint64, e *Entry) {
 
 // stale reports whether the verdict of e may no longer hold because, since the lookup, a page that
 // it would have found was committed or the leader was visited again.
-func (m *Memory) stale(e *Entry) bool {
+func (m *Memory) stale(e *store.Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
 		if list := m.hashes[h]; len(list) > 0 && list[len(list)-1] > mark {
@@ -207,7 +207,7 @@ func (m *Memory) stale(e *Entry) bool {
 
 // replaced reports whether another visit has replaced the record that e.Replaces identifies. It
 // returns false if e.Replaces is zero.
-func (m *Memory) replaced(e *Entry) bool {
+func (m *Memory) replaced(e *store.Entry) bool {
 	if e.Replaces.IsZero() {
 		return false
 	}
@@ -242,9 +242,9 @@ func remove(list []uint64, n uint64) []uint64 {
 	return list
 }
 
-// Pages implements [Reader]. It returns copies, so that callers cannot change the stored values.
-func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error) {
-	all := make([]*Content, len(ids))
+// Pages implements [store.Reader]. It returns copies, so that callers cannot change the stored values.
+func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	all := make([]*store.Content, len(ids))
 	for i, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -264,21 +264,21 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 	return all, nil
 }
 
-func (v memoryVisit) content(want Want) (Content, error) {
-	c := Content{Record: v.record}
-	if want&WantText != 0 && v.text != nil {
-		text, markdown, headings, err := UnpackMarked(v.text)
+func (v memoryVisit) content(want store.Want) (store.Content, error) {
+	c := store.Content{Record: v.record}
+	if want&store.WantText != 0 && v.text != nil {
+		text, markdown, headings, err := store.UnpackMarked(v.text)
 		if err != nil {
 			return c, fmt.Errorf("read the text of %s: %w", v.record.URL, err)
 		}
 		c.Text, c.Markdown, c.Headings, c.Kept = string(text), string(markdown), headings, true
 	}
-	if want&WantSketch != 0 && v.sketch != nil {
+	if want&store.WantSketch != 0 && v.sketch != nil {
 		sketch := *v.sketch
 		c.Sketch = &sketch
 	}
-	if want&WantLinks != 0 && v.out != nil {
-		links, err := UnpackLinks(v.record.URL, v.out)
+	if want&store.WantLinks != 0 && v.out != nil {
+		links, err := store.UnpackLinks(v.record.URL, v.out)
 		if err != nil {
 			return c, fmt.Errorf("read the links of %s: %w", v.record.URL, err)
 		}
@@ -287,12 +287,12 @@ func (v memoryVisit) content(want Want) (Content, error) {
 	return c, nil
 }
 
-func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
+func cursorAt(place uint64) store.Cursor { return store.Cursor(strconv.FormatUint(place, 10)) }
 
-// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so the
+// Changes implements [store.Reader]. It holds the lock only while it looks for the next visit, so the
 // loop body may call other methods.
-func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
-	return func(yield func(*Change, error) bool) {
+func (m *Memory) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
+	return func(yield func(*store.Change, error) bool) {
 		place, err := uint64(0), error(nil)
 		if after != "" {
 			if place, err = strconv.ParseUint(string(after), 10, 64); err != nil {
@@ -306,7 +306,7 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 				yield(nil, err)
 				return
 			}
-			if !yield(&Change{c, ChangeOf(&c.Record), cursorAt(v.at)}, nil) {
+			if !yield(&store.Change{Content: c, Kind: store.ChangeOf(&c.Record), Cursor: cursorAt(v.at)}, nil) {
 				return
 			}
 		}
@@ -330,17 +330,17 @@ func (m *Memory) visitsAfter(place uint64) []placedVisit {
 	return all
 }
 
-func (m *Memory) End(ctx context.Context) (Cursor, error) {
+func (m *Memory) End(ctx context.Context) (store.Cursor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return cursorAt(m.last), ctx.Err()
 }
 
-func (m *Memory) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
-	return Listed(ctx, func() ([]Cluster, error) { return m.clusters(), nil })
+func (m *Memory) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
+	return store.Listed(ctx, func() ([]store.Cluster, error) { return m.clusters(), nil })
 }
 
-func (m *Memory) clusters() []Cluster {
+func (m *Memory) clusters() []store.Cluster {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	members, first := map[dedup.Hash]int{}, map[dedup.Hash]uint64{}
@@ -351,18 +351,18 @@ func (m *Memory) clusters() []Cluster {
 			}
 		}
 	}
-	var list []Cluster
+	var list []store.Cluster
 	for leader, n := range members {
-		list = append(list, Cluster{leader, n})
+		list = append(list, store.Cluster{Leader: leader, Members: n})
 	}
-	slices.SortFunc(list, func(a, b Cluster) int {
+	slices.SortFunc(list, func(a, b store.Cluster) int {
 		return cmp.Or(cmp.Compare(b.Members, a.Members), cmp.Compare(first[a.Leader], first[b.Leader]))
 	})
 	return list
 }
 
-func (m *Memory) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*Record, error] {
-	return func(yield func(*Record, error) bool) {
+func (m *Memory) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
+	return func(yield func(*store.Record, error) bool) {
 		members := m.membersOf(leaders)
 		for _, leader := range leaders {
 			for _, r := range members[leader] {
@@ -378,10 +378,10 @@ func (m *Memory) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*R
 	}
 }
 
-func (m *Memory) membersOf(leaders []dedup.Hash) map[dedup.Hash][]*Record {
+func (m *Memory) membersOf(leaders []dedup.Hash) map[dedup.Hash][]*store.Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	lists := map[dedup.Hash][]*Record{}
+	lists := map[dedup.Hash][]*store.Record{}
 	for _, leader := range leaders {
 		lists[leader] = nil
 	}
@@ -392,12 +392,12 @@ func (m *Memory) membersOf(leaders []dedup.Hash) map[dedup.Hash][]*Record {
 		}
 	}
 	for _, list := range lists {
-		slices.SortStableFunc(list, func(a, b *Record) int { return cmp.Compare(b.Resemblance, a.Resemblance) })
+		slices.SortStableFunc(list, func(a, b *store.Record) int { return cmp.Compare(b.Resemblance, a.Resemblance) })
 	}
 	return lists
 }
 
-func (m *Memory) Tally(ctx context.Context) (Tally, error) {
+func (m *Memory) Tally(ctx context.Context) (store.Tally, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.tally.Clone(), ctx.Err()
@@ -425,21 +425,21 @@ func (m *Memory) SwapMeta(ctx context.Context, name string, old, value []byte) e
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now := m.meta[name]; !SameMeta(now, old) {
-		return ErrChanged
+	if now := m.meta[name]; !store.SameMeta(now, old) {
+		return store.ErrChanged
 	}
 	m.meta[name] = append([]byte{}, value...)
 	return nil
 }
 
-// Kept implements [Keeper].
+// Kept implements [store.Keeper].
 func (m *Memory) Kept(ctx context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return bytes.Clone(m.kept[name]), ctx.Err()
 }
 
-// Keep implements [Keeper].
+// Keep implements [store.Keeper].
 func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -450,9 +450,9 @@ func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	return nil
 }
 
-// Dump implements [Portable].
-func (m *Memory) Dump(ctx context.Context) iter.Seq2[*Part, error] {
-	return func(yield func(*Part, error) bool) {
+// Dump implements [store.Portable].
+func (m *Memory) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
+	return func(yield func(*store.Part, error) bool) {
 		parts, err := m.dump()
 		if err != nil {
 			yield(nil, err)
@@ -466,37 +466,37 @@ func (m *Memory) Dump(ctx context.Context) iter.Seq2[*Part, error] {
 	}
 }
 
-func (m *Memory) dump() (parts []*Part, err error) {
+func (m *Memory) dump() (parts []*store.Part, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	hosts, pending, states := m.Memory.Contents()
 	for _, name := range slices.Sorted(maps.Keys(m.meta)) {
-		parts = append(parts, &Part{Value: &NamedValue{name, bytes.Clone(m.meta[name])}})
+		parts = append(parts, &store.Part{Value: &store.NamedValue{Name: name, Value: bytes.Clone(m.meta[name])}})
 	}
 	for _, h := range hosts {
-		parts = append(parts, &Part{Host: &h})
+		parts = append(parts, &store.Part{Host: &h})
 	}
 	for _, place := range m.places {
 		v := m.visits[place]
-		parts = append(parts, &Part{Page: &Placed{
-			Packed: Packed{Record: v.record.AppendPacked(nil), Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
+		parts = append(parts, &store.Part{Page: &store.Placed{
+			Packed: store.Packed{Record: v.record.AppendPacked(nil), Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
 			Place:  place, Hash: v.hash, Keys: v.keys, State: states[v.record.URL],
 		}})
 		delete(states, v.record.URL)
 	}
 	for _, url := range slices.Sorted(maps.Keys(states)) {
 		if states[url] == frontier.Outside {
-			parts = append(parts, &Part{Outside: url})
+			parts = append(parts, &store.Part{Outside: url})
 		}
 	}
 	for _, it := range pending {
-		parts = append(parts, &Part{Item: &it})
+		parts = append(parts, &store.Part{Item: &it})
 	}
 	return parts, nil
 }
 
-// Load implements [Portable].
-func (m *Memory) Load(ctx context.Context, parts []*Part) error {
+// Load implements [store.Portable].
+func (m *Memory) Load(ctx context.Context, parts []*store.Part) error {
 	for _, p := range parts {
 		if err := m.load(ctx, p); err != nil {
 			return err
@@ -505,7 +505,7 @@ func (m *Memory) Load(ctx context.Context, parts []*Part) error {
 	return nil
 }
 
-func (m *Memory) load(ctx context.Context, p *Part) error {
+func (m *Memory) load(ctx context.Context, p *store.Part) error {
 	switch {
 	case p.Value != nil:
 		return m.SetMeta(ctx, p.Value.Name, p.Value.Value)
