@@ -142,9 +142,16 @@ type Entry struct {
 	Beyond []string        // URLs outside the crawl to which the page leads
 }
 
-// Valid returns an error for entries that every store must refuse.
+// Valid returns an error for entries that every store must refuse, because the store could not find
+// their pages again.
 func Valid(entries []*Entry) error {
 	for _, e := range entries {
+		switch {
+		case e.Record.URL == "":
+			return fmt.Errorf("commit a record: it has no URL")
+		case e.Record.ID != dedup.HashOf([]byte(e.Record.URL)):
+			return fmt.Errorf("commit %s: the id %s is not that of the URL: set it to dedup.HashOf(URL)", e.Record.URL, e.Record.ID)
+		}
 		if e.State != frontier.Unknown && !e.State.Ends() {
 			return fmt.Errorf("commit %s: state %d is not a final state", e.Record.URL, e.State)
 		}

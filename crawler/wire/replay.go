@@ -18,18 +18,28 @@ type Answer struct {
 
 // Replay rebuilds the exchange of an archived response. It removes the content coding, and reads
 // the body of a page up to limit bytes. If the body was cut when it was archived, BodyErr contains
-// the reason. If a time limit cut it, BodyErr is a TimeoutError with timeout.
+// the reason, unless the part that arrived is a complete encoded body, as in the exchange itself. If
+// a time limit cut it, BodyErr is a TimeoutError with timeout.
 func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	x := &Exchange{Status: a.Status, Header: a.Header, Limit: limit}
 	if hasBody(a.Status) {
-		resp := &http.Response{Header: a.Header, Body: io.NopCloser(a.Body)}
+		body := a.Body
+		if err := a.Cut.err(timeout); err != nil {
+			body = io.MultiReader(body, failing{err})
+		}
+		resp := &http.Response{Header: a.Header, Body: io.NopCloser(body)}
 		x.Body, x.BodyErr = readBody(resp, bodyLimit(a.Status, limit), func(r io.Reader) io.Reader { return r }, nil)
 	}
-	if err := a.Cut.err(timeout); err != nil {
+	if err := a.Cut.err(timeout); err != nil && x.BodyErr != nil {
 		x.BodyErr = err
 	}
 	return x
 }
+
+// A failing reader returns only its error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func (c Cut) err(timeout time.Duration) error {
 	switch c {

@@ -19,7 +19,6 @@ import (
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/overlay"
 )
 
 // tempStore is the prefix of the folder name of a temporary store, which skink dedup creates
@@ -156,15 +155,13 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
-	if d.keep.against == "" {
-		return d.judge(ctx, s, s.Name, s.Shared, in, nil)
+	judge := func(over store.Store, known *store.Settings) error {
+		return d.judge(ctx, over, s.Name, s.Shared, in, known)
 	}
-	known, set, err := d.openKnown(ctx)
-	if err != nil {
-		return err
+	if len(d.keep.against) == 0 {
+		return judge(s, nil)
 	}
-	defer func() { err = keepFirst(err, known.Close()) }()
-	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
+	return d.over(ctx, s, len(d.keep.against)-1, judge)
 }
 
 // openStore opens the store of --store, or creates a temporary store. Call remove after closing the

@@ -20,11 +20,12 @@ import (
 	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/overlay"
 )
 
 type keepFlags struct {
 	keep    string
-	against string
+	against []string
 }
 
 const (
@@ -35,7 +36,7 @@ const (
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{keep: keepFirstText}
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; with longest, every text is compared with all others")
-	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store; the store is not changed")
+	flags.StringArrayVar(&f.against, "against", nil, "`DIR` also drop texts that duplicate a text in this store; the store is not changed (repeatable)")
 	return f
 }
 
@@ -47,24 +48,42 @@ func (f *keepFlags) check(d *dedupFlags) error {
 		return usagef("--keep longest and --store cannot be used together, because a store judges records in the order in which they are read")
 	case f.longest() && d.pairs:
 		return usagef("--pairs neither keeps nor drops texts: omit --keep")
-	case f.against != "" && d.store != "":
+	case len(f.against) > 0 && d.store != "":
 		return usagef("--against and --store cannot be used together: --against does not change a store, but --store adds to one")
-	case f.against != "" && (d.pairs || f.longest()):
+	case len(f.against) > 0 && (d.pairs || f.longest()):
 		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}
 	return nil
 }
 
-// openKnown opens the store of --against, whose texts the inputs are compared with. It also returns
-// the settings of that store, because the inputs are judged by the same rule.
-func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
-	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
+// over calls do with s and the stores of --against from the given one on, with whose texts the
+// inputs are compared. It also passes the settings of these stores, because the inputs are judged by
+// the same rule.
+func (d *dedupRun) over(ctx context.Context, s store.Store, from int, do func(store.Store, *store.Settings) error) (err error) {
+	known, set, err := d.openKnown(ctx, d.keep.against[from])
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, known.Close()) }()
+	if from == 0 {
+		return do(overlay.New(s, known), &set)
+	}
+	return d.over(ctx, overlay.New(s, known), from-1, func(s store.Store, first *store.Settings) error {
+		if *first != set {
+			return usagef("--against: %s and %s were created with different settings, so texts cannot be compared with both: run skink dedup once for each", d.keep.against[0], d.keep.against[from])
+		}
+		return do(s, first)
+	})
+}
+
+func (d *dedupRun) openKnown(ctx context.Context, name string) (*badger.Store, store.Settings, error) {
+	s, err := open(name, badger.Options{ReadOnly: true})
 	if err != nil {
 		return nil, store.Settings{}, err
 	}
 	var set store.Settings
-	if err = incomplete(d.keep.against, store.CheckCopied(ctx, s)); err == nil {
-		set, err = d.settingsOf(ctx, s)
+	if err = incomplete(name, store.CheckCopied(ctx, s)); err == nil {
+		set, err = d.settingsOf(ctx, s, name)
 	}
 	if err != nil {
 		return nil, set, errors.Join(err, s.Close())
@@ -76,18 +95,18 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 // settingsOf returns the settings for judging the inputs against s, the store of --against. They
 // are the settings of s, except those that concern only the inputs. It returns an error if flags
 // contradict the settings of s.
-func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
+func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader, name string) (store.Settings, error) {
 	set, err := storedSettings(ctx, s)
 	if err != nil {
 		return set, err
 	}
 	wanted := d.rule.wanted()
 	wanted.Insist = slices.DeleteFunc(wanted.Insist, func(flag string) bool { return flag == "documents" })
-	if err := wanted.Fits(set, d.keep.against); err != nil {
+	if err := wanted.Fits(set, name); err != nil {
 		return set, err
 	}
-	set.Documents = wanted.Documents                      // the flag selects the kinds of input files to read, independently of s
-	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
+	set.Documents = wanted.Documents                                         // the flag selects the kinds of input files to read, independently of s
+	set.NoLinks, set.Markdown, set.SkipTexts = true, store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
 	return set, nil
 }
 
@@ -98,7 +117,7 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())
 	}
-	rule, err := session.StoredRule(*known, d.keep.against)
+	rule, err := session.StoredRule(*known, d.keep.against[0])
 	if err != nil {
 		return rule, *known, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"skink/frontier"
 	"skink/internal/config"
 	"skink/internal/harmless"
 	"skink/internal/output"
@@ -41,6 +42,9 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	told := time.Now()
 	source := from.Reader.(store.Dumper) // every store opened by openToRead is a Dumper
 	err = store.Copy(ctx, n.store, source, func(pages int64) {
+		if isShared(copyName) {
+			_, _ = n.store.Claim(ctx, "store copy", 0, time.Minute) // claims no host, but shows other processes that the store is in use
+		}
 		if time.Since(told) > tellEvery {
 			told = time.Now()
 			fmt.Fprintf(con.Err, "%s copied\n", report.Counted(pages, "record"))
@@ -109,7 +113,8 @@ func contents(ctx context.Context, s store.Store) (string, error) {
 	return fmt.Sprintf("%s, %s pending", report.Counted(tally.Pages(), "page"), report.Counted(counts.Pending, "URL")), err
 }
 
-// isNew returns an error if the named store exists, or is a folder that is not empty.
+// isNew returns an error if the named store exists, or is a folder that is not empty. It removes an
+// incomplete copy.
 func isNew(ctx context.Context, name string) error {
 	if !isShared(name) {
 		if err := isFolder(name); err != nil {
@@ -127,13 +132,34 @@ func isNew(ctx context.Context, name string) error {
 	if err != nil {
 		return usageError{Err: err}
 	}
-	switch s, err := postgres.Open(ctx, at, postgres.Options{ReadOnly: true}); {
-	case err == nil:
-		return errors.Join(usagef("%s already exists: choose another schema, or remove the store with skink store drop --yes", at), s.Close())
-	case !errors.Is(err, store.ErrNotExist):
+	s, err := postgres.Open(ctx, at, postgres.Options{ReadOnly: true})
+	switch {
+	case errors.Is(err, store.ErrNotExist):
+		return nil
+	case err != nil:
 		return openError(at.String(), err, false)
 	}
-	return nil
+	err = store.CheckCopied(ctx, s)
+	if err = errors.Join(err, s.Close()); errors.Is(err, store.ErrIncomplete) {
+		return dropIncomplete(ctx, at)
+	}
+	return keepFirst(err, usagef("%s already exists: choose another schema, or remove the store with skink store drop --yes", at))
+}
+
+// dropIncomplete removes the copy that a killed process left. The store counts as in use for some
+// seconds after the kill.
+func dropIncomplete(ctx context.Context, at postgres.Address) error {
+	for until := time.Now().Add(2 * frontier.Present); ; {
+		err := postgres.Drop(ctx, at)
+		if !errors.Is(err, store.ErrInUse) || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(frontier.Present / 10):
+		}
+	}
 }
 
 // copyConfig copies the configuration file of a store to its copy, without secrets, if both are in

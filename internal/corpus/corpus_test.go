@@ -170,6 +170,7 @@ func TestSheets(t *testing.T) {
 		"quote.tsv":    "id\ttext\n1\tA \" b.\n",
 		"quote.csv":    "id,text\n1,A \" b.\n2,Good.\n",
 		"open.csv":     "id,text\n1,\"A\n2,B\n3,C\n",
+		"lost.csv":     "id,text\n1,\"A\n2,B\"b\n3,C\n",
 		"named.csv":    "name,story\nx,A text.\n",
 		"empty.csv":    "",
 		"head.csv":     "id,text\n",
@@ -185,7 +186,7 @@ func TestSheets(t *testing.T) {
 		"tabs.csv":   {"1: A, b; c."},
 		"quote.tsv":  {"1: A \" b."},
 		"quote.csv":  {"quote.csv, line 2: the row cannot be read", "2: Good."},
-		"open.csv":   {"open.csv, line 2: the row, which extends to line 4, cannot be read: extraneous or missing"},
+		"lost.csv":   {"lost.csv, line 2: the row in lines 2 to 3 cannot be read: extraneous or missing", "lost.csv, line 3: the row in lines 2 to 3 cannot be read", "3: C"},
 		"empty.csv":  nil,
 		"head.csv":   nil,
 	} {
@@ -195,7 +196,7 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `use --text-field to specify the column that contains the texts; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is truncated", "cut.json": "element 2 of the JSON array: the file is truncated", "two.json": "there is more text after the JSON array of 1 elements",
+		"named.csv": `use --text-field to specify the column that contains the texts; the first row has "name", "story"`, "unclosed.csv": "too long", "open.csv": "a quotation mark in line 2 has no end, so lines 2 to 4 cannot be read", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is truncated", "cut.json": "element 2 of the JSON array: the file is truncated", "two.json": "there is more text after the JSON array of 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)

@@ -36,7 +36,7 @@ const (
 	wholeFile formKind = iota
 	lines
 	sheet    // each row of a CSV or TSV file is a record
-	elements // each element of a JSON array is a record
+	elements // each element of a JSON array, or each of several JSON objects, is a record
 	passedOver
 )
 
@@ -60,6 +60,9 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	if many, ok := manyInOne(name, start); ok && chosen {
 		return many, head, nil
 	}
+	if !inside && strings.EqualFold(filepath.Ext(name), ".json") && mayBeObject(start) {
+		return form{is: elements}, head, nil
+	}
 	switch {
 	case !inside:
 	case !isText(kind):
@@ -70,7 +73,7 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns the form of a file that contains many texts as a table or a JSON array. It
+// manyInOne returns the form of a file that contains many texts as a table or as JSON. It
 // returns false if the file contains a single text.
 func manyInOne(name string, start []byte) (f form, ok bool) {
 	ext := strings.ToLower(filepath.Ext(name))

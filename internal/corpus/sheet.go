@@ -19,7 +19,8 @@ import (
 // the column names. In a file whose name ends in .tsv or .tab, tabs separate the cells. In other
 // files, the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
 //
-// An element of a JSON array is also read as a JSON line. Files of either form may be larger than
+// An element of a JSON array, or an object of a file of objects that extend over several lines, is
+// also read as a JSON line. Files of either form may be larger than
 // the available memory, so both are read record by record, and no record may be longer than
 // Inputs.MaxRecord.
 
@@ -42,12 +43,17 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 	if head.comma == '\t' {
 		next = tabs.row
 	}
+	var open *csv.ParseError // the last row, if a quotation mark in it extends it over several lines
 	for {
 		cells, line, err := next()
 		var wrong *csv.ParseError
 		switch {
+		case errors.Is(err, io.EOF) && open != nil:
+			return failed(fmt.Errorf("a quotation mark in line %d has no end, so lines %[1]d to %d cannot be read: correct line %[1]d", open.StartLine, open.Line))
 		case errors.Is(err, io.EOF):
 			return true
+		case open != nil && !in.yieldLost(i, open, yield):
+			return false
 		case head.columns == nil && err == nil:
 			head.columns, head.raw = cells, tabs.raw
 			if err := head.check(&in.Fields); err != nil {
@@ -57,10 +63,15 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 		case head.columns == nil:
 			return failed(err)
 		}
+		open = nil
+		if errors.As(err, &wrong) && wrong.Line > wrong.StartLine {
+			open = wrong
+			continue
+		}
 		r := &Record{Input: i.name, Line: line, fields: in.Fields, cells: cells, rawRow: tabs.raw, sheet: head}
 		switch {
-		case errors.As(err, &wrong):
-			r.Line, r.bad = wrong.StartLine, notRow(wrong)
+		case wrong != nil:
+			r.Line, r.bad = wrong.StartLine, fmt.Errorf("the row cannot be read: %w", wrong.Err)
 		case head.comma == '\t' && errors.Is(err, ErrTooLong):
 			r.bad = err
 		case err != nil:
@@ -92,13 +103,16 @@ func commaRows(from *boundedReader, comma rune) func() (cells []string, line int
 	}
 }
 
-// notRow returns the error for a row that package csv cannot read. An unpaired quotation mark can
-// make the row extend to the end of the file, so the error names the last line lost.
-func notRow(wrong *csv.ParseError) error {
-	if wrong.Line > wrong.StartLine {
-		return fmt.Errorf("the row, which extends to line %d, cannot be read: %w", wrong.Line, wrong.Err)
+// yieldLost yields an unreadable record for each line of a row that package csv cannot read, because
+// each of them may be a row of its own.
+func (in *Inputs) yieldLost(i input, row *csv.ParseError, yield func(*Record, error) bool) bool {
+	for n := row.StartLine; n <= row.Line; n++ {
+		bad := fmt.Errorf("the row in lines %d to %d cannot be read: %w", row.StartLine, row.Line, row.Err)
+		if !yield(&Record{Input: i.name, Line: n, bad: bad}, nil) {
+			return false
+		}
 	}
-	return fmt.Errorf("the row cannot be read: %w", wrong.Err)
+	return true
 }
 
 func otherCells(n, first int) error {
@@ -166,25 +180,30 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 	if _, err := bounded.firstLine(); err != nil { // removes a byte order mark
 		return failed(err)
 	}
-	array := json.NewDecoder(bounded)
-	if _, err := array.Token(); err != nil { // the opening bracket
+	inArray, of := array.Match(bounded.head), " of the JSON array"
+	elements := json.NewDecoder(bounded)
+	if !inArray {
+		of = ""
+	} else if _, err := elements.Token(); err != nil { // the opening bracket
 		return failed(err)
 	}
 	for n := 1; ; n++ {
 		bounded.begin()
-		if !array.More() {
-			if _, err := array.Token(); err != nil {
+		if inArray && !elements.More() {
+			if _, err := elements.Token(); err != nil {
 				return failed(cutOff(fmt.Sprintf("the JSON array after %d elements", n-1), err))
 			}
 			bounded.begin()
-			if _, err := array.Token(); !errors.Is(err, io.EOF) {
+			if _, err := elements.Token(); !errors.Is(err, io.EOF) {
 				return failed(fmt.Errorf("there is more text after the JSON array of %d elements: write one array, or JSON Lines", n-1))
 			}
 			return true
 		}
 		var raw json.RawMessage
-		if err := array.Decode(&raw); err != nil {
-			return failed(cutOff(fmt.Sprintf("element %d of the JSON array", n), err))
+		if err := elements.Decode(&raw); err == io.EOF && !inArray {
+			return true
+		} else if err != nil {
+			return failed(cutOff(fmt.Sprintf("element %d%s", n, of), err))
 		}
 		var line bytes.Buffer
 		if err := json.Compact(&line, raw); err != nil {

@@ -159,6 +159,7 @@ type sheetSink struct {
 	pack io.WriteCloser
 	out  *csv.Writer   // writes to rows
 	rows *bufio.Writer // for rows that are written unchanged
+	old  bool          // whether the rows have an earlier note, which is replaced
 }
 
 func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sheetSink, error) {
@@ -170,6 +171,7 @@ func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sh
 	}
 	var notes []string
 	if annotate {
+		s.old = slices.ContainsFunc(head.columns, isNote)
 		for _, c := range noteColumns {
 			notes = append(notes, c.Name)
 		}
@@ -180,6 +182,15 @@ func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sh
 // writeRow writes the cells of a row and the cells of its note. raw is the row as it was read if
 // the input is TSV, otherwise "".
 func (s *sheetSink) writeRow(cells []string, raw string, notes []string) error {
+	if s.old {
+		var kept []string
+		for i, name := range s.from.columns {
+			if !isNote(name) {
+				kept = append(kept, cells[i])
+			}
+		}
+		cells, raw = kept, ""
+	}
 	if raw == "" || s.out.Comma != '\t' {
 		return s.out.Write(slices.Concat(cells, notes))
 	}
@@ -313,9 +324,36 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// annotated returns a JSON line with the members of a note inserted before its last brace. White
-// space after the brace, such as a carriage return, is kept.
+// withoutNote returns a JSON line without the members of an earlier note. A line that has none is
+// not changed.
+func withoutNote(line []byte) []byte {
+	if !bytes.Contains(line, []byte(`"skink_`)) {
+		return line
+	}
+	all, err := membersOf(line)
+	kept := slices.DeleteFunc(slices.Clone(all), func(m member) bool { return isNote(string(m.name)) })
+	if err != nil || len(kept) == len(all) {
+		return line
+	}
+	b := []byte{'{'}
+	for i, m := range kept {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(appendString(b, string(m.name)), ':'), m.value...)
+	}
+	return append(b, '}')
+}
+
+// isNote reports whether a field or a column belongs to a [Note].
+func isNote(name string) bool {
+	return name == "skink_containment" || slices.ContainsFunc(noteColumns, func(c table.Column) bool { return c.Name == name })
+}
+
+// annotated returns a JSON line with the members of a note, which replaces an earlier one, inserted
+// before its last brace. White space after the brace, such as a carriage return, is kept.
 func annotated(line []byte, note Note) []byte {
+	line = withoutNote(line)
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
 	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshaling cannot fail, because the numbers are finite

@@ -11,10 +11,12 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Magic is the first four bytes of every Parquet file.
@@ -53,7 +55,8 @@ func (c Column) node() parquet.Node {
 // A Schema holds the columns of a file, in order.
 type Schema struct {
 	of    *parquet.Schema
-	added int // number of trailing columns that Extend added
+	from  []int // column of a row from the file that Extend changed → column of the schema, or -1
+	added int   // number of trailing columns that Extend added
 }
 
 // NewSchema returns a schema with the given columns.
@@ -61,10 +64,25 @@ func NewSchema(columns []Column) *Schema {
 	return &Schema{of: parquet.NewSchema("schema", group{parquet.Group{}, fieldsOf(columns)})}
 }
 
-// Extend returns a copy of the schema with the given columns appended.
+// Extend returns a copy of the schema with the given columns appended. They replace columns with the
+// same names.
 func (s *Schema) Extend(columns []Column) *Schema {
-	fields := append(slices.Clone(s.of.Fields()), fieldsOf(columns)...)
-	return &Schema{of: parquet.NewSchema(s.of.Name(), group{s.of, fields}), added: len(columns)}
+	added := fieldsOf(columns)
+	replaced := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c Column) bool { return c.Name == name })
+	}
+	kept := slices.DeleteFunc(slices.Clone(s.of.Fields()), func(f parquet.Field) bool { return replaced(f.Name()) })
+	e := &Schema{of: parquet.NewSchema(s.of.Name(), group{s.of, append(kept, added...)}), added: len(columns)}
+	next := 0
+	for _, path := range s.of.Columns() {
+		if replaced(path[0]) {
+			e.from = append(e.from, -1)
+			continue
+		}
+		e.from = append(e.from, next)
+		next++
+	}
+	return e
 }
 
 // Names returns the names of the columns at the top level.
@@ -170,6 +188,13 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, g := range file.Metadata().RowGroups {
+		for _, c := range g.Columns {
+			if c.MetaData.Codec == format.Lz4Raw {
+				return nil, fmt.Errorf("the column %s is compressed with LZ4_RAW, which skink cannot read safely: write the file with zstd or snappy", strings.Join(c.MetaData.PathInSchema, "."))
+			}
+		}
+	}
 	return &Reader{file, &Schema{of: file.Schema()}}, nil
 }
 
@@ -243,7 +268,16 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 // extension of it made by Extend. The argument added contains the values of the columns that Extend
 // added; nil means a missing value.
 func (w *Writer) Copy(r *Row, added ...any) error {
-	row := slices.Clone(r.values)
+	row := make(parquet.Row, 0, len(r.values)+len(added))
+	for _, v := range r.values {
+		column := v.Column()
+		if w.schema.from != nil {
+			column = w.schema.from[column]
+		}
+		if column >= 0 {
+			row = append(row, v.Level(v.RepetitionLevel(), v.DefinitionLevel(), column))
+		}
+	}
 	columns := len(w.schema.of.Columns()) - w.schema.added
 	for i, v := range added {
 		row = append(row, valueOf(v, columns+i))

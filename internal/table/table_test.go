@@ -162,3 +162,69 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
+
+// The library's decoder of LZ4_RAW takes ever more memory for a damaged block, and returns zeros for
+// an intact one that is longer than a third of its page. So such a file is refused when it is opened,
+// whatever its damage.
+func TestLZ4(t *testing.T) {
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[struct{ Text string }](&b, parquet.Compression(&parquet.Lz4Raw))
+	for i := range 100 {
+		if _, err := w.Write([]struct{ Text string }{{strings.Repeat(fmt.Sprint("Text ", i), 20)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := range 41 {
+		damaged := bytes.Clone(b.Bytes())
+		if n > 0 {
+			damaged[4+rng.IntN(len(damaged)/2)] ^= byte(1 + rng.IntN(255))
+		}
+		_, err := table.Open(bytes.NewReader(damaged), int64(len(damaged)))
+		if err == nil || !strings.Contains(err.Error(), "the column Text is compressed with LZ4_RAW") {
+			t.Errorf("change %d: %v", n, err)
+		}
+	}
+}
+
+// Columns of an extension replace columns with the same names, wherever they are.
+func TestExtendAgain(t *testing.T) {
+	noted := []table.Column{{Name: "verdict"}, {Name: "of"}}
+	var first bytes.Buffer
+	w := table.NewWriter(&first, table.NewSchema([]table.Column{{Name: "verdict"}, {Name: "text"}, {Name: "of"}, {Name: "tags", Type: table.List}}))
+	if err := w.Write([]any{"near", "A text.", "x", []string{"a", "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var second bytes.Buffer
+	r := open(t, first.Bytes())
+	w = table.NewWriter(&second, r.Schema().Extend(noted))
+	for row, err := range r.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Copy(row, "unique", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = open(t, second.Bytes())
+	if got := r.Schema().Names(); !slices.Equal(got, []string{"text", "tags", "verdict", "of"}) {
+		t.Errorf("columns %q", got)
+	}
+	for row, err := range r.Rows() {
+		text, _ := row.Value("text")
+		verdict, _ := row.Value("verdict")
+		of, _ := row.Value("of")
+		if err != nil || text != "A text." || verdict != "unique" || of != nil {
+			t.Errorf("row %v, %v, %v, %v", text, verdict, of, err)
+		}
+	}
+}

@@ -22,10 +22,20 @@ type Known interface {
 type Store struct {
 	store.Store
 	known Known
+	mask  byte // distinguishes the IDs of this known store from those of other overlays
 }
 
-// New combines own, an empty store for the new pages, with the known store.
-func New(own store.Store, known Known) *Store { return &Store{own, known} }
+// New combines own with the known store. own is an empty store for the new pages, or an overlay of
+// one; its known pages then count as later than those of known.
+func New(own store.Store, known Known) *Store {
+	s := &Store{own, known, firstMask}
+	if inner, ok := own.(*Store); ok {
+		s.mask = inner.mask + 1
+	}
+	return s
+}
+
+const firstMask = 0xA5
 
 // Lookup combines the results of both stores. A copy in the known store counts as the earliest.
 // Only the store for new pages changes, so Mark and Full in a result come from that store. Unread
@@ -48,16 +58,16 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	for i, k := range known {
 		f := &all[i]
 		if k.Copy != nil {
-			r := abroad(*k.Copy)
+			r := s.abroad(*k.Copy)
 			f.Copy = &r
 			continue
 		}
 		leaders := make([]store.Leader, 0, len(k.Leaders)+len(f.Leaders))
 		for _, l := range k.Leaders {
-			l.ID = otherForm(l.ID)
+			l.ID = s.otherForm(l.ID)
 			leaders = append(leaders, l)
 		}
-		f.Leaders, f.Unread = append(leaders, f.Leaders...), k.Capped()
+		f.Leaders, f.Unread = append(leaders, f.Leaders...), k.Capped() || s.mask != firstMask && f.Unread
 	}
 	return all, nil
 }
@@ -73,7 +83,7 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	var there []dedup.Hash
 	for i, page := range all {
 		if page == nil {
-			missing, there = append(missing, i), append(there, otherForm(ids[i]))
+			missing, there = append(missing, i), append(there, s.otherForm(ids[i]))
 		}
 	}
 	if len(missing) == 0 {
@@ -86,7 +96,7 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	for k, page := range known {
 		if page != nil {
 			found := *page
-			found.Record = abroad(found.Record)
+			found.Record = s.abroad(found.Record)
 			all[missing[k]] = &found
 		}
 	}
@@ -95,19 +105,19 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 
 // abroad returns a copy of a record from the known store, with its IDs in their other form; see
 // otherForm.
-func abroad(r store.Record) store.Record {
-	r.ID = otherForm(r.ID)
+func (s *Store) abroad(r store.Record) store.Record {
+	r.ID = s.otherForm(r.ID)
 	if !r.Leader.IsZero() {
-		r.Leader = otherForm(r.Leader)
+		r.Leader = s.otherForm(r.Leader)
 	}
 	return r
 }
 
 // otherForm converts the ID of a page in the known store to its other form, and back. IDs are
 // hashes, so in practice no page in the new store has that ID.
-func otherForm(id dedup.Hash) dedup.Hash {
+func (s *Store) otherForm(id dedup.Hash) dedup.Hash {
 	for i := range id {
-		id[i] ^= 0xA5
+		id[i] ^= s.mask
 	}
 	return id
 }

@@ -34,6 +34,7 @@ var writing = []group{
 	{"claims", claimPromises},
 	{"coming_back", backPromises},
 	{"commit", commitPromises},
+	{"valid", validPromises},
 	{"stale", stalePromises},
 }
 
