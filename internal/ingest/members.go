@@ -32,22 +32,14 @@ import (
 
 type reunion struct {
 	leader dedup.Hash
-	done   map[dedup.Hash]time.Time // members that were judged again, with the times of their new records
-	first  map[wording]dedup.Hash   // by text, the id of the first member that was judged again
-}
-
-// A wording identifies a text. Pages that are copies of each other have the same wording. Pages
-// with noindex lead only other pages with noindex, so their wordings differ from the wordings of
-// public pages.
-type wording struct {
-	hash    dedup.Hash
-	noIndex bool
+	done   map[dedup.Hash]time.Time  // members that were judged again, with the times of their new records
+	first  map[dedup.Hash]dedup.Hash // by text, the id of the first member that was judged again
 }
 
 // judgeMembers judges the members of a leader again. It judges several at once if this cannot
 // change their verdicts; see [elections.judgeSome].
 func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
-	again := &reunion{leader, map[dedup.Hash]time.Time{}, map[wording]dedup.Hash{}}
+	again := &reunion{leader, map[dedup.Hash]time.Time{}, map[dedup.Hash]dedup.Hash{}}
 	for {
 		members, err := e.waiting(ctx, again)
 		if err != nil || len(members) == 0 {
@@ -148,9 +140,8 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 // add marks a member as done. It also remembers the first member with each text.
 func (u *reunion) add(r *store.Record) {
 	u.done[r.ID] = r.Began()
-	w := wording{r.Hash, r.NoIndex}
-	if _, ok := u.first[w]; !ok && !r.NoText {
-		u.first[w] = r.ID
+	if _, ok := u.first[r.Hash]; !ok && !r.NoText {
+		u.first[r.Hash] = r.ID
 	}
 }
 
@@ -166,18 +157,13 @@ func (u *reunion) has(r *store.Record) bool {
 // may return a copy that has not been judged yet, so members with the same text would not find each
 // other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
-	for _, noIndex := range []bool{false, true} {
-		id, ok := again.first[wording{v.draft.Hash, noIndex}]
-		if !ok || noIndex && !v.draft.NoIndex && !e.elects() {
-			continue
-		}
-		r, err := e.store.record(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if r != nil && r.ID != v.draft.ID && r.Kind == store.Page && r.Hash == v.draft.Hash && r.NoIndex == noIndex {
-			return r, nil
-		}
+	id, ok := again.first[v.draft.Hash]
+	if !ok {
+		return nil, nil
 	}
-	return nil, nil
+	r, err := e.store.record(ctx, id)
+	if err != nil || r == nil || r.ID == v.draft.ID || r.Kind != store.Page || r.Hash != v.draft.Hash || e.bars(&v.draft, r) {
+		return nil, err
+	}
+	return r, nil
 }

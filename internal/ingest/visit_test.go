@@ -525,19 +525,18 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 // have the same text. (Two pages too short to be compared may both lead, if one of them was judged
 // while the other was waiting to be judged again.)
 func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
-	unique := map[wording]*store.Record{}
+	unique := map[dedup.Hash]*store.Record{}
 	for page, err := range s.Changes(context.Background(), "", store.WantText|store.WantSketch) {
 		if err != nil {
 			r.Fatal(err)
 		}
 		m := &page.Record
 		if !m.Follows() {
-			of := wording{m.Hash, m.NoIndex}
 			if m.Verdict == dedup.Unique {
-				if first := unique[of]; first != nil {
+				if first := unique[m.Hash]; first != nil {
 					r.Errorf("%s and %s have one text", verdict(first), verdict(m))
 				}
-				unique[of] = m
+				unique[m.Hash] = m
 			}
 			continue
 		}
