@@ -73,7 +73,7 @@ func (w *matrixWeb) search(t *testing.T) {
 	if w.database != nil {
 		all["database"] = w.rows(t)
 	}
-	found, bytesSearched := &few{T: t}, 0
+	found, left, bytesSearched := &few{T: t}, &few{T: t}, 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for where, content := range unpack(name, all[name]) {
 			bytesSearched += len(content)
@@ -85,6 +85,18 @@ func (w *matrixWeb) search(t *testing.T) {
 		}
 	}
 	t.Logf("searched %d bytes of %d files and outputs", bytesSearched, len(all))
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		public := false
+		for where, content := range unpack(name, outputs[name]) {
+			public = public || bytes.Contains(content, []byte(publicWord))
+			if at := bytes.Index(content, []byte(privateWord)); at >= 0 {
+				left.Errorf("%s contains the text of a private page: %q", where, content[max(0, at-150):min(len(content), at+50)])
+			}
+		}
+		if !public && !strings.Contains(name, "links") {
+			t.Errorf("%s lacks the text of public pages, so the search finds nothing there", name)
+		}
+	}
 	if !bytes.Contains(all["export with private"], []byte(privateWord)) {
 		t.Errorf("an export with private pages has none:\n%.3000s", all["export with private"])
 	}

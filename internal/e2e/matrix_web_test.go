@@ -50,7 +50,6 @@ const (
 
 const (
 	matrixDelay = 150 * time.Millisecond
-	slowIsKept  = false                   // whether a Crawl-delay holds from one run to the next
 	slowDelay   = 1500 * time.Millisecond // Crawl-delay of slowHostName
 )
 
@@ -75,6 +74,7 @@ type ask struct {
 // A matrixWeb is a web of several hosts that log their requests, and the crawl of this web.
 type matrixWeb struct {
 	set       condition
+	delay     time.Duration
 	dir       string
 	store     string
 	database  *postgrestest.Server // nil if the store is a folder
@@ -94,7 +94,7 @@ type matrixWeb struct {
 }
 
 func newMatrixWeb(t *testing.T, set condition) *matrixWeb {
-	w := &matrixWeb{set: set, dir: t.TempDir(), seen: map[string]int{}}
+	w := &matrixWeb{set: set, delay: matrixDelay, dir: t.TempDir(), seen: map[string]int{}}
 	w.secrets = []secret{
 		{"the token of site", "Qz7siteTokenAa/+Qz7siteTokenBb", siteHostName, true},
 		{"the password of site", "Qz7sitePasswordAa@&Qz7sitePasswordBb", siteHostName, true},
@@ -104,11 +104,12 @@ func newMatrixWeb(t *testing.T, set condition) *matrixWeb {
 		{"the token of far", "Qz7farTokenAa", farHostName, true},
 		{"the password of the form", "Qz7formPasswordAa &+Qz7formPasswordBb", memberHostName, false},
 		{"the session after the login", "Qz7memberSessionAa", memberHostName, false},
-		{"the password of the proxy", "Qz7proxyPasswordAa", "the proxy", false},
+		{"the password of the proxy", "Qz7proxyPasswordAa@/Qz7proxyPasswordBb", "the proxy", false},
 	}
 	_, err := render.Find()
 	w.browses = err == nil && (set&(foreign|redirected|shared) != 0 || os.Getenv("SKINK_LONG") != "")
 	if set.has(shared) {
+		w.delay = 400 * time.Millisecond
 		w.database = postgrestest.Start(t)
 		w.store = w.database.URL("web")
 	} else {
@@ -166,7 +167,8 @@ func (w *matrixWeb) at(scheme, name string) string {
 	return scheme + "://" + name + ":" + port
 }
 
-// configure writes the configuration. The secrets are in environment variables.
+// configure writes the configuration. One token is literal. The other secrets are in environment
+// variables.
 func (w *matrixWeb) configure(t *testing.T) {
 	login := w.at("http", memberHostName)
 	if w.set.has(downgrade) {
@@ -189,10 +191,10 @@ budget = "off"
 markdown = true
 warc = %q
 render = %q
-%s`, matrixDelay, filepath.Join(w.dir, "archive"), render, proxy)
+%s`, w.delay, filepath.Join(w.dir, "archive"), render, proxy)
 	hosts := fmt.Sprintf(`
 [host.%q]
-headers = { "X-Token" = "${SITE_TOKEN}" }
+headers = { "X-Token" = %q }
 user = "me"
 password = "${SITE_PASSWORD}"
 cookies = "cookies.txt"
@@ -208,7 +210,7 @@ headers = { "X-Token" = "${FAR_TOKEN}" }
 [host.%q.login]
 page = "%s/x/login"
 fields = { user = "me", password = "${FORM_PASSWORD}" }
-`, siteHostName, otherHostName, farHostName, memberHostName, login)
+`, siteHostName, w.secret("the token of site"), otherHostName, farHostName, memberHostName, login)
 	w.write(t, "skink.toml", flags+hosts)
 	w.write(t, "from.toml", hosts)
 }
@@ -262,7 +264,7 @@ func (w *matrixWeb) startProxy(t *testing.T) string {
 func (w *matrixWeb) env() []string {
 	env := os.Environ()
 	for variable, name := range map[string]string{
-		"SITE_PASSWORD": "the password of site", "SITE_TOKEN": "the token of site", "OTHER_TOKEN": "the token of other", "OTHER_PASSWORD": "the password of other",
+		"SITE_PASSWORD": "the password of site", "OTHER_TOKEN": "the token of other", "OTHER_PASSWORD": "the password of other",
 		"FAR_TOKEN": "the token of far", "FORM_PASSWORD": "the password of the form", "PROXY_PASSWORD": "the password of the proxy",
 	} {
 		env = append(env, variable+"="+w.secret(name))
@@ -449,7 +451,7 @@ func (w *matrixWeb) links(a *ask, times int) string {
 }
 
 // login answers the requests of a login. If the web redirects, the form is sent with GET, and the
-// answer is a redirect to another host that repeats the query.
+// answer is a redirect to an invalid URL that repeats the query.
 func (w *matrixWeb) login(rw http.ResponseWriter, r *http.Request) {
 	method := "post"
 	if w.set.has(redirected) {
@@ -465,7 +467,7 @@ func (w *matrixWeb) login(rw http.ResponseWriter, r *http.Request) {
 	case r.FormValue("password") != w.secret("the password of the form"):
 		rw.WriteHeader(http.StatusUnauthorized)
 	case w.set.has(redirected):
-		rw.Header().Set("Location", "http://"+otherHostName+"/landed/login?"+r.URL.RawQuery)
+		rw.Header().Set("Location", "http://"+otherHostName+":123456/landed/login?"+r.URL.RawQuery)
 		rw.WriteHeader(http.StatusFound)
 	default:
 		http.SetCookie(rw, &http.Cookie{Name: "session", Value: w.secret("the session after the login"), Path: "/"})
@@ -511,20 +513,26 @@ func (w *matrixWeb) start(t *testing.T, args ...string) {
 	for _, name := range workers {
 		all.Go(func() {
 			flags := []string{"crawl", "--config", filepath.Join(w.dir, "skink.toml"), "--store", w.store, "--log-format", "json", "--log-urls", "--metrics", "127.0.0.1:0"}
-			if w.set.has(shared) {
-				flags = append(flags, "--worker", name)
-			}
 			if name == "one" {
 				flags = append(flags, "--feed", filepath.Join(w.dir, "feed.jsonl"))
 			}
 			flags = append(flags, args...)
 			for n := range w.kills(name) {
-				w.process(t, w.after(6*(n+1)), flags)
+				w.process(t, w.after(6*(n+1)), w.named(flags, fmt.Sprint(name, n)))
 			}
-			w.process(t, nil, flags)
+			w.process(t, nil, w.named(flags, name))
 		})
 	}
 	all.Wait()
+}
+
+// named adds the name of a worker to the flags. A worker that replaces a killed one needs a name of
+// its own.
+func (w *matrixWeb) named(flags []string, name string) []string {
+	if w.set.has(shared) {
+		return append(slices.Clone(flags), "--worker", name)
+	}
+	return flags
 }
 
 func (w *matrixWeb) kills(worker string) int {
