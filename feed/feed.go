@@ -56,7 +56,8 @@ type Options struct {
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // position after which to begin; "" means the beginning of the store
+	Last  *store.Cursor // set by [Write] to the position after the last page that it read; may be nil
+	After store.Cursor  // position after which to begin; "" means the beginning of the store
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 }
@@ -89,7 +90,8 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := opt.writer(out)
-	for page, err := range opt.gate().Pages(ctx, s, opt.want()) {
+	gate := opt.gate()
+	for page, err := range gate.Pages(ctx, s, opt.want()) {
 		var d *Document
 		if err == nil {
 			d, err = opt.document(page)
@@ -104,6 +106,9 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	}
 	if err := errors.Join(end(pages), out.Flush()); err != nil {
 		return pages, fmt.Errorf("write feed: %w", err)
+	}
+	if opt.Last != nil {
+		*opt.Last = gate.At
 	}
 	return pages, nil
 }

@@ -79,7 +79,7 @@ func isPrivate(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	return warc.IsPrivate(f), nil
+	return warc.First(f).Has(warc.PrivateField), nil
 }
 
 // archives returns the names of the files with the responses of all records that opt releases. It

@@ -67,10 +67,13 @@ const (
 // allowed to see the file, because its responses are to requests with a user's secrets.
 const PrivateField = "Skink-Private"
 
-// IsPrivate reports whether the first record of an archive has [PrivateField].
-func IsPrivate(archive io.Reader) bool {
+// First returns the header of the first record of an archive, or nil if that cannot be read.
+func First(archive io.Reader) Header {
 	first, err := NewReader(archive).Next()
-	return err == nil && first.Header.Has(PrivateField)
+	if err != nil {
+		return nil
+	}
+	return first.Header
 }
 
 // A Record is one record of an archive.

@@ -156,13 +156,14 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		case f.chunks:
 			return f.writeChunks(ctx, con, s, opt)
 		}
-		from, lines := &followed{Reader: s, last: opt.After}, 0
+		lines, last := 0, opt.After
+		opt.Last = &last
 		err := f.out.write(ctx, con, func(out io.Writer) (err error) {
-			lines, err = feed.Write(ctx, out, from, opt)
+			lines, err = feed.Write(ctx, out, s, opt)
 			return err
 		})
 		if err == nil {
-			err = f.since.keep(ctx, con, *f.store, from.last)
+			err = f.since.keep(ctx, con, *f.store, last)
 		}
 		return f.told(con, "pages", lines, opt, err)
 	})

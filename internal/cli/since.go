@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"strings"
 	"time"
@@ -104,25 +103,6 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 		what, anew = fmt.Sprintf("the cursor %s in %s", after, f.cursor), "another file for --cursor"
 	}
 	return fmt.Errorf("%s is later than the last change in %s (%s): it is from another store, or the store was restored from a backup; to export all pages again, try %s", what, storeName, end, anew)
-}
-
-// followed is a reader that remembers what an export has read.
-type followed struct {
-	store.Reader
-	last store.Cursor
-}
-
-func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return func(yield func(*store.Change, error) bool) {
-		for change, err := range r.Reader.Changes(ctx, after, want) {
-			if !yield(change, err) {
-				return
-			}
-			if err == nil {
-				r.last = change.Cursor
-			}
-		}
-	}
 }
 
 // keep prints the cursor where the next export must start, and writes it to the --cursor file if

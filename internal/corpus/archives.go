@@ -40,11 +40,8 @@ func (a Archive) First() (order Order, private bool) {
 		return order, false
 	}
 	defer f.Close()
-	first, err := warc.NewReader(f).Next()
-	if err != nil {
-		return order, false
-	}
-	return orderOf(first), first.Header.Has(warc.PrivateField)
+	info := warc.First(f)
+	return orderOf(info), info.Has(warc.PrivateField)
 }
 
 // Archives returns the archives at a path: the file itself, those in a WACZ package, or those in a
@@ -175,7 +172,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		}
 		var page *crawler.Page
 		if err == nil && rec.Type() == warc.Info {
-			order, private = orderOf(rec), rec.Header.Has(warc.PrivateField)
+			order, private = orderOf(rec.Header), rec.Header.Has(warc.PrivateField)
 		}
 		if err == nil {
 			page, err = PageOf(rec, opt)

@@ -42,8 +42,8 @@ const OrderField = "Skink-Order"
 
 func (o Order) String() string { return fmt.Sprintf("%s %d", o.Crawl, o.Number) }
 
-func orderOf(info *warc.Record) (o Order) {
-	_, _ = fmt.Sscanf(info.Header.Get(OrderField), "%s %d", &o.Crawl, &o.Number) // without the field, o stays zero
+func orderOf(info warc.Header) (o Order) {
+	_, _ = fmt.Sscanf(info.Get(OrderField), "%s %d", &o.Crawl, &o.Number) // without the field, o stays zero
 	return o
 }
 
