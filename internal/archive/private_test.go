@@ -12,12 +12,13 @@ import (
 	"skink/crawler"
 	"skink/internal/corpus"
 	"skink/store"
+	"skink/store/storetest"
 )
 
 // Private pages are in files of their own. The order in the files restores the order of the commits,
 // also after the process was killed and after stale verdicts, and says which pages are private.
 func TestPrivateFiles(t *testing.T) {
-	dir, s := t.TempDir(), store.NewMemory()
+	dir, s := t.TempDir(), storetest.NewMemory()
 	var want []string
 	n := 0
 	for range 3 { // processes
