@@ -52,10 +52,9 @@ func refusesHead(status int) bool {
 // isPage reports whether a URL that was only checked, or fetched as a requisite, is a page of the
 // crawl.
 func (f *fetcher) isPage(page *Page) bool {
-	o := &f.opt
-	return page.Problem == "" && page.Location == "" && o.Scope != nil && o.Scope.Contains(page.Item.URL) &&
-		(o.MaxDepth == 0 || page.Item.Depth <= o.MaxDepth) &&
-		isHTML(page.Header.Get("Content-Type"))
+	url := page.Item.URL
+	return page.Problem == "" && page.Location == "" && f.opt.Scope != nil && isHTML(page.Header.Get("Content-Type")) &&
+		f.opt.refuse(url, forPage, url, page.Item.Depth) == ""
 }
 
 // checkBy makes one request for a URL, and returns a page with the status and header of the

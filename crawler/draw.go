@@ -108,19 +108,17 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-var errRefused = errors.New("the page is not allowed to request this URL")
-
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
 		return render.Answer{}, err
 	}
 	url, err := base.Resolve(r.URL)
-	switch {
-	case err != nil:
+	if err != nil {
 		return render.Answer{}, err
-	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
-		return render.Answer{}, errRefused
+	}
+	if r := c.opt.refuse(url, forPart, page.Item.URL, 0); r != "" { // the file may be in the cache
+		return render.Answer{}, r
 	}
 	get := func(ask ask) (render.Answer, error) {
 		return c.parts.get(ctx, &ask, func() (render.Answer, error) { return c.fetchPart(ctx, ask) })

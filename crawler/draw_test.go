@@ -166,10 +166,7 @@ func TestDrawObeys(t *testing.T) {
 		}
 		asked := []string{"http://a.test/open.js", "http://a.test/private.js", "http://down.test/x.js", "http://c.test/y.js", "http://c.test/no.js", "ftp://c.test/"}
 		p := newPainter(1, func(string) []string { return asked })
-		scope, err := NewScope(ScopeHost, nil, []string{`/no\.js$`})
-		if err != nil {
-			t.Fatal(err)
-		}
+		scope := newScope(t, ScopeHost, nil, []string{`/no\.js$`}, "http://a.test/")
 		if err := w.draws(p, func(o *Options) { o.Scope, o.MaxDelay = scope, time.Minute }).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

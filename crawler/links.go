@@ -21,7 +21,7 @@ import (
 // Commit method or a [frontier.Memory]'s End method. Leads is not safe for concurrent use.
 type Leads struct {
 	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
-	Beyond []string        // canonical URLs outside the crawl, without duplicates
+	Beyond []string        // URLs outside the crawl, without duplicates; see [frontier.Leave]
 	Cut    bool            // the page has more links than are followed
 	Asked  bool            // the page asks crawlers not to follow its links, so none are followed
 
@@ -70,9 +70,11 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 // redirect adds the target of a redirect. If a seed redirects within its own site, the target
 // becomes a seed.
 func (l *Leads) redirect(target string, opt *Options) error {
-	scope, from := opt.Scope, l.from
-	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) && !opt.logsOut(target) {
-		scope.AddSeed(target)
+	from := l.from
+	refused := opt.refuse(target, purposeOf(from), from.URL, from.Depth)
+	if from.Depth == 0 && refused.elsewhere() && opt.Scope.Moved(from.URL, target) {
+		refused = ""
+		opt.Scope.AddSeed(target)
 		if opt.OnSeed != nil {
 			if err := opt.OnSeed(cmp.Or(from.Via, from.URL), target); err != nil {
 				return fmt.Errorf("record the redirect of %s: %w", from.URL, err)
@@ -84,8 +86,8 @@ func (l *Leads) redirect(target string, opt *Options) error {
 		l.require(target)
 		return nil
 	}
-	if !opt.leads(from.URL, target) {
-		l.Beyond = append(l.Beyond, target)
+	if refused != "" {
+		l.Beyond = append(l.Beyond, frontier.Leave(target, string(refused)))
 		return nil
 	}
 	l.Items = append(l.Items, frontier.Item{URL: target, Via: cmp.Or(from.Via, from.URL), Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
@@ -196,10 +198,11 @@ func (f *following) href(href string, how use) bool {
 	case how == followed:
 		now.taken = true
 		f.link(url)
+	case f.opt.Scope == nil:
 	case f.opt.Requisites:
 		now.taken = true
 		f.require(url)
-	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url) && !f.opt.logsOut(url):
+	case f.opt.CheckAssets:
 		now.taken = true
 		f.check(url)
 	}
@@ -230,20 +233,19 @@ func (f *following) resolve(href string, how use) string {
 }
 
 func (l *Leads) link(url string) {
-	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
-	switch leads := l.opt.leads(l.from.URL, url); {
-	case leads && !deepest:
+	switch refused := l.opt.refuse(url, forPage, l.from.URL, l.from.Depth+1); {
+	case refused == "":
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1})
-	case !leads && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL) && !l.opt.Scope.excludes(url) && !l.opt.logsOut(url):
+	case refused.elsewhere() && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL):
 		l.check(url)
 	default:
-		l.Beyond = append(l.Beyond, url)
+		l.Beyond = append(l.Beyond, frontier.Leave(url, string(refused)))
 	}
 }
 
 // check adds a URL to Items to be checked for existence. The URL may be outside the scope.
 func (l *Leads) check(url string) {
-	if !l.opt.trespasses(l.from.URL, url) {
+	if l.opt.refuse(url, forCheck, l.from.URL, 0) == "" {
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1, Kind: frontier.Check})
 	}
 }

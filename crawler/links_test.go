@@ -33,11 +33,11 @@ func TestLeads(t *testing.T) {
 		opt           Options
 		items, beyond string
 	}{
-		{"each once, not the page itself", frontier.Item{URL: "http://a.test/"}, "", Options{}, "http://a.test/a@1 http://a.test/paid@1", "http://other.test/"},
-		{"one step deeper", frontier.Item{URL: "http://a.test/", Depth: 3}, "", Options{MaxDepth: 4}, "http://a.test/a@4 http://a.test/paid@4", "http://other.test/"},
-		{"too deep", frontier.Item{URL: "http://a.test/", Depth: 4}, "", Options{MaxDepth: 4}, "", "http://a.test/a http://a.test/paid http://other.test/"},
-		{"nofollow is obeyed", frontier.Item{URL: "http://a.test/"}, "", Options{ObeyNoFollow: true}, "http://a.test/a@1", "http://other.test/"},
-		{"another base", frontier.Item{URL: "http://a.test/"}, "/sub/", Options{}, "http://a.test/a@1 http://a.test/sub/a@1 http://a.test/sub/@1 http://a.test/paid@1", "http://other.test/"},
+		{"each once, not the page itself", frontier.Item{URL: "http://a.test/"}, "", Options{}, "http://a.test/a@1 http://a.test/paid@1", "http://other.test/ scope: beyond --scope host"},
+		{"one step deeper", frontier.Item{URL: "http://a.test/", Depth: 3}, "", Options{MaxDepth: 4}, "http://a.test/a@4 http://a.test/paid@4", "http://other.test/ scope: beyond --scope host"},
+		{"too deep", frontier.Item{URL: "http://a.test/", Depth: 4}, "", Options{MaxDepth: 4}, "", "http://a.test/a depth: beyond --max-depth 4 http://a.test/paid depth: beyond --max-depth 4 http://other.test/ scope: beyond --scope host"},
+		{"nofollow is obeyed", frontier.Item{URL: "http://a.test/"}, "", Options{ObeyNoFollow: true}, "http://a.test/a@1", "http://other.test/ scope: beyond --scope host"},
+		{"another base", frontier.Item{URL: "http://a.test/"}, "/sub/", Options{}, "http://a.test/a@1 http://a.test/sub/a@1 http://a.test/sub/@1 http://a.test/paid@1", "http://other.test/ scope: beyond --scope host"},
 	} {
 		c.opt.Scope = newScope(t, ScopeHost, nil, nil, "http://a.test/")
 		leads, err := LeadsOf(&Page{Item: c.item}, &c.opt)

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"net"
 	"net/netip"
-	"slices"
 	"time"
 
 	"skink/crawler/access"
@@ -90,32 +89,6 @@ type Budget Spent
 // fetched so far, and open is the number of requests in flight.
 func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
-}
-
-// leads reports whether a link from one canonical URL to another should be followed. The target
-// must be in scope, must not be in a folder that is off limits to the page, and must not end a
-// session.
-func (o *Options) leads(from, to string) bool {
-	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)
-}
-
-// Admits reports whether a canonical URL belongs to the crawl, no matter which page links to it.
-// The URL must be in scope, must not be in a folder on disk, and must not end a session.
-func (o *Options) Admits(url string) bool { return o.leads("", url) }
-
-// trespasses reports whether a link leads into a folder on disk from a page outside the folder.
-// Only pages of a folder may link into it. This protects missing folders too, whose hosts are in
-// Away.
-func (o *Options) trespasses(from, to string) bool {
-	if len(o.Folders)+len(o.Away) == 0 {
-		return false
-	}
-	host := frontier.HostOf(to)
-	return host != frontier.HostOf(from) && (o.isFolder(host) || slices.Contains(o.Away, host))
-}
-
-func (o *Options) isFolder(host string) bool {
-	return slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
 }
 
 // orDefaults returns the options with defaults for those that are required but not set.

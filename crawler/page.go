@@ -72,6 +72,8 @@ func (p *Page) End() frontier.State {
 	switch {
 	case p.Problem == ProblemRobots, p.Problem == ProblemLater:
 		return frontier.Blocked
+	case p.Problem == ProblemOutside:
+		return frontier.Outside
 	case p.Transient():
 		return frontier.GivenUp
 	case p.Problem != "":

@@ -26,7 +26,7 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 		return "", nil
 	}
 	url, err := p.Probe(ctx, t.item.URL)
-	if err != nil || url == "" || !c.opt.leads(t.item.URL, url) {
+	if err != nil || url == "" || c.opt.refuse(url, forProbe, t.item.URL, 0) != "" {
 		return "", err
 	}
 	return url, nil

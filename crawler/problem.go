@@ -37,6 +37,7 @@ const (
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored with the number, such as "status 404"
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but the response is not one
+	ProblemOutside   Problem = "outside"         // the URL was not fetched because the crawl excludes it; Detail names the rule
 	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for nonexistent URLs
 	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had text
@@ -74,6 +75,7 @@ var causes = []struct {
 	is      func(error) bool
 }{
 	{ProblemInternal, isA[*panicError]},
+	{ProblemOutside, isA[refusal]},
 	{ProblemLogin, isA[*LoginError]},
 	{ProblemPrivate, isA[*wire.PrivateError]},
 	{ProblemDNS, isA[*net.DNSError]},

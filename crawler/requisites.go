@@ -33,8 +33,8 @@ const requisitePriority = -1
 // require adds the URL of a requisite to Items. The URL may be outside the scope. A style sheet may
 // import others, so the number of steps from the page is limited.
 func (l *Leads) require(url string) {
-	o, from := l.opt, l.from
-	if o.Scope == nil || o.Scope.excludes(url) || o.logsOut(url) || o.trespasses(from.URL, url) {
+	from := l.from
+	if l.opt.Scope == nil || l.opt.refuse(url, forRequisite, from.URL, 0) != "" {
 		return
 	}
 	item := frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: requisitePriority}

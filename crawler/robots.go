@@ -17,14 +17,18 @@ import (
 // search engines; see [Page.Hidden].
 const searchEngine = "Googlebot"
 
-// permit returns the permission that robots.txt gives for the URL of a turn (the fetch of one URL).
-// It fails only if ctx ends.
+// permit returns the permission for the URL of a turn (the fetch of one URL). robots.txt is asked
+// only if no other rule refuses the URL. permit fails only if ctx ends.
 //
 // The cache would keep a failure for ten minutes. But the URL is tried again after its host's
 // back-off. If robots.txt were not requested again then, a short outage would use up all tries of a
 // site's only seed. So permit removes a transient failure from the cache, and only the schedule
 // decides when the host gets the next request.
 func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
+	if why := c.opt.Refuses(t.item); why != "" {
+		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemOutside, Detail: cut(why)}
+		return p, nil
+	}
 	if c.opt.IgnoreRobots {
 		return p, nil
 	}
@@ -108,7 +112,7 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		a.left -= x.Clock.Used()
 		if isRedirect(x.Status) && hops < maxRobotsHops {
 			a.from = a.url
-			if a.url, err = location(a.from, x.Header); err == nil && !f.opt.trespasses(a.from, a.url) {
+			if a.url, err = location(a.from, x.Header); err == nil && f.opt.refuse(a.url, forRobots, a.from, 0) == "" {
 				continue
 			}
 		}

@@ -133,7 +133,7 @@ func TestHostRules(t *testing.T) {
 	none := time.Duration(0)
 	opt.HostBudget.Pages = 9
 	opt.Hosts = access.Table{
-		{Pattern: "fast.example.org", Delay: &none, PerHost: 8, UserAgent: "own/1.0", Pages: 3, Exclude: []*regexp.Regexp{}},
+		{Pattern: "fast.example.org", Delay: &none, PerHost: 8, UserAgent: "own/1.0", Pages: 3, Exclude: []*regexp.Regexp{regexp.MustCompile("/slow/")}},
 		{Pattern: "*.example.org", Bytes: 7, Include: []*regexp.Regexp{regexp.MustCompile("/docs/")}},
 	}
 	s := newStanding(&opt, "fast.example.org")
@@ -164,7 +164,8 @@ func TestHostRules(t *testing.T) {
 		"http://www.example.org/docs/a":         true,
 		"http://www.example.org/a":              false,
 		"http://www.example.org/docs/private/":  false,
-		"http://fast.example.org/docs/private/": true,
+		"http://fast.example.org/docs/private/": false, // a host's patterns are added to those of the crawl
+		"http://fast.example.org/docs/slow/":    false,
 		"http://example.com/a":                  true,
 		"http://example.com/private/":           false,
 	} {

@@ -19,7 +19,8 @@ const (
 	ScopeAny    = "any"    // all URLs
 )
 
-// A Scope decides which URLs belong to a crawl. The URLs of seeds always do.
+// A Scope decides which URLs belong to a crawl. The URLs of seeds do, unless an exclude pattern
+// matches: a user who excludes URLs wants no more requests for them.
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
@@ -90,10 +91,25 @@ func (s *Scope) root(url string) string {
 }
 
 // Contains reports whether a canonical URL belongs to the crawl.
-func (s *Scope) Contains(url string) bool {
+func (s *Scope) Contains(url string) bool { return s.refuse(url) == "" }
+
+// refuse returns the rule by which a canonical URL does not belong to the crawl.
+func (s *Scope) refuse(url string) refusal {
+	include, exclude := s.patterns(url)
+	if p := match(exclude, url); p != nil {
+		return refusal(ruleExclude + ": matches the pattern " + p.String())
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.seeds[url] || s.near(url) && s.wanted(url)
+	switch {
+	case s.seeds[url]:
+		return ""
+	case !s.near(url):
+		return refusal(ruleScope + ": beyond --scope " + s.kind)
+	case len(include) > 0 && match(include, url) == nil:
+		return ruleInclude + ": matches none of the patterns"
+	}
+	return ""
 }
 
 // near reports whether a URL shares the host, domain or prefix of a seed.
@@ -147,42 +163,31 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey applies the settings of individual hosts. Their include and exclude patterns replace the
-// patterns passed to NewScope. Obey must be called before the scope is used.
+// Obey applies the settings of individual hosts. Their include and exclude patterns are added to
+// the patterns passed to NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
 func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
-	include, exclude = s.include, s.exclude
-	if len(s.own) > 0 {
-		h := s.own.For(frontier.HostOf(url))
-		if h.Include != nil {
-			include = h.Include
-		}
-		if h.Exclude != nil {
-			exclude = h.Exclude
+	if len(s.own) == 0 {
+		return s.include, s.exclude
+	}
+	h := s.own.For(frontier.HostOf(url))
+	return slices.Concat(s.include, h.Include), slices.Concat(s.exclude, h.Exclude)
+}
+
+// match returns the first of the patterns that matches a URL, or nil.
+func match(patterns []*regexp.Regexp, url string) *regexp.Regexp {
+	for _, p := range patterns {
+		if p.MatchString(url) {
+			return p
 		}
 	}
-	return include, exclude
-}
-
-func (s *Scope) wanted(url string) bool {
-	include, exclude := s.patterns(url)
-	return !matches(exclude, url) && (len(include) == 0 || matches(include, url))
-}
-
-func (s *Scope) excludes(url string) bool {
-	_, exclude := s.patterns(url)
-	return matches(exclude, url)
-}
-
-func matches(patterns []*regexp.Regexp, url string) bool {
-	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(url) })
+	return nil
 }
 
 // Moved reports whether a redirect from a seed stays within the seed's domain (from http to https,
 // or from example.com to www.example.com), so that the target counts as a seed. Like a seed, the
-// target need not match an include pattern. But it must not match an exclude pattern, because it is
-// not a URL from the user.
+// target need not match an include pattern.
 func (s *Scope) Moved(seed, target string) bool {
-	return !s.excludes(target) && frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
+	return frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
 }

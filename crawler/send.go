@@ -45,6 +45,7 @@ type ask struct {
 	from    string     // canonical URL of the page that caused the request; "" means that the frontier or the user did
 	method  string     // "" means GET
 	form    url.Values // the fields to submit with POST
+	depth   int        // distance from a seed, for pages
 	limit   int64      // maximum number of bytes to read from the body
 
 	etag, modified string        // validators of the last visit
@@ -107,29 +108,6 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 func (opt *Options) isPrivate(url string) bool {
 	host := opt.Hosts.For(frontier.HostOf(url))
 	return host.Private()
-}
-
-// admit returns an error if a URL must not be requested now.
-func (f *fetcher) admit(ctx context.Context, a *ask) error {
-	if a.purpose != forDetour && a.purpose != forPart {
-		return nil
-	}
-	if f.opt.logsOut(a.url) {
-		return errRefused
-	}
-	if f.robots == nil || f.opt.IgnoreRobots {
-		return nil
-	}
-	rules, err := f.robots.get(ctx, a.url)
-	if err != nil {
-		return err
-	}
-	agent := f.opt.AgentFor(frontier.HostOf(a.url))
-	if !rules.Allowed(agent, a.url) {
-		return errRefused
-	}
-	a.delay = rules.CrawlDelay(agent)
-	return nil
 }
 
 // build returns the request for an ask: the URL, the header for its purpose, and the user's

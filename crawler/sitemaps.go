@@ -81,11 +81,10 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 		return
 	}
 	add := func(named string) {
-		if url, err := base.Resolve(named); err == nil && c.opt.leads(item.URL, url) && !slices.Contains(page.Sitemaps, url) && c.roomForSitemap(t.host.name) {
+		if url, err := base.Resolve(named); err == nil && c.opt.refuse(url, forSitemap, item.URL, 0) == "" && !slices.Contains(page.Sitemaps, url) && c.roomForSitemap(t.host.name) {
 			page.Sitemaps = append(page.Sitemaps, url)
 		}
 	}
-	allowed := true
 	if !c.opt.IgnoreRobots {
 		rules, err := c.robots.get(ctx, item.URL)
 		if err != nil {
@@ -94,10 +93,9 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 		for _, named := range rules.Sitemaps() {
 			add(named)
 		}
-		allowed = rules.Allowed(c.opt.AgentFor(t.host.name), strings.TrimSuffix(item.URL, "/")+guessed)
 	}
 	guess, err := base.Resolve(guessed)
-	if err != nil || !allowed || slices.Contains(page.Sitemaps, guess) || c.peek == nil {
+	if err != nil || slices.Contains(page.Sitemaps, guess) || c.peek == nil {
 		return
 	}
 	if c.peek(ctx, guess) {
@@ -189,8 +187,12 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	if err == nil && c.opt.Learned != nil && !e.Index {
 		url = c.opt.Learned.Clean(url)
 	}
+	purpose := forPage
+	if e.Index {
+		purpose = forSitemap
+	}
 	switch {
-	case err != nil, !c.opt.leads(from.URL, url):
+	case err != nil, c.opt.refuse(url, purpose, from.URL, 0) != "":
 		l.Outside++
 		return frontier.Item{}, false
 	case !e.Index:

@@ -35,6 +35,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -87,6 +88,16 @@ const (
 	GivenUp    State = 6 // all permitted attempts failed; the URL's record states the reason
 	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
 )
+
+// Leave returns the form in which frontiers keep a URL outside the crawl, with the reason.
+func Leave(canonicalURL, why string) string { return canonicalURL + " " + why }
+
+// Left splits a URL outside the crawl from the reason. The reason is empty if it is not known, or
+// if the URL has a record.
+func Left(outside string) (canonicalURL, why string) {
+	canonicalURL, why, _ = strings.Cut(outside, " ")
+	return canonicalURL, why
+}
 
 // Ends reports whether the crawl is done with a URL in state s, that is, whether s is not Unknown,
 // Pending or Outside.
@@ -288,7 +299,8 @@ type Reader interface {
 	// State returns the state of a URL.
 	State(ctx context.Context, url string) (State, error)
 
-	// URLs yields the URLs that are Pending, or those that are Outside, in no particular order.
+	// URLs yields the URLs that are Pending, or those that are Outside, in no particular order. For
+	// URLs that are Outside, call [Left].
 	// URLs in another state have a record.
 	URLs(ctx context.Context, state State) iter.Seq2[string, error]
 

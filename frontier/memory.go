@@ -92,9 +92,9 @@ func (it Item) kept() Item {
 }
 
 func (f *Memory) exclude(urls []string) {
-	for _, url := range urls {
-		if f.urls[url] == nil {
-			f.urls[url] = &memoryURL{item: Item{URL: url}, state: Outside}
+	for _, outside := range urls {
+		if url, _ := Left(outside); f.urls[url] == nil {
+			f.urls[url] = &memoryURL{item: Item{URL: outside}, state: Outside}
 			f.counts[Outside]++
 		}
 	}
@@ -324,7 +324,7 @@ type Ending struct {
 	URL    string
 	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, so no state is stored
 	Links  []Item   // URLs in the crawl that the page leads to
-	Beyond []string // URLs outside the crawl that the page leads to
+	Beyond []string // URLs outside the crawl that the page leads to; see [Leave]
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records the
@@ -425,7 +425,7 @@ func (f *Memory) inState(state State) (urls []string) {
 	}
 	for url, u := range f.urls {
 		if u.state == state {
-			urls = append(urls, url)
+			urls = append(urls, cmp.Or(u.item.URL, url))
 		}
 	}
 	slices.Sort(urls)

@@ -34,7 +34,7 @@ type Part struct {
 	Value   *NamedValue
 	Host    *frontier.Host // a host, with only the fields of Rest that outlive a run
 	Page    *Placed
-	Outside string         // a URL outside the crawl; it has no record
+	Outside string         // a URL outside the crawl, see [frontier.Leave]; it has no record
 	Item    *frontier.Item // a pending URL
 }
 

@@ -139,7 +139,7 @@ type Entry struct {
 	Keys   []uint64        // index keys under which lookups find the page; only a leader has any
 	Out    []byte          // links of the page and its URL, packed by [PackLinks]; nil means that none are kept
 	Links  []frontier.Item // URLs within the crawl to which the page leads, through links, redirects or otherwise; they are queued
-	Beyond []string        // URLs outside the crawl to which the page leads
+	Beyond []string        // URLs outside the crawl to which the page leads; see [frontier.Leave]
 }
 
 // Valid returns an error for entries that every store must refuse, because the store could not find
@@ -152,7 +152,7 @@ func Valid(entries []*Entry) error {
 		case e.Record.ID != dedup.HashOf([]byte(e.Record.URL)):
 			return fmt.Errorf("commit %s: the id %s is not that of the URL: set it to dedup.HashOf(URL)", e.Record.URL, e.Record.ID)
 		}
-		if e.State != frontier.Unknown && !e.State.Ends() {
+		if e.State == frontier.Pending || e.State > frontier.Outside {
 			return fmt.Errorf("commit %s: state %d is not a final state", e.Record.URL, e.State)
 		}
 	}

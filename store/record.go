@@ -19,6 +19,7 @@ const (
 	Blocked  RecordKind = "blocked"   // forbidden by robots.txt
 	Skipped  RecordKind = "skipped"   // a file on disk or an archive record without text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail gives their number
+	Outside  RecordKind = "outside"   // queued, but not fetched, because the crawl excludes it now; Detail names the rule
 	Later    RecordKind = "postponed" // not fetched, because URLs of this pattern kept returning duplicates; see Detail
 )
 
@@ -168,6 +169,8 @@ func (r *Record) End() frontier.State {
 		return frontier.Redirected
 	case r.Kind == Blocked, r.Kind == Later:
 		return frontier.Blocked
+	case r.Kind == Outside:
+		return frontier.Outside
 	case r.Kind == Error && r.Tries > 0:
 		return frontier.GivenUp
 	case r.Kind == Error:

@@ -122,9 +122,9 @@ func latest(a, b time.Time) time.Time {
 
 // Answers reports whether the record is from the visit that the item asks for. If so, the current
 // visit is a replay after a crash, and the record is kept. A record from before the item was due is
-// replaced.
+// replaced. So is a record that only says that the crawl excluded the URL.
 func (r *Record) Answers(it *frontier.Item) bool {
-	return it.Due.IsZero() || !r.Visited().Before(it.Due)
+	return r.Kind != Outside && (it.Due.IsZero() || !r.Visited().Before(it.Due))
 }
 
 // Succeeds adds history to r, the record of a new visit. before is the page's previous record,

@@ -71,7 +71,7 @@ type chunk struct {
 // kinds and verdicts list the values that a row stores as an index. Index 0 means that the row has
 // no kind or verdict.
 var (
-	kinds    = []string{"", string(store.Page), string(store.Other), string(store.Redirect), string(store.Error), string(store.Blocked), string(store.Skipped), string(store.Sitemap), string(store.Later)}
+	kinds    = []string{"", string(store.Page), string(store.Other), string(store.Redirect), string(store.Error), string(store.Blocked), string(store.Skipped), string(store.Sitemap), string(store.Later), string(store.Outside)}
 	verdicts = []string{"", string(dedup.Unique), string(dedup.Exact), string(dedup.Near), string(dedup.Thin)}
 )
 

@@ -21,7 +21,8 @@ import (
 )
 
 // A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
-// the setting of a less specific pattern is used, or else the setting of the whole crawl.
+// the setting of a less specific pattern is used, or else the setting of the whole crawl. Include
+// and Exclude are different: those of all patterns and of the whole crawl add up.
 type Host struct {
 	Pattern string // pattern for host names; see [Matches]
 

@@ -33,14 +33,14 @@ func rank(pattern string) int {
 	return 1 << 17
 }
 
-// or returns a copy of h whose unset fields are taken from fallback.
+// or returns a copy of h whose unset fields are taken from fallback. Patterns for URLs add up.
 func (h Host) or(fallback Host) Host {
 	h.Pattern = cmp.Or(h.Pattern, fallback.Pattern)
 	h.Delay = cmp.Or(h.Delay, fallback.Delay)
 	h.PerHost = cmp.Or(h.PerHost, fallback.PerHost)
 	h.UserAgent = cmp.Or(h.UserAgent, fallback.UserAgent)
-	h.Include = orList(h.Include, fallback.Include)
-	h.Exclude = orList(h.Exclude, fallback.Exclude)
+	h.Include = slices.Concat(h.Include, fallback.Include)
+	h.Exclude = slices.Concat(h.Exclude, fallback.Exclude)
 	h.Pages = cmp.Or(h.Pages, fallback.Pages)
 	h.Bytes = cmp.Or(h.Bytes, fallback.Bytes)
 	if h.Headers == nil {

@@ -226,10 +226,6 @@ type urlStatus struct {
 	At time.Time `json:"at,omitzero"` // time of the last visit; zero if the URL was never visited
 }
 
-// outsideDetail is the reason printed for a URL outside the crawl. It names four flags, because the
-// store does not record which of them excluded the URL.
-const outsideDetail = "left out by --scope, --include, --exclude or --max-depth"
-
 // listURLs prints the URLs in the given states, each with the reason for its state. The text output
 // names the state only if several states were asked for.
 func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []session.NamedState, asJSON bool) error {
@@ -244,23 +240,23 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []sessio
 		_, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
 		return err
 	}
-	var recorded []session.NamedState // the states whose URLs have records in the store; pending URLs and those outside the crawl have none
+	var recorded []session.NamedState // the states whose URLs may have records in the store
 	for _, state := range asked {
-		line := urlStatus{State: state.Name}
-		switch state.State {
-		case frontier.Pending:
-		case frontier.Outside:
-			line.Detail = outsideDetail
-		default:
+		if state.State != frontier.Pending {
 			recorded = append(recorded, state)
+		}
+		if state.State != frontier.Pending && state.State != frontier.Outside {
 			continue
 		}
 		for url, err := range s.URLs(ctx, state.State) {
 			if err != nil {
 				return err
 			}
-			line.URL = url
-			if err := print(line); err != nil {
+			url, why := frontier.Left(url)
+			if state.State == frontier.Outside && why == "" {
+				continue // it has a record
+			}
+			if err := print(urlStatus{URL: url, State: state.Name, Detail: why}); err != nil {
 				return err
 			}
 		}

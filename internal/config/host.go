@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,13 +177,6 @@ func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	}
 	if f.List && f.Name != "include" && f.Name != "exclude" {
 		return p.errorf(path, "%s: takes one value, not an array", f.Name)
-	}
-	if f.List && len(f.Values) == 0 { // an empty array overrides the crawl's patterns
-		if f.Name == "include" {
-			h.Include = []*regexp.Regexp{}
-		} else {
-			h.Exclude = []*regexp.Regexp{}
-		}
 	}
 	set := p.opt.Host(h)
 	for _, v := range f.Values {

@@ -50,7 +50,7 @@ func (c *counts) add(j *judgement) {
 		first = j.before.FirstFetched()
 	}
 	switch {
-	case j.before == nil || j.before.Kind == store.Later: // first visit to the URL
+	case j.before == nil || unasked(j.before): // first visit to the URL
 		c.news.Add(&j.record)
 	case j.claim == (frontier.Claim{}): // from an archive, so its times cannot be compared with the start of this run
 		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {

@@ -155,7 +155,7 @@ func (h *hours) leave(host string) (why string) {
 // already decided this.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
-	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
+	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || unasked(before) || isNothing(r) && !isSoft(r) {
 		return got, nil
 	}
 	t, err := h.turnOf(ctx, got, before)

@@ -87,11 +87,11 @@ func TestBeyond(t *testing.T) {
 		obey              bool
 		pending, excluded string
 	}{
-		{"links", page("http://a.test/", body), 0, false, "http://a.test/in http://a.test/paid", "http://other.test/"},
-		{"nofollow is obeyed", page("http://a.test/", body), 0, true, "http://a.test/in", "http://other.test/"},
-		{"redirect", redirect, 0, false, "", "http://other.test/"},
+		{"links", page("http://a.test/", body), 0, false, "http://a.test/in http://a.test/paid", "http://other.test/ scope: beyond --scope host"},
+		{"nofollow is obeyed", page("http://a.test/", body), 0, true, "http://a.test/in", "http://other.test/ scope: beyond --scope host"},
+		{"redirect", redirect, 0, false, "", "http://other.test/ scope: beyond --scope host"},
 		{"too deep", func() *crawler.Page { p := page("http://a.test/", body); p.Item.Depth = 1; return p }(), 1, false, "",
-			"http://a.test/in http://a.test/paid http://other.test/"},
+			"http://a.test/in depth: beyond --max-depth 1 http://a.test/paid depth: beyond --max-depth 1 http://other.test/ scope: beyond --scope host"},
 	} {
 		opt := within(t, crawler.ScopeHost)
 		opt.MaxDepth, opt.ObeyNoFollow = c.maxDepth, c.obey
@@ -281,6 +281,7 @@ func TestKinds(t *testing.T) {
 		{func(*crawler.Page) {}, "page thin", frontier.Fetched},
 		{func(p *crawler.Page) { p.Header.Set("Content-Type", "image/png"); p.Body = []byte("\x89PNG\r\n\x1a\n") }, "other", frontier.Fetched},
 		{func(p *crawler.Page) { p.Problem = crawler.ProblemRobots }, "blocked robots.txt", frontier.Blocked},
+		{func(p *crawler.Page) { p.Problem, p.Detail = crawler.ProblemOutside, "exclude: x" }, "outside outside", frontier.Outside},
 		{func(p *crawler.Page) { p.Problem, p.Status = crawler.ProblemStatus, 404 }, "error status 404", frontier.Failed},
 		{func(p *crawler.Page) { p.Problem, p.Header, p.Status = crawler.ProblemDNS, nil, 0 }, "error dns", frontier.GivenUp},
 		{func(p *crawler.Page) { p.Problem, p.Truncated = crawler.ProblemSize, true }, "error too large", frontier.Failed},

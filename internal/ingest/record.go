@@ -40,6 +40,8 @@ func recordOf(page *crawler.Page) store.Record {
 	switch {
 	case page.Problem == crawler.ProblemRobots:
 		r.Kind = store.Blocked
+	case page.Problem == crawler.ProblemOutside:
+		r.Kind = store.Outside
 	case page.Problem == crawler.ProblemLater:
 		r.Kind = store.Later
 	case page.Problem == crawler.ProblemStatus:

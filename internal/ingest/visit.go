@@ -72,7 +72,8 @@ func answers(known *store.Record, page *crawler.Page) bool {
 // visit. It also checks whether the page is a soft 404 (soft.go), and whether its host has an
 // outage (hour.go).
 func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, known *store.Record) (*visit, error) {
-	if answers(known, page) { // the links of the page were written before the record
+	excluded := page.Problem == crawler.ProblemOutside && known != nil && !(isNothing(known) && len(known.Earlier) == 0) // the page stays as it is
+	if excluded || answers(known, page) {                                                                                // the links of the page were written before the record
 		r := recordOf(page)
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
 	}
@@ -188,8 +189,11 @@ func (got *reading) unrendered(before *store.Record) bool {
 
 // isNothing reports whether a record is for a URL that failed or was not fetched.
 func isNothing(r *store.Record) bool {
-	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
+	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || unasked(r)
 }
+
+// unasked reports whether a record is for a URL that was not requested.
+func unasked(r *store.Record) bool { return r.Kind == store.Later || r.Kind == store.Outside }
 
 func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
 

@@ -83,10 +83,12 @@ func writeRound(ctx context.Context, s store.Meta, r round) error {
 type selection struct {
 	store     store.Store
 	options   *Again
-	named     []frontier.Item   // seeds given by the user for this run
-	admits    func(string) bool // reports whether a URL is in scope
-	depth     int               // depth given to URLs that used to be out of scope but are now in scope
-	postponed bool              // also select URLs postponed by earlier runs
+	named     []frontier.Item            // seeds given by the user for this run
+	admits    func(string) bool          // reports whether a URL is in scope
+	refuses   func(frontier.Item) string // returns the rule by which an item must not be requested, or ""
+	refused   *string                    // the rule for one of the URLs that are not visited again for this reason; "" if there are none
+	depth     int                        // depth given to URLs that used to be out of scope but are now in scope
+	postponed bool                       // also select URLs postponed by earlier runs
 	round     round
 }
 
@@ -190,12 +192,12 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 				yield(frontier.Item{}, fmt.Errorf("find URLs to visit again: %w", err))
 				return
 			}
-			r := &page.Record
-			switch again, err := c.wants(ctx, r, notDue); {
-			case err != nil:
-				yield(frontier.Item{}, err)
-				return
-			case again && !yield(c.itemOf(r), nil):
+			item := c.itemOf(&page.Record)
+			again, err := c.wants(ctx, &page.Record, notDue)
+			if why := c.refuses(item); again && why != "" {
+				again, *c.refused = false, why
+			}
+			if (again || err != nil) && !yield(item, err) || err != nil {
 				return
 			}
 		}
@@ -289,8 +291,9 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 				yield(frontier.Item{}, err)
 				return
 			}
+			url, why := frontier.Left(url)
 			item := frontier.Item{URL: url, Depth: c.depth, Due: c.round.Asked}
-			if c.admits(url) && !yield(item, nil) {
+			if why != "" && c.admits(url) && !yield(item, nil) { // without a reason, it has a record, so ended yields it
 				return
 			}
 		}
@@ -298,9 +301,12 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 }
 
 // none returns the message to show if the options select no URL in the store, or "" if the options
-// do not ask for any. The argument firstDue is the time of the earliest due visit, or zero.
-func (a *Again) none(store string, firstDue time.Time) string {
+// do not ask for any. The argument firstDue is the time of the earliest due visit, or zero, and
+// refused is the rule by which some URLs must not be requested, or "".
+func (a *Again) none(store string, firstDue time.Time, refused string) string {
 	switch {
+	case refused != "":
+		return fmt.Sprintf("Nothing to visit again: this run excludes the URLs of the crawl in %s (%s).", store, refused)
 	case a.Due && !firstDue.IsZero():
 		return fmt.Sprintf("No page of the crawl in %s is due before %s.", store, firstDue.UTC().Format(time.RFC3339))
 	case a.Recrawl != "":

@@ -77,7 +77,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	p.crawl = o
 	p.again = selection{
-		store: r.store, options: &r.opt.Again, named: named, admits: o.Admits, depth: max(1, o.MaxDepth),
+		store: r.store, options: &r.opt.Again, named: named, admits: o.Admits, refuses: o.Refuses, refused: new(string), depth: max(1, o.MaxDepth),
 		postponed: !r.opt.Learn || !r.opt.Budget,
 	}
 	p.again.round, err = openRound(ctx, r.store, &r.opt.Again)
@@ -148,7 +148,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if fetchedNothing(tally) {
 		return nothingFetched(ctx, r.store, r.began, p.lost)
 	}
-	if text := r.opt.Again.none(r.store.Name, firstDue); text != "" {
+	if text := r.opt.Again.none(r.store.Name, firstDue, *p.again.refused); text != "" {
 		r.out.Say("%s", text)
 	} else {
 		r.out.Say("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due, run %s --recrawl due; for all pages, use --recrawl 0s; for failed URLs, use --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))

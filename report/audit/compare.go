@@ -184,7 +184,7 @@ func (f *Finding) seenAgain(at int32) bool {
 // the current state of the page.
 func again(r *store.Record, after time.Time) (requested, answered bool) {
 	switch r.Kind {
-	case store.Blocked, store.Later, store.Skipped:
+	case store.Blocked, store.Later, store.Outside, store.Skipped:
 		return false, false
 	}
 	requested = r.Visited().After(after) && r.Missed == 0

@@ -62,7 +62,7 @@ func newCoverage() *coverage {
 // see counts a record. It skips requisites, and pages of other sites that were only checked for
 // existence.
 func (c *coverage) see(r *store.Record) {
-	if r.Checked || r.Requisite {
+	if r.Checked || r.Requisite || r.Kind == store.Outside {
 		return
 	}
 	switch {
@@ -110,9 +110,10 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 			if err != nil {
 				return Coverage{}, fmt.Errorf("read the URLs that were not fetched: %w", err)
 			}
+			url, _ := frontier.Left(url)
 			_, visited := known[dedup.HashOf([]byte(url))]
 			switch {
-			case visited: // waiting for another visit
+			case visited && state == frontier.Pending: // waiting for another visit
 			case state == frontier.Pending:
 				c.add("pending", url)
 			case c.hosts[store.HostOf(url)]:

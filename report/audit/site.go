@@ -113,7 +113,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 // kindOf returns the constant that equals k. The string in a record has its own memory, which the
 // audit would otherwise keep in use.
 func kindOf(k store.RecordKind) store.RecordKind {
-	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
+	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later, store.Outside} {
 		if k == known {
 			return known
 		}

@@ -81,7 +81,8 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 // exclude records URLs as outside the crawl. The cache of known URLs uses a different id for an
 // excluded URL, because a later call to discover must not mistake it for a discovered one.
 func (b *batch) exclude(urls []string) error {
-	for _, url := range urls {
+	for _, outside := range urls {
+		url, _ := frontier.Left(outside)
 		id := dedup.Hash(frontier.ID(url))
 		slot := id
 		slot[len(slot)-1]++
@@ -93,10 +94,10 @@ func (b *batch) exclude(urls []string) error {
 			return err
 		}
 		if u == (known{}) {
-			if err := b.room(1, len(url)+64); err != nil {
+			if err := b.room(1, len(outside)+64); err != nil {
 				return err
 			}
-			if err := b.setKnown(id, known{state: frontier.Outside, url: url}); err != nil {
+			if err := b.setKnown(id, known{state: frontier.Outside, url: outside}); err != nil {
 				return err
 			}
 			b.move(frontier.Unknown, frontier.Outside)

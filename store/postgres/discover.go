@@ -106,13 +106,18 @@ func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool
 }
 
 func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {
-	slices.SortFunc(beyond, func(x, y string) int { a, b := hashOf(x), hashOf(y); return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(beyond, func(x, y string) int { a, b := hashOfLeft(x), hashOfLeft(y); return bytes.Compare(a[:], b[:]) })
 	beyond = slices.Compact(beyond)
 	hashes := make([]id, len(beyond))
 	for i, url := range beyond {
-		hashes[i] = hashOf(url)
+		hashes[i] = hashOfLeft(url)
 	}
 	b.Queue(beyondSQL, hashes, beyond, s.slot)
+}
+
+func hashOfLeft(outside string) id {
+	url, _ := frontier.Left(outside)
+	return id(hashOf(url))
 }
 
 func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {

@@ -157,7 +157,7 @@ const (
  FROM turn t, unnest($2::uuid[], $3::text[], $4::bytea[], $5::text[]) a(id, record, links, targets) WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id`
 	unqueueSQL = "DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[])"
 	endSQL     = `WITH ended AS (
-  UPDATE known SET state = a.state, was = 1 FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
+  UPDATE known SET state = a.state, was = 1, url = CASE WHEN a.state = 7 THEN (SELECT item->>'URL' FROM queue WHERE queue.hash = a.hash) END FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
    WHERE t.one = 1 AND t.holder = $1 AND known.hash = a.hash AND known.state = 1 RETURNING known.state)
  INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended) d GROUP BY name ORDER BY name
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
@@ -203,7 +203,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	}
 	var outside []string
 	for _, url := range w.beyond {
-		if h := hashOf(url); !s.beyond.has(h) {
+		if h := hashOfLeft(url); !s.beyond.has(h) {
 			outside, beyond = append(outside, url), append(beyond, h)
 		}
 	}
@@ -261,8 +261,8 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 		b.Queue(touchSQL, attempt, w.touched, w.touchedRecord, w.touchedLinks, w.touchedTargets)
 	}
 	if w.ended != nil {
-		b.Queue(unqueueSQL, attempt, w.ended)
 		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot)
+		b.Queue(unqueueSQL, attempt, w.ended)
 	}
 	var names []string
 	var ns []int64

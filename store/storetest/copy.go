@@ -139,7 +139,7 @@ func fillStore(t *testing.T, s store.Store) {
 		{URL: "https://queue.example/deep", Depth: 2}, {URL: "https://queue.example/1", Depth: 1}, {URL: "https://queue.example/2", Depth: 1}, {URL: "https://queue.example/soon", Depth: 3, Priority: -1},
 		{URL: "https://queue.example/far", Due: farOff},
 	}
-	leader.Beyond = []string{"https://beyond.example/", "https://beyond.example/2"}
+	leader.Beyond = []string{frontier.Leave("https://beyond.example/", "exclude: x"), "https://beyond.example/2"}
 	commit(t, s, leader, copyOf(urlOf(1), urlOf(2), 0.9))
 	third := full(urlOf(3), "third")
 	third.State = frontier.GivenUp

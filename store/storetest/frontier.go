@@ -55,7 +55,7 @@ var frontierPromises = []promise{
 		equal(t, "taken", len(slices.Compact(urls)), len(all))
 	}},
 	{"a_state_goes_from_unknown_to_its_end", func(t *testing.T, s store.Store) {
-		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp} {
+		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp, frontier.Outside} {
 			url := fmt.Sprintf("https://example.com/%d", i)
 			wantState(t, s, url, frontier.Unknown)
 			discover(t, s, 1, items(0, url))
@@ -63,17 +63,18 @@ var frontierPromises = []promise{
 			end(t, s, url, state)
 			wantState(t, s, url, state)
 		}
-		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Fetched: 1, Redirected: 1, Blocked: 1, Failed: 1, GivenUp: 1})
+		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Fetched: 1, Redirected: 1, Blocked: 1, Failed: 1, GivenUp: 1, Outside: 1})
+		wantURLs(t, s, frontier.Outside, "https://example.com/5")
 	}},
 	{"what_is_left_out_can_be_discovered", func(t *testing.T, s store.Store) {
 		in, out, other := "https://example.com/", "https://other.example/", "https://third.example/"
 		discover(t, s, 1, items(0, in))
-		leaveOut(t, s, in, out, out, other)
+		leaveOut(t, s, in, frontier.Leave(out, "scope: host"), out, other)
 		leaveOut(t, s, out)
 		wantState(t, s, in, frontier.Pending)
 		wantState(t, s, out, frontier.Outside)
 		equal(t, "outside", must(s.Counts(ctx))(t).Outside, int64(2))
-		wantURLs(t, s, frontier.Outside, out, other)
+		wantURLs(t, s, frontier.Outside, frontier.Leave(out, "scope: host"), other)
 
 		discover(t, s, 1, items(3, in, out))
 		discover(t, s, 0, items(3, out))

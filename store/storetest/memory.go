@@ -484,9 +484,9 @@ func (m *Memory) dump() (parts []*store.Part, err error) {
 		}})
 		delete(states, v.record.URL)
 	}
-	for _, url := range slices.Sorted(maps.Keys(states)) {
-		if states[url] == frontier.Outside {
-			parts = append(parts, &store.Part{Outside: url})
+	for outside := range m.Memory.URLs(context.Background(), frontier.Outside) {
+		if url, _ := frontier.Left(outside); states[url] == frontier.Outside {
+			parts = append(parts, &store.Part{Outside: outside})
 		}
 	}
 	for _, it := range pending {
