@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-var tables = []string{"turn", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
+var tables = []string{"turn", "slot", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
 
 // InSchema returns an address with the given schema and all its other parameters unchanged.
 func InSchema(address, schema string) string {
