@@ -71,6 +71,12 @@ type ask struct {
 	carried          []string // names of the secrets in the request
 }
 
+// A stall is a time for which this process got no processor.
+type stall struct {
+	at   time.Time // the end
+	late time.Duration
+}
+
 // A matrixWeb is a web of several hosts that log their requests, and the crawl of this web.
 type matrixWeb struct {
 	set       condition
@@ -85,12 +91,13 @@ type matrixWeb struct {
 	exclusion int // the first round with --exclude
 	said      transcript
 
-	mu    sync.Mutex
-	round int            // guarded by mu
-	asks  []*ask         // guarded by mu
-	seen  map[string]int // guarded by mu: number of requests by URL
-	due   chan struct{}  // guarded by mu: closed when left reaches 0
-	left  int            // guarded by mu
+	mu     sync.Mutex
+	stalls []stall        // guarded by mu
+	round  int            // guarded by mu
+	asks   []*ask         // guarded by mu
+	seen   map[string]int // guarded by mu: number of requests by URL
+	due    chan struct{}  // guarded by mu: closed when left reaches 0
+	left   int            // guarded by mu
 }
 
 func newMatrixWeb(t *testing.T, set condition) *matrixWeb {
@@ -124,7 +131,34 @@ func newMatrixWeb(t *testing.T, set condition) *matrixWeb {
 	w.secure.StartTLS()
 	t.Cleanup(w.secure.Close)
 	w.configure(t)
+	go w.watchStalls(t.Context())
 	return w
+}
+
+// watchStalls measures how late this process wakes up, until the test ends.
+func (w *matrixWeb) watchStalls(ctx context.Context) {
+	const nap = 5 * time.Millisecond
+	for ctx.Err() == nil {
+		began := time.Now()
+		time.Sleep(nap)
+		if late := time.Since(began) - nap; late > nap {
+			w.mu.Lock()
+			w.stalls = append(w.stalls, stall{time.Now(), late})
+			w.mu.Unlock()
+		}
+	}
+}
+
+// stalled returns the longest stall that ended between two times.
+func (w *matrixWeb) stalled(from, to time.Time) (longest time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.stalls {
+		if s.at.After(from) && s.at.Before(to.Add(s.late)) {
+			longest = max(longest, s.late)
+		}
+	}
+	return longest
 }
 
 // certificate returns a certificate for all hosts, and writes it into the file ca.pem.
