@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -68,6 +69,9 @@ func Clean(url string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
+// ASP.NET writes 24 characters (System.Web.SessionState.SessionIDManager).
+var aspSession = regexp.MustCompile(`^\(S\([a-z0-5]{24}\)\)$`)
+
 // withoutPathSession removes session ids from the path of a URL: ;jsessionid=ID and the like, and
 // the segment (S(ID)) of ASP.NET.
 func withoutPathSession(url string) string {
@@ -80,7 +84,7 @@ func withoutPathSession(url string) string {
 			name, _, found := strings.Cut(part, "=")
 			return found && isSession(name)
 		})
-		if s = strings.Join(parts, ";"); !strings.HasPrefix(s, "(S(") || !strings.HasSuffix(s, "))") {
+		if s = strings.Join(parts, ";"); !aspSession.MatchString(s) {
 			kept = append(kept, s)
 		}
 	}

@@ -11,6 +11,8 @@ func TestClean(t *testing.T) {
 		"/a;jsessionid=0A1B?x=1":             "/a?x=1",
 		"/a;v=1;JSESSIONID=0A1B/b":           "/a;v=1/b",
 		"/(S(lit3py55t21z5v55vlm25s55))/b":   "/b",
+		"/(S(x1))/b":                         "/(S(x1))/b",
+		"/(S(lit3py55t21z5v55vlm25s559))/b":  "/(S(lit3py55t21z5v55vlm25s559))/b",
 		"/a?PHPSESSID=1&&c":                  "/a?&c",
 		"/a?CFID=1&CFTOKEN=2":                "/a",
 		"/article?cfid=7":                    "/article?cfid=7",

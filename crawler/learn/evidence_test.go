@@ -247,6 +247,31 @@ func TestEndless(t *testing.T) {
 	}
 }
 
+// A forum is fetched as a whole, although the numbers of its threads and of their pages could be
+// dates, whatever the numbers are.
+func TestForum(t *testing.T) {
+	for _, first := range []int{5000, 1990, 1, 2020, 9900} {
+		const threads = 211
+		crawl := newCrawl(site+"/", func(url string, _ int) (Verdict, []string) {
+			var links []string
+			if url == site+"/" {
+				for id := first; id < first+threads; id++ {
+					links = append(links, fmt.Sprintf("%s/thread/%d/1", site, id))
+				}
+			}
+			var id, page int
+			if _, err := fmt.Sscanf(url, site+"/thread/%d/%d", &id, &page); err == nil && page <= id%7 {
+				links = append(links, fmt.Sprintf("%s/thread/%d/%d", site, id, page+1))
+			}
+			return Verdict{Text: textOf(url)}, links
+		})
+		crawl.run(5000)
+		if n := len(crawl.records); n != len(crawl.known) || n < threads {
+			t.Errorf("threads from %d: fetched %d of %d pages", first, n, len(crawl.known))
+		}
+	}
+}
+
 // A testCrawl is a crawl of one host without a network.
 type testCrawl struct {
 	site     *Host

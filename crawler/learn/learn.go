@@ -112,6 +112,8 @@ type Host struct {
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
+	Calendars map[string]*Dates `json:"calendars,omitempty"` // the dates of URLs, by their pattern
+
 	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
 
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
@@ -166,9 +168,13 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 	if h.Extra >= trapRow { // with fewer such pages, no trap can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
-			switch free := max(trapFree, h.New); {
+			free := max(trapFree, h.New)
+			switch {
 			case p.spent(trapRow):
 				return Advice{t.rule, t.pattern}, p.rate(trapRow)
+			case t.rule == Calendar && !h.Calendars[a.pattern()].endless(t.month, now): // fetch it
+			case t.rule == Calendar:
+				return Advice{t.rule, t.pattern}, minRate
 			case h.Extra >= free:
 				return Advice{t.rule, t.pattern}, thinner(firstRate, h.Extra, free)
 			}
@@ -247,6 +253,9 @@ func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 		return
 	}
 	h.Extra++
+	if t.rule == Calendar {
+		h.meetDate(a.pattern(), t.month, v.At)
+	}
 	if o == nearText || t.far && v.Thin {
 		o = copied
 	}
