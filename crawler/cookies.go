@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -23,9 +24,11 @@ import (
 // follows RFC 6265. It knows the public suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites redirect requests that lack a certain cookie. The redirect leads to the page itself,
-// or to a consent page that sets the cookie and redirects back. So if a host's cookies are kept,
-// the redirects of a page are followed within the host. If they lead back to the page, it is
-// requested again with the cookies. Otherwise, the page is recorded as a redirect like any other.
+// or to a consent page that sets the cookie and redirects back. A site can lead back to a page only
+// if it knows the page: from the redirect's target, or from a cookie. So if a host's cookies are
+// kept, redirects are followed within the host as long as they name the page or change its cookies.
+// If they lead back to the page, it is requested again with the cookies. Otherwise, the page is
+// recorded as a redirect like any other.
 
 const (
 	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
@@ -155,14 +158,18 @@ func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
 // fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it
 // again with these cookies.
 func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
-	page := f.fetch(ctx, item)
 	host := frontier.HostOf(item.URL)
+	before := f.cookies.of(item.URL)
+	page := f.fetch(ctx, item)
 	for range wallRounds {
 		if !isRedirect(page.Status) || !f.cookies.follows(host) {
 			break
 		}
 		to, err := location(item.URL, page.Header)
-		if err != nil || !f.leadsBack(ctx, item.URL, to) {
+		if err == nil && !f.mayLeadBack(item.URL, to, before) {
+			break // not a cookie wall
+		}
+		if err != nil || !f.leadsBack(ctx, item.URL, to, before) {
 			f.cookies.missed(host)
 			break
 		}
@@ -185,13 +192,12 @@ func (f *fetcher) again(first, second *Page) *Page {
 
 // leadsBack follows a redirect from one URL to another, and further redirects within the host. It
 // reports whether they lead back to the first URL.
-func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
-	host := frontier.HostOf(from)
+func (f *fetcher) leadsBack(ctx context.Context, from, to, before string) bool {
 	for range wallHops {
-		switch {
-		case to == from:
+		if to == from {
 			return true
-		case frontier.HostOf(to) != host:
+		}
+		if !f.mayLeadBack(from, to, before) {
 			return false
 		}
 		x, err := f.send(ctx, ask{url: to, purpose: forDetour, from: from, limit: wallLimit})
@@ -203,4 +209,25 @@ func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 		}
 	}
 	return false
+}
+
+// mayLeadBack reports whether a redirect within a host may lead back to the page at from: because
+// its query names the page, or because the cookies of the page are no longer those in before.
+func (f *fetcher) mayLeadBack(from, to, before string) bool {
+	u, err := url.Parse(from)
+	if err != nil || frontier.HostOf(to) != frontier.HostOf(from) {
+		return false
+	}
+	_, query, _ := strings.Cut(to, "?")
+	query, err = url.QueryUnescape(query)
+	return to == from || err == nil && strings.Contains(query, u.RequestURI()) || f.cookies.of(from) != before
+}
+
+// of returns the cookies of a page as text, to find out whether they have changed.
+func (s *cookieStore) of(page string) string {
+	u, err := url.Parse(page)
+	if err != nil || !s.keeps(frontier.HostOf(page)) {
+		return ""
+	}
+	return fmt.Sprint(s.jar.Cookies(u))
 }

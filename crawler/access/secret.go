@@ -62,6 +62,9 @@ func ParseProxy(text string) (Proxy, error) {
 	if err != nil || u.Hostname() == "" || strings.TrimSuffix(u.Path, "/")+u.RawQuery+u.Fragment != "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
 		return Proxy{}, errors.New("must be a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128; in a password, write / as %2F, ? as %3F and # as %23")
 	}
+	if u.User != nil && u.User.Username() == hidden {
+		return Proxy{}, errors.New("contains ***: write the user name and password of the proxy instead")
+	}
 	return NewProxy(u), nil
 }
 

@@ -307,13 +307,37 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	return nil
 }
 
+// printed returns the values of a flag for printing. All output that shows the value of a flag gets
+// it from printed, which replaces secrets by ***.
+func printed(f *pflag.Flag) []string {
+	values := []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		values = slices.Clone(list.GetSlice())
+	}
+	for i, v := range values {
+		switch {
+		case len(f.Annotations[configured]) > 1: // the configuration file names a secret
+			values[i] = access.Secret("").String()
+		case f.Name == "store":
+			values[i] = withoutPassword(v)
+		case f.Name == "proxy" && v != "env":
+			values[i] = shownProxy(v)
+		}
+	}
+	return values
+}
+
+func shownProxy(text string) string {
+	if p, err := access.ParseProxy(text); err == nil {
+		return p.String()
+	}
+	return access.Secret("").String()
+}
+
 // printSetting prints the value of a flag as a line of TOML, with a comment about where the value
 // comes from. It prints nothing for a flag without a value.
 func printSetting(con Console, f *pflag.Flag) {
-	value := f.Value.String()
-	if f.Name == "store" {
-		value = withoutPassword(value)
-	}
+	values := printed(f)
 	from := "default"
 	about := f.Annotations[configured]
 	switch {
@@ -322,16 +346,14 @@ func printSetting(con Console, f *pflag.Flag) {
 	case f.Changed:
 		from = "command line"
 	}
-	list, repeats := f.Value.(pflag.SliceValue)
+	_, repeats := f.Value.(pflag.SliceValue)
+	value := strings.Join(values, "")
 	switch {
-	case len(about) > 1:
-		value = quoted(access.Secret("").String())
 	case repeats:
-		var parts []string
-		for _, v := range list.GetSlice() {
-			parts = append(parts, quoted(v))
+		for i, v := range values {
+			values[i] = quoted(v)
 		}
-		value = "[" + strings.Join(parts, ", ") + "]"
+		value = "[" + strings.Join(values, ", ") + "]"
 	case value == "":
 		return
 	case !slices.Contains([]string{"bool", "int", "int64", "float64"}, f.Value.Type()):

@@ -20,14 +20,7 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 		if !typed(flags, f.Name) {
 			return // set by the configuration file, which the next command reads too
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			if f.Name == "store" {
-				v = withoutPassword(v)
-			}
+		for _, v := range printed(f) {
 			text := "--" + f.Name + " " + harmless.Quoted(v)
 			if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
 				text = strings.TrimSuffix("--"+f.Name+"="+harmless.Quoted(v), "="+f.NoOptDefVal)

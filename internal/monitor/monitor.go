@@ -79,8 +79,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", front)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/", pprof.Index) // without pprof.Cmdline, because the command line may contain passwords
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)

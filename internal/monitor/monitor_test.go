@@ -40,6 +40,13 @@ func TestServer(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
+	resp, err := http.Get(strings.TrimSuffix(s.URL(), "metrics") + "debug/pprof/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Body.Close(); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("the command line, which may contain a password, is shown: %s", resp.Status)
+	}
 	for _, path := range []string{"/metrics", "/debug/pprof/"} {
 		if got := get(t, strings.TrimSuffix(s.URL(), "metrics")); !strings.Contains(got, `href="`+path+`"`) {
 			t.Errorf("/ does not name %s: %s", path, got)
@@ -76,7 +83,7 @@ func TestRebinding(t *testing.T) {
 	}
 	defer s.Close()
 	defer http.DefaultClient.CloseIdleConnections()
-	for _, path := range []string{"/", "/metrics", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/heap"} {
+	for _, path := range []string{"/", "/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
 		for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "": http.StatusOK} {
 			r, err := http.NewRequest("GET", "http://"+s.listener.Addr().String()+path, nil)
 			if err != nil {
