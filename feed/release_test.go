@@ -44,6 +44,43 @@ func TestLiveFeedWithoutPrivatePages(t *testing.T) {
 	}
 }
 
+// A public page names no private one: neither its leader nor the redirect that led to it. This holds
+// also for a page that is gone.
+func TestNamesOfPrivatePages(t *testing.T) {
+	s := withSecret(t)
+	const secret = "https://a.test/secret"
+	from := store.Record{URL: "https://a.test/hidden-redirect", Kind: store.Redirect, Location: "https://a.test/copy", Private: true}
+	commit(t, s, from, "")
+	twin := store.Record{URL: "https://a.test/copy", Kind: store.Page, Verdict: dedup.Exact, DuplicateOf: secret, Leader: dedup.HashOf([]byte(secret)), Via: from.URL, Words: 3}
+	commit(t, s, twin, "The text of "+secret)
+	gone := twin
+	gone.URL, gone.Kind, gone.Earlier = "https://a.test/gone", store.Error, []store.Visit{{Verdict: dedup.Unique}}
+	commit(t, s, gone, "")
+	open := store.Record{URL: "https://a.test/again", Kind: store.Page, Verdict: dedup.Exact, DuplicateOf: "https://a.test/public", Leader: dedup.HashOf([]byte("https://a.test/public")), Words: 3}
+	commit(t, s, open, "The text of https://a.test/public")
+	for _, f := range []release.Filter{{Include: release.All}, {Include: release.All, Changes: true}, {Include: release.Records}, {Include: release.All, Private: true}} {
+		var told []string
+		g := release.Gate{Filter: f}
+		for p, err := range g.Pages(t.Context(), s, store.WantRecord) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &p.Content().Record
+			told = append(told, r.DuplicateOf, r.Via)
+			if r.DuplicateOf == "" && !r.Leader.IsZero() {
+				t.Errorf("%+v: %s has the id of its leader", f, r.URL)
+			}
+		}
+		all := strings.Join(told, " ")
+		if named := strings.Contains(all, secret) || strings.Contains(all, from.URL); named != f.Private {
+			t.Errorf("%+v: %q", f, told)
+		}
+		if f.Include == release.All && !strings.Contains(all, "https://a.test/public") {
+			t.Errorf("%+v: a public leader is missing in %q", f, told)
+		}
+	}
+}
+
 // TestReasons checks which records each filter leaves out, and why.
 func TestReasons(t *testing.T) {
 	page := store.Record{Kind: store.Page, Verdict: dedup.Unique, Words: 50}

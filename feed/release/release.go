@@ -4,6 +4,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -127,21 +128,28 @@ type Gate struct {
 	At   store.Cursor // position in the store's changes after the last page that was read and used
 
 	Withheld func(id dedup.Hash) // called for each record that was left out; may be nil
+
+	hidden map[dedup.Hash]bool // whether records are private, by id
 }
 
 // Pages yields the pages of s after g.At that the filter selects, in the order in which they were
 // judged. It moves g.At past a page when the next one is asked for.
 func (g *Gate) Pages(ctx context.Context, s store.Reader, want store.Want) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
+		g.hidden = map[dedup.Hash]bool{}
 		for c, err := range s.Changes(ctx, g.At, want) {
-			if err == nil {
-				err = ctx.Err()
+			var p *Page
+			if err = cmp.Or(err, ctx.Err()); err == nil {
+				p = g.pass(&c.Content)
+			}
+			if p != nil {
+				err = g.hide(ctx, s, &p.content.Record)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if p := g.pass(&c.Content); p != nil && !yield(p, nil) {
+			if p != nil && !yield(p, nil) {
 				return
 			}
 			g.At = c.Cursor
@@ -171,4 +179,40 @@ func (g *Gate) pass(c *store.Content) *Page {
 		g.Withheld(r.ID)
 	}
 	return nil
+}
+
+// hide removes from r what names a private page: the leader, and the redirect that led to the page.
+func (g *Gate) hide(ctx context.Context, s store.Reader, r *store.Record) error {
+	if g.Private {
+		return nil
+	}
+	leader, err := g.isHidden(ctx, s, r.DuplicateOf, r.Leader)
+	if leader {
+		r.DuplicateOf, r.Leader = "", dedup.Hash{}
+	}
+	via, viaErr := g.isHidden(ctx, s, r.Via, dedup.HashOf([]byte(r.Via)))
+	if via {
+		r.Via = ""
+	}
+	return cmp.Or(err, viaErr)
+}
+
+// maxHidden is the number of entries in the map Gate.hidden.
+const maxHidden = 1 << 16
+
+// isHidden reports whether a URL must not be told. Outputs of all records do not use it, so it does
+// not ask the store for them.
+func (g *Gate) isHidden(ctx context.Context, s store.Reader, url string, id dedup.Hash) (bool, error) {
+	if hidden, known := g.hidden[id]; known || url == "" || g.Include == Records {
+		return hidden || g.Include == Records, nil
+	}
+	found, err := s.Pages(ctx, []dedup.Hash{id}, store.WantRecord)
+	if err != nil {
+		return true, err
+	}
+	if len(g.hidden) >= maxHidden {
+		clear(g.hidden)
+	}
+	g.hidden[id] = found[0] != nil && found[0].Record.Private
+	return g.hidden[id], nil
 }

@@ -151,7 +151,7 @@ func TestRecords(t *testing.T) {
 	for _, want := range []string{
 		"WARC-Type: response\r\nWARC-Target-URI: https://example.com/1\r\nWARC-Date: 2026-01-02T12:00:01.000000005Z\r\nContent-Type: application/http; msgtype=response\r\nWARC-IP-Address: 192.0.2.1\r\nWARC-Protocol: http/1.1\r\n",
 		"\r\n\r\nHTTP/1.1 200 OK\r\nx-odd: 1\r\nContent-Type: text/html\r\nContent-Length: 10\r\n\r\n<p>Page 1.\r\n\r\n",
-		`{"verdict":"near","duplicate_of":"https://example.com/1","resemblance":0.875}`,
+		`{"verdict":"near","resemblance":0.875}`,
 		`{"problem":"dns","detail":"no such host"}`,
 		"software: a test\r\n",
 	} {

@@ -139,7 +139,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	case page.Raw == nil:
 		remark = corpus.Remark{Problem: string(page.Problem), Detail: page.Detail, Tries: page.Item.Tries}
 	case r.Follows():
-		remark = corpus.Remark{Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf, Resemblance: r.Resemblance}
+		remark = corpus.Remark{Verdict: string(r.Verdict), Resemblance: r.Resemblance}
 	default:
 		return p, nil
 	}

@@ -48,11 +48,10 @@ func orderOf(info warc.Header) (o Order) {
 }
 
 // A Remark is what a crawl writes about a URL, as JSON in a metadata record: the verdict on the
-// page, or the reason why there is no response.
+// page, or the reason why there is no response. It does not name the leader, which may be private.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
-	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64 `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
+	Resemblance float64 `json:"resemblance,omitempty"` // exact resemblance to the leader, 0 to 1
 
 	Problem string `json:"problem,omitempty"` // kind of failure; "" if there is a response
 	Detail  string `json:"detail,omitempty"`
