@@ -237,14 +237,24 @@ func (w *matrixWeb) bare(a *ask) string {
 	return ""
 }
 
-// tolerance returns how much shorter than the delay the gap before a request may be. A worker may
-// send a request later than the time that it reserved for it, and another worker does not learn
-// that. How much later depends on how busy the machine was.
+// tolerance returns how much shorter than the delay the gap before a request may be. The clock of the
+// kernel stands still for a moment on a busy machine. A worker may send a request later than the time
+// that it reserved for it, and another worker does not learn that.
 func (w *matrixWeb) tolerance(a *ask) time.Duration {
+	late := w.stalled(a.at.Add(-2*time.Second), a.at)
 	if w.set.has(shared) {
-		return w.delay/2 + 2*w.stalled(a.at.Add(-2*time.Second), a.at)
+		return w.delay/2 + 2*late
 	}
-	return gapTolerance
+	return gapTolerance + late
+}
+
+// around returns the requests to a host near one of them, with their times.
+func (w *matrixWeb) around(a *ask) string {
+	var b strings.Builder
+	for _, o := range w.made(func(o *ask) bool { return o.host == a.host && a.at.Sub(o.at).Abs() < 3*w.delay }) {
+		fmt.Fprintf(&b, "%6d ms %s\n", o.at.Sub(a.at).Milliseconds(), o)
+	}
+	return b.String()
 }
 
 // checkGaps checks the time between two requests to a host. It has only a lower bound, because a
@@ -263,7 +273,7 @@ func checkGaps(t *testing.T, w *matrixWeb) {
 				delay = slowDelay
 			}
 			if gap < delay-w.tolerance(a) {
-				t.Errorf("round %d: %s came %v after %s, the delay is %v", a.round, a, gap.Round(time.Millisecond), before, delay)
+				t.Errorf("round %d: %s came %v after %s, the delay is %v\n%s", a.round, a, gap.Round(time.Millisecond), before, delay, w.around(a))
 			}
 		}
 		last[a.host] = a
