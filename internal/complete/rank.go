@@ -98,7 +98,7 @@ func (r ranking) compare(a, b *ranked) int {
 	switch {
 	case !r.longest:
 		return a.compare(b)
-	case a.NoIndex != b.NoIndex:
+	case a.Withheld() != b.Withheld():
 		d, _ := precedence.Compare(&a.Standing, &b.Standing)
 		return d
 	}
@@ -110,7 +110,7 @@ func (r ranking) compare(a, b *ranked) int {
 
 func (r ranking) why(a, b *ranked) string {
 	switch {
-	case !r.longest || a.NoIndex != b.NoIndex || a.words == b.words && !r.stored:
+	case !r.longest || a.Withheld() != b.Withheld() || a.words == b.words && !r.stored:
 		return string(precedence.Why(&a.Standing, &b.Standing))
 	case a.words != b.words:
 		return "longest text"

@@ -135,27 +135,57 @@ func storesOf(t *testing.T) map[string]func(*testing.T) store.Store {
 }
 
 // A page without noindex leads its cluster, whichever page came first and in whichever kind of
-// store. If a later visit finds noindex on the leader, another page leads.
-func TestNoIndexNeverLeads(t *testing.T) {
+// store. If a later visit finds noindex on the leader, another page leads. The same holds for public
+// and private pages.
+func TestWithheldNeverLeads(t *testing.T) {
+	stores := storesOf(t)
+	for name, hide := range map[string]func(*crawler.Page) *crawler.Page{"noindex": noindex, "private": private} {
+		t.Run(name, func(t *testing.T) { neverLeads(t, stores, hide) })
+	}
+}
+
+func private(p *crawler.Page) *crawler.Page {
+	p.Private = true
+	return p
+}
+
+// A leader that becomes private passes the lead to a public page, even if the server says that it has
+// not changed.
+func TestPrivateAndNotModified(t *testing.T) {
+	a, b := "https://a.example/", "https://b.example/"
+	s := storetest.NewMemory()
+	opt := testOptions(t)
+	opt.Order = new(precedence.Order)
+	p := start(t, s, opt)
+	handle(t, p, article(a, words(1, 100)), article(b, words(1, 100)), again(private(notModified(a)), 1))
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := verdicts(t, s); !strings.Contains(got, a+" exact of "+b) || !strings.Contains(got, b+" unique") {
+		t.Errorf("verdicts: %s", got)
+	}
+}
+
+// neverLeads checks that a page leads its cluster rather than a page that hide has changed.
+func neverLeads(t *testing.T, stores map[string]func(*testing.T) store.Store, hide func(*crawler.Page) *crawler.Page) {
 	text := words(1, 100)
 	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
-	stores := storesOf(t)
 	for _, test := range []struct {
 		name  string
 		pages []*crawler.Page
 		then  *crawler.Page // visited again after all pages
 		want  string
 	}{
-		{"exact", []*crawler.Page{noindex(article(a, text)), article(b, text)}, nil, a + " exact of " + b + " 1.000 by text; " + b + " unique"},
-		{"near", []*crawler.Page{noindex(article(a, text)), article(b, but(text, "b"))}, nil, a + " near of " + b + " 0.978 by bands; " + b + " unique"},
-		{"thin", []*crawler.Page{noindex(article(a, words(3, 20))), article(b, words(3, 20))}, nil, a + " exact of " + b + " 1.000 by text; " + b + " thin"},
-		{"two", []*crawler.Page{noindex(article(a, text)), noindex(article(b, but(text, "b"))), article(c, text)}, nil,
+		{"exact", []*crawler.Page{hide(article(a, text)), article(b, text)}, nil, a + " exact of " + b + " 1.000 by text; " + b + " unique"},
+		{"near", []*crawler.Page{hide(article(a, text)), article(b, but(text, "b"))}, nil, a + " near of " + b + " 0.978 by bands; " + b + " unique"},
+		{"thin", []*crawler.Page{hide(article(a, words(3, 20))), article(b, words(3, 20))}, nil, a + " exact of " + b + " 1.000 by text; " + b + " thin"},
+		{"two", []*crawler.Page{hide(article(a, text)), hide(article(b, but(text, "b"))), article(c, text)}, nil,
 			a + " exact of " + c + " 1.000 by text; " + b + " near of " + c + " 0.978 by bands; " + c + " unique"},
-		{"only such pages", []*crawler.Page{noindex(article(a, text)), noindex(article(b, text))}, nil, ""},
-		{"the leader gets noindex", []*crawler.Page{article(a, text), article(b, text)}, noindex(article(a, text)), a + " exact of " + b + " 1.000 by text; " + b + " unique"},
-		{"the leader loses text and gets noindex", []*crawler.Page{article(a, text), article(b, text)}, noindex(article(a, but(text, "a"))), a + " near of " + b + " 0.978 by bands; " + b + " unique"},
-		{"a member loses noindex", []*crawler.Page{noindex(article(a, text)), article(b, text)}, article(a, text), a + " unique; " + b + " exact of " + a + " 1.000 by text"},
-		{"the leader of public pages is gone", []*crawler.Page{article(a, text), noindex(article(b, text)), article(c, text)}, answered(a, 404, crawler.ProblemStatus),
+		{"only such pages", []*crawler.Page{hide(article(a, text)), hide(article(b, text))}, nil, ""},
+		{"the leader gets noindex", []*crawler.Page{article(a, text), article(b, text)}, hide(article(a, text)), a + " exact of " + b + " 1.000 by text; " + b + " unique"},
+		{"the leader loses text and gets noindex", []*crawler.Page{article(a, text), article(b, text)}, hide(article(a, but(text, "a"))), a + " near of " + b + " 0.978 by bands; " + b + " unique"},
+		{"a member loses noindex", []*crawler.Page{hide(article(a, text)), article(b, text)}, article(a, text), a + " unique; " + b + " exact of " + a + " 1.000 by text"},
+		{"the leader of public pages is gone", []*crawler.Page{article(a, text), hide(article(b, text)), article(c, text)}, answered(a, 404, crawler.ProblemStatus),
 			a + " error; " + b + " exact of " + c + " 1.000 by text; " + c + " unique"},
 	} {
 		for kind, open := range stores {

@@ -433,10 +433,10 @@ func (d *judge) canLead(r, leader *store.Record) bool {
 	return d.opt.Rule.Contained == 0 || r.Hash == leader.Hash
 }
 
-// bars reports whether a page must not follow a leader because only the leader has noindex. If the
-// page can take the lead instead, it is not barred.
+// bars reports whether a page must not follow a leader because the leader is withheld more;
+// see [precedence.Withheld]. If the page can take the lead instead, it is not barred.
 func (d *judge) bars(r, leader *store.Record) bool {
-	return leader.NoIndex && !r.NoIndex && !(d.elects() && d.canLead(r, leader))
+	return precedence.Withheld(leader) > precedence.Withheld(r) && !(d.elects() && d.canLead(r, leader))
 }
 
 // mayChange reports whether a page that joins a cluster may change its leader.

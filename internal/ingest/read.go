@@ -19,6 +19,7 @@ import (
 	"skink/extract/stylesheet"
 	"skink/frontier"
 	"skink/internal/memory"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -35,8 +36,8 @@ type reading struct {
 	sketch   *dedup.Sketch // nil if there is no text
 	hash     dedup.Hash    // text hash by which later copies find the page in the store
 	hashes   []dedup.Hash  // text hashes by which earlier copies of the page are found
-	keys     []uint64      // see [dedup.Rule.Keys]; excludes those for the index of pages with noindex
-	aside    bool          // the keys of the page are in the index of pages with noindex; see asideBits
+	keys     []uint64      // see [dedup.Rule.Keys]; excludes those for the other indexes
+	aside    int           // number of the index that has the keys of the page, from 0; see asideBits
 	tokens   int           // number of words of the canonical text
 	shingles shingles      // of the canonical text
 	said     learn.Text    // text hashes for the book of evidence
@@ -315,11 +316,14 @@ func (got *reading) measure(text string, opt *Options) {
 		got.sketch = &sketch
 		got.keys = opt.Rule.Keys(nil, canon, &sketch)
 		got.hashes, got.hash = []dedup.Hash{r.Hash}, r.Hash
-		if r.NoIndex && opt.Order == nil {
-			got.hash = asideHash(r.Hash)
+		withheld := precedence.Withheld(r)
+		for i := 1; opt.Order == nil && i <= withheld; i++ {
+			got.hash = asideHash(r.Hash, i)
 			got.hashes = append(got.hashes, got.hash)
 		}
-		got.aside = r.NoIndex && (opt.Order == nil || opt.Rule.Contained > 0)
+		if opt.Order == nil || opt.Rule.Contained > 0 {
+			got.aside = withheld
+		}
 	}
 }
 
@@ -380,41 +384,39 @@ func giveBack(texts *sync.Pool, canon *dedup.Text) {
 	}
 }
 
-// A page with noindex must not lead a page that may be exported. In a crawl, the other page takes
-// the lead from it; see elect.go. Files never take the lead, and with the rule containment a page
-// takes it only if both texts are equal. In these cases, pages with noindex are in a separate index:
-// their keys, and without elections also their hashes, are combined with asideBits. Only pages with
-// noindex are looked up there, and in the other index too.
+// A page must not lead a page that is withheld less; see [precedence.Withheld]. In a crawl, the other
+// page takes the lead from it; see elect.go. Files never take the lead, and with the rule containment
+// a page takes it only if both texts are equal. In these cases, each degree of being withheld has an
+// index of its own: the keys, and without elections also the hashes, are combined with asideBits. A
+// page is looked up in the index of its own degree and in those of lower degrees.
 const asideBits = 0x5A5A5A5A5A5A5A5A
 
-func asideKeys(keys []uint64) []uint64 {
+func asideKeys(keys []uint64, degree int) []uint64 {
 	aside := make([]uint64, len(keys))
 	for i, k := range keys {
-		aside[i] = k ^ asideBits
+		aside[i] = k ^ uint64(degree)*asideBits
 	}
 	return aside
 }
 
-func asideHash(h dedup.Hash) dedup.Hash {
+func asideHash(h dedup.Hash, degree int) dedup.Hash {
 	for i := range h {
-		h[i] ^= 0x5A
+		h[i] ^= byte(0x5A * degree)
 	}
 	return h
 }
 
 func (got *reading) ownKeys() []uint64 {
-	if got.aside {
-		return asideKeys(got.keys)
-	}
-	return got.keys
+	return asideKeys(got.keys, got.aside)
 }
 
 // askedKeys returns the keys by which leaders for the page are looked up, and the minimum number of
 // them that a leader must have.
 func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
 	keys, meet = rule.Asked(got.keys)
-	if got.aside {
-		keys = slices.Concat(keys, asideKeys(keys))
+	own := keys
+	for i := 1; i <= got.aside; i++ {
+		keys = slices.Concat(keys, asideKeys(own, i))
 	}
 	return keys, meet
 }

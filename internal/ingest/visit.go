@@ -10,6 +10,7 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/precedence"
 	"skink/store"
 )
 
@@ -33,7 +34,7 @@ type visit struct {
 	soft   softMatch
 
 	passedOn bool // the page has changed, and was a duplicate of the page at its canonical URL before
-	renamed  bool // the page keeps its verdict, but its canonical URL has changed
+	renamed  bool // the page keeps its verdict, but its canonical URL has changed, or whether it is private
 }
 
 type visitKind int
@@ -171,7 +172,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 			kind = store.Vanished
 		}
 		return v, v.succeed(kind, was, opt)
-	case got.seen.Hash != b.Hash || got.seen.NoIndex != b.NoIndex:
+	case got.seen.Hash != b.Hash || precedence.Withheld(&got.seen) != precedence.Withheld(b):
 		return v, v.alter(was, opt)
 	case b.NoText:
 		return v, v.succeed(store.Same, was, opt) // the text was not kept, so the page must be judged again
@@ -215,6 +216,7 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
+		v.renamed = r.Private != seen.Private
 		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, seen.Private // the text has no changed passages
 	}
 	switch kind {
@@ -247,7 +249,7 @@ func (v *visit) miss() {
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 }
 
-// alter handles a visit to a page whose words or noindex directive have changed.
+// alter handles a visit to a page whose words or noindex directive have changed, or that has become private or public.
 func (v *visit) alter(was *store.Content, opt *Options) error {
 	if looksSame(*v.before, v.draft) {
 		text, err := v.plainText()

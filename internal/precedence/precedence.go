@@ -8,22 +8,23 @@
 // The first of these criteria in which two pages differ decides:
 //
 //  1. A page that may be indexed precedes a page with noindex.
-//  2. A page precedes another page that names it as its canonical URL (rel=canonical), if the
+//  2. A public page precedes a private page.
+//  3. A page precedes another page that names it as its canonical URL (rel=canonical), if the
 //     other page would be the leader by the rest of this list.
-//  3. The page with the earlier place in the order of --prefer, and then of the seeds. See [Order].
-//  4. A page that a sitemap lists.
-//  5. The page that was seen first with its text. If a page disappears and returns with the same
+//  4. The page with the earlier place in the order of --prefer, and then of the seeds. See [Order].
+//  5. A page that a sitemap lists.
+//  6. The page that was seen first with its text. If a page disappears and returns with the same
 //     text, the first time counts. The comparison of all pages skips this criterion.
-//  6. A page with an https URL.
-//  7. A page whose declared language is that of its text.
-//  8. The page with the shortest path.
-//  9. The page with the smallest URL, so that no two pages are equal.
+//  7. A page with an https URL.
+//  8. A page whose declared language is that of its text.
+//  9. The page with the shortest path.
+//  10. The page with the smallest URL, so that no two pages are equal.
 //
-// All criteria but the second are properties of a single page, and define a total order. The second
+// All criteria but the third are properties of a single page, and define a total order. The third
 // criterion depends only on the canonical URL of the page that would be the leader; those of other
 // copies are ignored. The criterion does not apply if the named page names yet another page,
 // because such chains may be circular. So the leader depends only on the set of pages and, except
-// for the fifth criterion, not on their order of arrival. A crawl needs that criterion: without it,
+// for the sixth criterion, not on their order of arrival. A crawl needs that criterion: without it,
 // a cluster would change its leader with each better copy that arrives. The comparison of all pages
 // must not depend on times, so there the other criteria decide.
 package precedence
@@ -40,6 +41,7 @@ import (
 type Standing struct {
 	URL       string
 	NoIndex   bool
+	Private   bool      // see [store.Record.Private]
 	Names     string    // canonical URL, if it is another page's; "" if none
 	Place     int       // place in the order of hosts, from 0; see [Order.Place]
 	Listed    bool      // a sitemap lists the page
@@ -50,7 +52,7 @@ type Standing struct {
 // Of returns the standing of a page. A nil order is empty.
 func Of(r *store.Record, order *Order) Standing {
 	s := Standing{
-		URL: r.URL, NoIndex: r.NoIndex, Place: order.Place(r.URL),
+		URL: r.URL, NoIndex: r.NoIndex, Private: r.Private, Place: order.Place(r.URL),
 		Listed: r.Listed, Seen: r.Seen(), OtherLang: r.OtherLang,
 	}
 	if r.CanonicalURL != r.URL {
@@ -59,12 +61,31 @@ func Of(r *store.Record, order *Order) Standing {
 	return s
 }
 
+// Withheld returns how far a page is withheld from readers, from 0 (not at all) to 3. It is determined
+// by the first two criteria. A page never leads a page that is withheld less, because an output might
+// then contain neither.
+func Withheld(r *store.Record) int { return withheld(r.NoIndex, r.Private) }
+
+// Withheld is like the function [Withheld].
+func (s *Standing) Withheld() int { return withheld(s.NoIndex, s.Private) }
+
+func withheld(noIndex, private bool) (w int) {
+	if noIndex {
+		w += 2
+	}
+	if private {
+		w++
+	}
+	return w
+}
+
 // A Reason is the criterion by which a page precedes the next one. The values appear in output, so
 // they must not change.
 type Reason string
 
 const (
 	Indexed      Reason = "may be indexed"
+	Public       Reason = "public"
 	Canonical    Reason = "canonical link"
 	HostOrder    Reason = "order of hosts"
 	InSitemap    Reason = "in the sitemap"
@@ -82,6 +103,7 @@ var order = []struct {
 	compare func(a, b *Standing) int
 }{
 	{Indexed, func(a, b *Standing) int { return yesFirst(!a.NoIndex, !b.NoIndex) }},
+	{Public, func(a, b *Standing) int { return yesFirst(!a.Private, !b.Private) }},
 	{HostOrder, func(a, b *Standing) int { return cmp.Compare(a.Place, b.Place) }},
 	{InSitemap, func(a, b *Standing) int { return yesFirst(a.Listed, b.Listed) }},
 	{FirstSeen, func(a, b *Standing) int { return a.Seen.Compare(b.Seen) }},
@@ -106,7 +128,7 @@ func Compare(a, b *Standing) (int, Reason) {
 // Yields reports whether page a gives up the lead to the other page because it names that page as
 // its canonical URL.
 func Yields(a, to *Standing) bool {
-	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
+	return a.Names == to.URL && to.Names == "" && a.Withheld() >= to.Withheld()
 }
 
 // Leader returns the index of the leader of pages with the same text, or -1 if pages is empty.
@@ -135,8 +157,8 @@ func Leader(pages []Standing) int {
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
 	switch {
-	case reason == Indexed && d < 0:
-		return Indexed
+	case d < 0 && (reason == Indexed || reason == Public):
+		return reason
 	case Yields(next, leader):
 		return Canonical
 	case d < 0:

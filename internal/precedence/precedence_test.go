@@ -25,6 +25,8 @@ func TestOrder(t *testing.T) {
 		first, next Standing
 	}{
 		{Indexed, Standing{URL: long, Place: 9, Seen: at(9)}, Standing{URL: short, NoIndex: true, Listed: true, Seen: at(1)}},
+		{Public, Standing{URL: long, Place: 9, Seen: at(9)}, Standing{URL: short, Private: true, Listed: true, Seen: at(1)}},
+		{Indexed, Standing{URL: long, Private: true, Place: 9}, Standing{URL: short, NoIndex: true, Names: long}},
 		{Canonical, Standing{URL: long, Place: 9, Seen: at(9), OtherLang: true}, Standing{URL: short, Names: long, Listed: true, Seen: at(1)}},
 		{HostOrder, Standing{URL: long, Place: 1, Seen: at(9), OtherLang: true}, Standing{URL: short, Place: 2, Listed: true, Seen: at(1)}},
 		{InSitemap, Standing{URL: long, Listed: true, Seen: at(9), OtherLang: true}, Standing{URL: short, Seen: at(1)}},
@@ -59,6 +61,8 @@ func TestCanonical(t *testing.T) {
 	const a, b, c = "http://a.test/", "http://b.test/", "http://c.test/"
 	hidden := page(b, "", 2)
 	hidden.NoIndex = true
+	private := page(b, "", 2)
+	private.Private = true
 	for _, test := range []struct {
 		name  string
 		pages []Standing
@@ -72,6 +76,7 @@ func TestCanonical(t *testing.T) {
 		{"two pages name each other", []Standing{page(a, b, 1), page(b, a, 2)}, a},
 		{"the page that is named is not there", []Standing{page(a, "http://d.test/", 1), page(b, "", 2)}, a},
 		{"it is not to be indexed", []Standing{page(a, b, 1), hidden}, a},
+		{"it is private", []Standing{page(a, b, 1), private}, a},
 	} {
 		if got := test.pages[Leader(test.pages)].URL; got != test.want {
 			t.Errorf("%s: %s leads, want %s", test.name, got, test.want)
@@ -82,7 +87,7 @@ func TestCanonical(t *testing.T) {
 // anyStanding returns the random standing of a page that may name one of some other pages.
 func anyStanding(t *rapid.T, url string, urls []string) Standing {
 	s := Standing{
-		URL: url, NoIndex: rapid.IntRange(0, 5).Draw(t, "noindex") == 0, Place: rapid.IntRange(0, 2).Draw(t, "place"),
+		URL: url, NoIndex: rapid.IntRange(0, 5).Draw(t, "noindex") == 0, Private: rapid.IntRange(0, 5).Draw(t, "private") == 0, Place: rapid.IntRange(0, 2).Draw(t, "place"),
 		Listed: rapid.Bool().Draw(t, "listed"), Seen: at(rapid.IntRange(0, 2).Draw(t, "seen")), OtherLang: rapid.Bool().Draw(t, "language"),
 	}
 	if names := rapid.SampledFrom(append(urls, "", "")).Draw(t, "names"); names != url {
