@@ -40,6 +40,9 @@ func (a *textArchive) write(d *Document) error {
 		lang = ""
 	}
 	text := warc.NewText(url, date, d.Text, "", lang)
+	if d.Private {
+		text.Header.Add(warc.PrivateField, "yes")
+	}
 	if err := a.to.Write(text); err != nil {
 		return err
 	}

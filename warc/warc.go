@@ -63,8 +63,9 @@ const (
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
-// PrivateField is a field of the first record of a file. Its presence means that others may not be
-// allowed to see the file, because its responses are to requests with a user's secrets.
+// PrivateField is a field of a warcinfo record, or of a single record. Its presence means that others
+// may not be allowed to see the record, or the records up to the next warcinfo record, because the
+// responses are to requests with a user's secrets.
 const PrivateField = "Skink-Private"
 
 // First returns the header of the first record of an archive, or nil if that cannot be read.

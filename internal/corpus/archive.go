@@ -21,7 +21,8 @@ import (
 // Only records of a web archive that may contain the text of a page are read: responses, resources
 // (files without a response), and conversions (WET texts). All other records are skipped. A
 // response is handled as in a crawl, with its headers, so errors and redirects are skipped too. A
-// Writer writes a record unchanged, header and block, after the warcinfo record of its file.
+// Writer writes a record unchanged, header and block, after the warcinfo record of its file. That
+// record may say that the records after it are private, so it is written whenever it changes.
 
 const archiveStart = 64 << 10
 
@@ -83,6 +84,13 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
+func (a *archived) private() bool {
+	if a.info == nil {
+		return isPrivate(nil, a.head)
+	}
+	return isPrivate(a.info.Header, a.head)
+}
+
 // The result can be read or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
@@ -116,23 +124,40 @@ func isArchive(name string) bool {
 	return ext == ".warc" || ext == ".wet"
 }
 
-type archiveSink struct{ to *warc.Writer }
+type archiveSink struct {
+	to    *warc.Writer
+	name  string
+	begun bool
+	info  *warc.Record // the warcinfo record that was written last; nil if the input had none
+}
 
 func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {
-	s := &archiveSink{warc.NewWriter(w, warc.Options{Plain: BaseName(name) == name})}
-	if a := first.archived; a.info != nil {
-		return s, s.to.Write(&warc.Record{Header: a.info.Header, Block: bytes.NewReader(a.block)})
+	s := &archiveSink{to: warc.NewWriter(w, warc.Options{Plain: BaseName(name) == name}), name: name}
+	return s, s.introduce(first.archived)
+}
+
+// introduce writes the warcinfo record of the next record, unless it was the last one written.
+func (s *archiveSink) introduce(a *archived) error {
+	if s.begun && s.info == a.info {
+		return nil
 	}
-	info, err := warc.NewInfo(filepath.Base(name), first.archived.record(nil).Date(), nil)
+	s.begun, s.info = true, a.info
+	if a.info != nil {
+		return s.to.Write(&warc.Record{Header: a.info.Header, Block: bytes.NewReader(a.block)})
+	}
+	info, err := warc.NewInfo(filepath.Base(s.name), a.record(nil).Date(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s, s.to.Write(info)
+	return s.to.Write(info)
 }
 
 func (s *archiveSink) write(r *Record, note Note, annotate bool) error {
 	if r.archived == nil {
 		return fmt.Errorf("%s is not a record of a web archive: write these inputs to separate files", r.Place())
+	}
+	if err := s.introduce(r.archived); err != nil {
+		return err
 	}
 	rec := r.archived.record(r.Raw)
 	if err := s.to.Write(rec); err != nil || !annotate {

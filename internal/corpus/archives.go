@@ -41,7 +41,7 @@ func (a Archive) First() (order Order, private bool) {
 	}
 	defer f.Close()
 	info := warc.First(f)
-	return orderOf(info), info.Has(warc.PrivateField)
+	return orderOf(info), isPrivate(info, nil)
 }
 
 // Archives returns the archives at a path: the file itself, those in a WACZ package, or those in a
@@ -160,8 +160,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		return warc.ErrARC
 	}
 	records := warc.NewReader(in)
-	var order Order
-	private := false
+	var info warc.Header
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -172,7 +171,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		}
 		var page *crawler.Page
 		if err == nil && rec.Type() == warc.Info {
-			order, private = orderOf(rec.Header), rec.Header.Has(warc.PrivateField)
+			info = rec.Header
 		}
 		if err == nil {
 			page, err = PageOf(rec, opt)
@@ -195,12 +194,12 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		if page == nil {
 			continue
 		}
-		page.Private = private
+		page.Private = isPrivate(info, rec.Header)
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
 		if rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
 			at = store.Archived{}
 		}
-		if err := take(page, at, order); err != nil {
+		if err := take(page, at, orderOf(info)); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,9 @@ var (
 	idFields   = []string{"url", "uri", "id", "_id", "docid", "doc_id", "document_id"}
 )
 
+// privateField is the field of a feed that marks private pages; see feed/SCHEMA.md.
+const privateField = "private"
+
 func (f *Fields) textNames() []string {
 	if f.Text != "" {
 		return []string{f.Text}
@@ -55,7 +58,10 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	if err != nil {
 		return Text{}, err
 	}
-	return f.text(ask, name, members)
+	t, err := f.text(ask, name, members)
+	private, _ := members.value(privateField)
+	t.Private = string(private) == "true"
+	return t, err
 }
 
 // name returns "" if no field of the line contains a name.

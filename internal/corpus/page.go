@@ -47,6 +47,12 @@ func orderOf(info warc.Header) (o Order) {
 	return o
 }
 
+// isPrivate reports whether a record of an archive is private. The argument info is the header of the
+// last warcinfo record before it, or nil.
+func isPrivate(info, record warc.Header) bool {
+	return info.Has(warc.PrivateField) || record.Has(warc.PrivateField)
+}
+
 // A Remark is what a crawl writes about a URL, as JSON in a metadata record: the verdict on the
 // page, or the reason why there is no response. It does not name the leader, which may be private.
 type Remark struct {

@@ -43,11 +43,12 @@ type Record struct {
 
 // A Text is the result of parsing a record with [Record.Text].
 type Text struct {
-	URL    string            // name of the text: the name in the record, the path of the file, or else FILE:LINE
-	Placed bool              // URL is FILE:LINE, which is always unique
-	Doc    *extract.Document // nil if the record contains no text
-	Type   string            // media type
-	Header http.Header       // HTTP header of a response from a web archive, otherwise nil
+	URL     string            // name of the text: the name in the record, the path of the file, or else FILE:LINE
+	Placed  bool              // URL is FILE:LINE, which is always unique
+	Doc     *extract.Document // nil if the record contains no text
+	Type    string            // media type
+	Private bool              // see [store.Record.Private]
+	Header  http.Header       // HTTP header of a response from a web archive, otherwise nil
 }
 
 // A BadError means that a record cannot be read.
@@ -139,7 +140,9 @@ func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	case r.row != nil:
 		return r.fields.readRow(ask, r.row)
 	case r.archived != nil:
-		return r.archived.text(ctx, r.documents, ask, r.Raw)
+		t, err := r.archived.text(ctx, r.documents, ask, r.Raw)
+		t.Private = r.archived.private()
+		return t, err
 	case r.Line == 0:
 		return fileText(ctx, r.documents, ask, r.Input, r.Raw, r.Type)
 	}

@@ -65,7 +65,10 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 		if !isString && value != nil {
 			return Text{}, fmt.Errorf("column %q is not a string", column)
 		}
-		return textOf(ask, name, []byte(text), fieldType(column)), nil
+		t := textOf(ask, name, []byte(text), fieldType(column))
+		private, _ := row.Value(privateField)
+		t.Private = private == true
+		return t, nil
 	}
 	if f.Text != "" {
 		return Text{}, fmt.Errorf("column %q is missing; %s", f.Text, itHas(slices.Values(row.Schema().Names())))

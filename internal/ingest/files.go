@@ -183,7 +183,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 		}
 		f.name, f.placed = text.URL, text.Placed
 		r := &got.seen
-		r.ContentType, r.Kind = text.Type, store.Skipped
+		r.ContentType, r.Kind, r.Private = text.Type, store.Skipped, text.Private
 		if text.Doc != nil {
 			opt.obey(text.URL, text.Doc, text.Header)
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
