@@ -11,12 +11,10 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // Magic is the first four bytes of every Parquet file.
@@ -182,18 +180,21 @@ type Reader struct {
 	schema *Schema
 }
 
-// Open opens a file of size bytes. It reads the index at the end of the file.
+// Open opens a file of size bytes. It reads the index at the end of the file, and the headers of
+// pages that are compressed with LZ4_RAW.
 func Open(f io.ReaderAt, size int64) (*Reader, error) {
-	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	open := func(f io.ReaderAt, size int64) (*parquet.File, error) {
+		return parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	}
+	file, err := open(f, size)
+	if err == nil && hasLZ4(file.Metadata()) {
+		var u *unpacked
+		if u, err = unpack(f, size, file.Metadata()); err == nil {
+			file, err = open(u, u.size)
+		}
+	}
 	if err != nil {
 		return nil, err
-	}
-	for _, g := range file.Metadata().RowGroups {
-		for _, c := range g.Columns {
-			if c.MetaData.Codec == format.Lz4Raw {
-				return nil, fmt.Errorf("the column %s is compressed with LZ4_RAW, which skink cannot read safely: write the file with zstd or snappy", strings.Join(c.MetaData.PathInSchema, "."))
-			}
-		}
 	}
 	return &Reader{file, &Schema{of: file.Schema()}}, nil
 }
