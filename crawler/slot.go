@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptrace"
 	"strings"
@@ -117,6 +118,9 @@ func (s *schedule) await(ctx context.Context, x *slot, a *ask) error {
 
 // reserve reserves the time of a request to a host in the frontier, and waits until that time.
 func (s *schedule) reserve(ctx context.Context, h *host) error {
+	if err := s.spend(ctx, h); err != nil {
+		return err
+	}
 	least, most := h.delays()
 	if least == 0 {
 		return nil
@@ -135,6 +139,25 @@ func (s *schedule) reserve(ctx context.Context, h *host) error {
 	}
 	s.broken = fmt.Errorf("reserve a request to host %s: %w", h.name, err)
 	return s.broken
+}
+
+// spend records in the frontier what was fetched from a host that has a budget, so that the budget
+// also holds if this worker dies. Pages in flight count as fetched. If the claim on the host has
+// ended, spend does nothing.
+func (s *schedule) spend(ctx context.Context, h *host) error {
+	if !h.held() || h.rules.budget == (Budget{}) {
+		return nil
+	}
+	claim, spent := h.claim, h.spent
+	spent.Pages += int64(h.open)
+	s.mu.Unlock()
+	err := s.front.Spend(ctx, claim, spent)
+	s.mu.Lock()
+	if err == nil || errors.Is(err, frontier.ErrLost) || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s.broken = err
+	return err
 }
 
 // watch returns a context that tells the schedule when the request of a slot was sent and when its

@@ -288,6 +288,10 @@ type Frontier interface {
 	// least. The caller need not have claimed the host. A persistent frontier stores the time.
 	Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error)
 
+	// Spend records what was fetched from a claimed host so far. The next worker gets it as
+	// Rest.Spent if the claim expires. Return replaces it.
+	Spend(ctx context.Context, c Claim, spent Spent) error
+
 	// Return ends a claim. The host's taken but unfinished URLs return to their old positions in
 	// the queue. The next worker that claims the host gets rest. A persistent frontier stores the
 	// fields Blocked, Delay and Spent. The other fields of Rest are lost when the run ends.

@@ -302,6 +302,17 @@ func (f *Memory) Slot(ctx context.Context, host string, least, most time.Duratio
 	return wait, ctx.Err()
 }
 
+func (f *Memory) Spend(ctx context.Context, c Claim, spent Spent) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h, err := f.holder(c)
+	if err != nil {
+		return fmt.Errorf("record what was fetched: %w", err)
+	}
+	h.rest.Spent = spent
+	return ctx.Err()
+}
+
 func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	if err := ctx.Err(); err != nil {
 		return err

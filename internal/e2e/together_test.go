@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -258,5 +259,37 @@ func TestDedupTogether(t *testing.T) {
 	endWell(t, again)
 	if said := again.said.String(); !strings.Contains(said, fmt.Sprintf("already in the store: %d", texts)) {
 		t.Errorf("a share that is judged again is not known: %s", said)
+	}
+}
+
+// TestBudgetOfDeadWorker kills a worker that has fetched a part of the pages that --max-host-pages
+// allows. The worker that takes the host over, in the same run, must not begin to count anew.
+func TestBudgetOfDeadWorker(t *testing.T) {
+	long(t) // the claim of the dead worker must expire
+	skink := buildSkink(t)
+	sites := startHosts(t, 1, 200)
+	store := postgrestest.Start(t).URL("web")
+	const most = 60
+	flags := []string{"--quiet", "--max-host-pages", strconv.Itoa(most)}
+	one := exec.Command(skink, crawlArgs(store, sites, append(flags, "--worker", "one")...)...)
+	begun, due := sites.after(5), sites.after(most/2)
+	if err := one.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-begun // worker one has claimed the host
+	two := exec.Command(skink, crawlArgs(store, sites, append(flags, "--worker", "two")...)...)
+	if err := two.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-due
+	_ = one.Process.Kill()
+	_ = one.Wait()
+	if err := two.Wait(); err != nil {
+		t.Errorf("worker two: %v", err)
+	}
+	pages := len(exported(t, skink, store))
+	t.Logf("%d pages", pages)
+	if pages > most || pages < most-16 {
+		t.Errorf("%d pages, want %d, or a few less because pages were lost in flight", pages, most)
 	}
 }

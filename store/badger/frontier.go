@@ -402,11 +402,23 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		h.rest = rest.Bounded(time.Now())
 		s.queue.claims.End(c.Host)
 		s.queue.free(h)
-		if h.rest.Lasting() == before {
+		if h.rest.Lasting() == before && h.rest.Spent == (frontier.Spent{}) {
 			return nil
 		}
 		return b.keepHost(c.Host, func(k *keptRest) { *k = keptOf(h.rest, k.Slot) })
 	})
+}
+
+// Spend keeps its value in memory, because a new run counts the records of each host.
+func (s *Store) Spend(ctx context.Context, c frontier.Claim, spent frontier.Spent) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, err := s.queue.holder(c)
+	if err != nil {
+		return fmt.Errorf("record what was fetched: %w", err)
+	}
+	h.rest.Spent = spent
+	return ctx.Err()
 }
 
 func (s *Store) Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error) {

@@ -349,6 +349,26 @@ func (s *Store) Slot(ctx context.Context, host string, least, most time.Duration
 	return wait, nil
 }
 
+func (s *Store) Spend(ctx context.Context, c frontier.Claim, spent frontier.Spent) error {
+	packed, err := json.Marshal(spent)
+	if err != nil {
+		return err
+	}
+	held := false
+	err = s.try(ctx, func(ctx context.Context) error {
+		tag, err := s.pool.Exec(ctx, "UPDATE host SET rest = (rest::jsonb || jsonb_build_object('Spent', $4::jsonb))::json WHERE"+holds, c.Host, c.Worker, int64(c.Token), string(packed))
+		held = tag.RowsAffected() == 1
+		return err
+	})
+	if err == nil && !held {
+		err = frontier.ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("record what was fetched from host %s: %w", c.Host, err)
+	}
+	return nil
+}
+
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	rest = s.clock.theirs(rest.Bounded(s.clock.ours()))
 	packed, err := json.Marshal(rest)

@@ -484,6 +484,8 @@ var claimPromises = []promise{
 		discover(t, s, 2, numbered("example.com", 2))
 		c := claimBy(t, s, "dead", "example.com", 400*time.Millisecond).Claim
 		take(t, s, c, 1)
+		check(t, s.Spend(ctx, c, frontier.Spent{Pages: 3, Bytes: 40}))
+		check(t, s.Spend(ctx, c, frontier.Spent{Pages: 4, Bytes: 50}))
 		var next frontier.Held
 		for deadline := time.Now().Add(20 * time.Second); next.Claim.Host == ""; time.Sleep(5 * time.Millisecond) {
 			if g := must(s.Claim(ctx, me, 9, time.Hour))(t); len(g.Hosts) > 0 {
@@ -493,7 +495,12 @@ var claimPromises = []promise{
 			}
 		}
 		equal(t, "its URLs are free", take(t, s, next.Claim, 9), []string{"https://example.com/0", "https://example.com/1"})
+		equal(t, "fetched by the dead worker", next.Host.Rest.Spent, frontier.Spent{Pages: 4, Bytes: 50})
+		wantLost(t, "Spend", s.Spend(ctx, c, frontier.Spent{Pages: 5}))
 		wantLost(t, "Return", s.Return(ctx, c, frontier.Rest{}))
+		check(t, s.Return(ctx, next.Claim, frontier.Rest{Spent: frontier.Spent{Pages: 4, Bytes: 50}}))
+		next = claim(t, s, "example.com")
+		equal(t, "fetched by both", next.Host.Rest.Spent, frontier.Spent{Pages: 4, Bytes: 50})
 		e := page("https://example.com/0")
 		e.Claim = c
 		wantOutcomes(t, s, []*store.Entry{e}, store.Lost)
