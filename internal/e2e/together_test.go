@@ -272,7 +272,7 @@ func TestBudgetOfDeadWorker(t *testing.T) {
 	const most = 60
 	flags := []string{"--quiet", "--max-host-pages", strconv.Itoa(most)}
 	one := exec.Command(skink, crawlArgs(store, sites, append(flags, "--worker", "one")...)...)
-	begun, due := sites.after(5), sites.after(most/2)
+	begun := sites.after(5)
 	if err := one.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestBudgetOfDeadWorker(t *testing.T) {
 	if err := two.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-due
+	<-sites.after(most / 2)
 	_ = one.Process.Kill()
 	_ = one.Wait()
 	if err := two.Wait(); err != nil {
