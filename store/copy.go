@@ -24,7 +24,7 @@ type Portable interface {
 // A Dumper reads the contents of a store to copy them.
 type Dumper interface {
 	// Dump yields a snapshot of the store: first named values and hosts, then pages in the order of
-	// their places, then URLs outside the crawl, and finally pending URLs. The pending URLs of a
+	// their places, then the last place, then URLs outside the crawl, and finally pending URLs. The pending URLs of a
 	// host are in queue order. Claims and the values of a [Keeper] are left out.
 	Dump(ctx context.Context) iter.Seq2[*Part, error]
 }
@@ -34,6 +34,7 @@ type Part struct {
 	Value   *NamedValue
 	Host    *frontier.Host // a host, with only the fields of Rest that outlive a run
 	Page    *Placed
+	Last    uint64         // place of the last commit, which may be after that of the last page
 	Outside string         // a URL outside the crawl, see [frontier.Leave]; it has no record
 	Item    *frontier.Item // a pending URL
 }

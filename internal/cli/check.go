@@ -22,8 +22,9 @@ Reads every file of a store, and prints which files are damaged and how much is 
 changes nothing. The exit code is 1 if a file is damaged. Stop a crawl before you check its
 store; afterwards, the same command continues the crawl.
 
-skink report and skink export skip damaged pages and print a message. The next crawl into
-the store fetches these pages again.
+skink report and skink export skip damaged pages and print a message. A crawl refuses a
+damaged store. Continue it in a copy: skink store copy copies all readable pages, and queues
+the URLs of the others.
 
 This command checks a store, for example after its disk has reported errors:
 
@@ -110,17 +111,17 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText describes how many responses were lost because of damage, and how many URLs the next
-// crawl must fetch again.
+// costText describes how many responses were lost because of damage, and how many URLs must be
+// fetched again.
 func costText(l badger.Loss) string {
 	text := "no pages are lost"
 	switch {
 	case l.Missing > l.Pending:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and other lost URLs if it finds links to them", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; skink store copy queues %s again, and a crawl finds other lost URLs by links to them", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))
 	case l.Missing > 0:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; skink store copy queues %s again", report.Counted(l.Missing, "response"), report.Counted(l.Pending, "URL"))
 	case l.Pending > 0:
-		text = fmt.Sprintf("the next crawl fetches %s again", report.Counted(l.Pending, "URL"))
+		text = fmt.Sprintf("skink store copy queues %s again", report.Counted(l.Pending, "URL"))
 	case l.Names:
 		text = "the amount of lost data is unknown"
 	}

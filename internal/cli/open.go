@@ -188,6 +188,8 @@ func openError(dir string, err error, toRead bool) error {
 		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or specify another with --store", dir, store.ErrNotExist)
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, store.ErrInUse)
+	case isDamaged(err) && !toRead:
+		return fmt.Errorf("%w: copy what is readable with skink store copy %s NEW, and continue with --store NEW", err, dir)
 	case errors.Is(err, store.ErrCorrupt):
 		return fmt.Errorf("%w: choose another --store, or restore a backup", err)
 	case errors.Is(err, fs.ErrPermission) && toRead:
@@ -200,6 +202,11 @@ func openError(dir string, err error, toRead bool) error {
 		return fmt.Errorf("%w: free some disk space, and run the command again", err)
 	}
 	return err
+}
+
+func isDamaged(err error) bool {
+	_, is := errors.AsType[badger.DamageError](err)
+	return is
 }
 
 func warn(to io.Writer, l badger.Loss) {

@@ -11,6 +11,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/config"
+	"skink/internal/disk"
 	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/report"
@@ -23,6 +24,9 @@ const tellEvery = 10 * time.Second
 
 // copyStore copies the named store to a new store. On failure, it removes the incomplete copy.
 func copyStore(ctx context.Context, con Console, name, copyName string) (err error) {
+	if err := roomFor(name, copyName); err != nil {
+		return err
+	}
 	from, err := openToRead(ctx, name, con.Err)
 	if err != nil {
 		return err
@@ -30,7 +34,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	defer func() { err = keepFirst(err, from.close()) }()
 	shown, copyShown := withoutPassword(name), withoutPassword(copyName)
 	if len(from.loss.Damage) > 0 {
-		return fmt.Errorf("%s is damaged, so a copy would be incomplete: run the crawl again to repair it", shown)
+		fmt.Fprintf(con.Err, "%s\nThe copy may need another %s.\n", damageText(from.loss), report.Bytes(disk.Use(name)))
 	}
 	if err := isNew(ctx, copyName); err != nil {
 		return err
@@ -64,6 +68,26 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
 	}
 	fmt.Fprintf(con.Err, "copied %s to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
+	return nil
+}
+
+// roomFor returns an error if the disk has no room for a copy of a store in a folder to another
+// folder.
+func roomFor(name, copyName string) error {
+	if isShared(name) || isShared(copyName) {
+		return nil
+	}
+	place := filepath.Clean(copyName)
+	for place != filepath.Dir(place) {
+		if _, err := os.Stat(place); err == nil {
+			break
+		}
+		place = filepath.Dir(place)
+	}
+	free, _, err := (&disk.Space{Dir: place}).Left()
+	if need := disk.Use(name); err == nil && free < need {
+		return fmt.Errorf("copy %s to %s: %w: the copy may need %s, but only %s are free: choose another disk", name, copyName, store.ErrFull, report.Bytes(need), report.Bytes(free))
+	}
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package badger
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,8 +26,7 @@ import (
 // damaged, it either logs a message and skips the table, or ends the process. It treats a damaged
 // block as empty. It reads logs with a gap between them as if there were no gap. So skink checks a
 // folder before badger opens it: the MANIFEST, every table in full, and the logs; see [memLog].
-// Damaged tables are rewritten without the lost blocks (see [tableContent]), and then the store is
-// repaired (see [mending]).
+// A damaged store is not opened for writing. What is readable can be read in a view; see [remains].
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
 // does not exist contains no store yet. isStore returns an error if dir is a file, or a folder with
@@ -60,8 +58,8 @@ func isStore(dir string) (bool, error) {
 	return manifest, nil
 }
 
-// checkStore checks the files of an existing store. It repairs the effects of a killed process, a
-// power failure or damage.
+// checkStore checks the files of an existing store, and removes what a killed process or a power
+// failure left. It returns a [DamageError] if a file is damaged.
 func checkStore(dir string) (Loss, *checkedTables, error) {
 	release, ok, err := lock.Try(dir)
 	if err != nil {
@@ -71,60 +69,58 @@ func checkStore(dir string) (Loss, *checkedTables, error) {
 		return Loss{}, nil, store.ErrInUse
 	}
 	defer release()
-	if err := removeLeftovers(dir); err != nil {
-		return Loss{}, nil, err
-	}
 	found, err := inspect(dir, readChecked(dir))
 	if err != nil {
 		return Loss{}, nil, err
 	}
-	if err := found.rewrite(dir); err != nil {
+	if len(found.loss.Damage) > 0 {
+		return Loss{}, nil, DamageError(found.loss.Damage)
+	}
+	if err := removeLeftovers(dir); err != nil {
 		return Loss{}, nil, err
 	}
 	loss, err := mendLogs(dir, found.reached)
-	found.loss.Transactions, found.loss.counters = loss.Transactions, loss.counters
-	return found.loss, found.checked, err
+	return loss, found.checked, err
 }
+
+// A DamageError lists the damaged files of a store, which therefore cannot be opened for writing. It
+// wraps [store.ErrCorrupt].
+type DamageError []Damage
+
+func (e DamageError) Error() string {
+	return fmt.Sprintf("the store is damaged: %s: %s", e[0].File, e[0].What)
+}
+
+func (e DamageError) Unwrap() error { return store.ErrCorrupt }
 
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // whether the manifest was rebuilt from the tables
 	checked  *checkedTables
 	tables   map[uint64]*tableContent
 	reached  uint64 // last transaction in the tables; later transactions are in the logs
 	loss     Loss
 }
 
-// damageFile exists while a store is being repaired, and lists the damage that was found. If the
-// process is killed, the file tells the next process that the store must be repaired.
-const damageFile = "DAMAGE"
-
 // inspect reads the MANIFEST and, in full, every table that is not in the list checked. It adds
 // undamaged tables to the list. It changes nothing on disk.
 func inspect(dir string, checked *checkedTables) (*inspection, error) {
 	f := &inspection{checked: checked}
-	said, err := readDamage(dir)
-	if err != nil {
-		return nil, err
-	}
-	f.loss.Damage, f.loss.Names = said, len(said) > 0
 	var torn bool
+	var err error
 	f.manifest, torn, err = readManifest(dir)
 	if err != nil {
 		if disk.Refused(err) {
 			return nil, err
 		}
-		f.damaged(Damage{badgerdb.ManifestFilename, err.Error()})
+		f.loss.Damage = []Damage{{badgerdb.ManifestFilename, err.Error()}}
 		if f.manifest, err = rebuildManifest(dir); err != nil {
 			return nil, err
 		}
-		f.rebuilt = true
 	}
-	if f.tables, said, err = damagedTables(dir, f.manifest, checked); err != nil {
+	if err := f.readTables(dir); err != nil {
 		return nil, err
 	}
-	f.damaged(said...)
-	f.loss.Names = f.loss.Names || f.mayLack(keyMeta) && f.mayLack(keyMetaCopy)
+	f.loss.Names = f.mayLack(keyMeta) && f.mayLack(keyMetaCopy)
 	if f.reached, err = f.reach(dir); err != nil {
 		return nil, err
 	}
@@ -133,10 +129,11 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 		if torn {
 			what = "ends in the middle of an entry: " + what
 		}
-		f.damaged(Damage{badgerdb.ManifestFilename, what})
-		f.manifest, err = rebuildManifest(dir)
-		f.rebuilt = true
-		if err != nil {
+		f.loss.Damage = append(f.loss.Damage, Damage{badgerdb.ManifestFilename, what})
+		if f.manifest, err = rebuildManifest(dir); err != nil {
+			return nil, err
+		}
+		if err := f.readTables(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +151,13 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 	return f, nil
 }
 
+func (f *inspection) readTables(dir string) error {
+	tables, said, err := damagedTables(dir, f.manifest, f.checked)
+	f.tables = tables
+	f.loss.Damage = append(f.loss.Damage, said...)
+	return err
+}
+
 // mayLack reports whether damaged tables may have contained keys with the given letter; see
 // keys.go.
 func (f *inspection) mayLack(letter byte) bool {
@@ -163,14 +167,6 @@ func (f *inspection) mayLack(letter byte) bool {
 		}
 	}
 	return false
-}
-
-func (f *inspection) damaged(said ...Damage) {
-	for _, d := range said {
-		if !slices.Contains(f.loss.Damage, d) {
-			f.loss.Damage = append(f.loss.Damage, d)
-		}
-	}
 }
 
 // reach returns the number of the last transaction in undamaged tables.
@@ -189,61 +185,6 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 		last = max(last, f.checked.Tables[id].Last)
 	}
 	return last, nil
-}
-
-// rewrite replaces each damaged table with a table of its undamaged blocks, and a damaged MANIFEST
-// with a new one. It first writes damageFile, so that the next process repeats the repair if this
-// one is killed.
-func (f *inspection) rewrite(dir string) error {
-	if len(f.loss.Damage) == 0 {
-		return nil
-	}
-	if err := writeDamage(dir, f.loss.Damage); err != nil {
-		return err
-	}
-	for id, t := range f.tables {
-		name := filepath.Join(dir, tableName(id))
-		b := t.rewrite()
-		if b != nil {
-			if err := disk.Replace(name, b); err != nil {
-				return err
-			}
-			continue
-		}
-		delete(f.manifest.Tables, id)
-		f.rebuilt = true
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if !f.rebuilt {
-		return nil
-	}
-	return writeManifest(filepath.Join(dir, badgerdb.ManifestFilename), f.manifest)
-}
-
-func writeDamage(dir string, said []Damage) error {
-	b, err := json.Marshal(said)
-	if err != nil {
-		return err
-	}
-	return disk.Replace(filepath.Join(dir, damageFile), b)
-}
-
-// readDamage reads damageFile, which an earlier process wrote before it was killed during a repair.
-// It returns nil if there is no such file. If the file cannot be read, that counts as damage.
-func readDamage(dir string) (said []Damage, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, damageFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if json.Unmarshal(b, &said) != nil || len(said) == 0 {
-		said = []Damage{{damageFile, "cannot be read"}}
-	}
-	return said, nil
 }
 
 // IsStore reports whether dir contains a store, of any version and in any state. It changes

@@ -360,7 +360,7 @@ func (b *batch) obsolete(num uint64) error {
 		return err
 	}
 	if r.Follows() {
-		if err := b.delete(memberOf(r, num)); err != nil {
+		if err := b.delete(memberKey(r.Leader, r.Resemblance, num)); err != nil {
 			return err
 		}
 	}

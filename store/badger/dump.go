@@ -1,7 +1,9 @@
 package badger
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -20,15 +22,20 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 }
 
 func (r reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
+	return dumped(ctx, r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue)
+}
+
+// dumped yields the parts that the steps yield, one step after another.
+func dumped(ctx context.Context, steps ...func(context.Context, func(*store.Part) error) error) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
-		for _, step := range []func(context.Context, func(*store.Part) error) error{r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue} {
+		for _, step := range steps {
 			err := step(ctx, func(p *store.Part) error {
 				if !yield(p, nil) {
 					return errStop
 				}
 				return nil
 			})
-			if err == errStop {
+			if errors.Is(err, errStop) {
 				return
 			}
 			if err != nil {
@@ -77,13 +84,37 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 	})
 }
 
-// dumpPages yields the pages. It reads the index keys of the pages from the journal in parallel
-// with the records, because both are ordered by visit number.
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
+	got, err := r.eachPage(ctx, func(record *store.Record, p *store.Placed) error {
+		u, err := r.s.known(r.txn, record.ID)
+		if err != nil {
+			return err
+		}
+		if u.state != frontier.Pending {
+			p.State = u.state
+		}
+		return yield(&store.Part{Page: p})
+	})
+	if err != nil {
+		return err
+	}
+	c, err := r.counters()
+	if err != nil {
+		return err
+	}
+	if c.Numbers > 0 {
+		err = yield(&store.Part{Last: c.Numbers})
+	}
+	return cmp.Or(err, r.countedAll(got))
+}
+
+// eachPage calls fn with each page, without its state, and returns the number of pages. It reads
+// the index keys of the pages from the journal in parallel with the records, because both are
+// ordered by visit number.
+func (r reader) eachPage(ctx context.Context, fn func(*store.Record, *store.Placed) error) (got int64, err error) {
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()
 	posted, err, more := next()
-	var got int64
 	scanErr := r.scanRecords(ctx, 1, func(item *badgerdb.Item) error {
 		p := &store.Placed{Place: lastNum(item.Key())}
 		for err == nil && more && postings.NumOf(posted.Num) < p.Place {
@@ -95,35 +126,29 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 		if more && postings.NumOf(posted.Num) == p.Place {
 			p.Keys = posted.Keys
 		}
-		if err := item.Value(func(value []byte) error { return r.placed(p, value) }); err != nil {
+		var record *store.Record
+		err := item.Value(func(value []byte) (err error) {
+			record, err = r.placed(p, value)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("read record %d: %w", p.Place, err)
 		}
 		got++
-		return yield(&store.Part{Page: p})
+		return fn(record, p)
 	})
-	if scanErr != nil {
-		return scanErr
-	}
-	return r.countedAll(got)
+	return got, scanErr
 }
 
-func (r reader) placed(p *store.Placed, value []byte) (err error) {
+func (r reader) placed(p *store.Placed, value []byte) (record *store.Record, err error) {
 	if p.Record, err = packedRecord(value); err != nil {
-		return err
+		return nil, err
 	}
 	p.Hash = dedup.Hash(value[:hashSize])
 	if err := r.fill(&p.Packed, p.Place, store.WantText|store.WantSketch|store.WantLinks); err != nil {
-		return err
+		return nil, err
 	}
-	record, err := store.UnpackRecord(p.Record)
-	if err != nil {
-		return err
-	}
-	u, err := r.s.known(r.txn, record.ID)
-	if u.state != frontier.Pending {
-		p.State = u.state
-	}
-	return err
+	return store.UnpackRecord(p.Record)
 }
 
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
@@ -203,6 +228,10 @@ func (b *batch) load(p *store.Part) error {
 		return b.keepHost(p.Host.Name, func(k *keptRest) { *k = keptOf(p.Host.Rest, k.Slot) })
 	case p.Page != nil:
 		return b.loadPage(p.Page)
+	case p.Last != 0:
+		b.s.last = max(b.s.last, p.Last)
+		b.counters().Numbers = b.s.last
+		return nil
 	case p.Outside != "":
 		return b.exclude([]string{p.Outside})
 	}

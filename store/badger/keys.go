@@ -48,7 +48,7 @@ import (
 //	                             of its q or l key (varints), PRIO (a byte) if it is
 //	                             in q and the priority is not 0, DUE (8 bytes) if it
 //	                             is in l, and the URL. If its q, l or z keys are lost,
-//	                             the URL is fetched again; see [mending]. The index
+//	                             the URL is fetched again; see [remains]. The index
 //	                             finds the record of a URL that was never discovered,
 //	                             by its ID
 //	z BLOCK8 j SEQ8            → a [journalEntry]: the postings that a transaction

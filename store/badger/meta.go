@@ -2,6 +2,7 @@ package badger
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,7 +21,7 @@ import (
 // the old value intact.
 //
 // Each key is written twice, under letters that are far apart, so that one damaged block does not
-// destroy both copies; see mend.go. Values that are learned again if they are lost are written once:
+// destroy both copies. The newest copy counts. Values that are learned again if they are lost are written once:
 // they are large, and change all the time.
 
 // A metaHead says where the pieces of a large named value are. The zero value means that the value
@@ -67,7 +68,7 @@ func isPiece(name string) bool { return strings.Contains(name, "\x00") }
 
 func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	var h metaHead
-	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
+	_, err = newest(txn, name, func(b []byte) error {
 		if h, err = headOf(b); err == nil && h == (metaHead{}) {
 			value, err = unpackMeta(b)
 		}
@@ -78,7 +79,7 @@ func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	}
 	var packed []byte
 	for i := range h.pieces {
-		found, err := get(txn, h.key(keyMeta, name, i), func(b []byte) error {
+		found, err := newest(txn, string(h.key(keyMeta, name, i)[1:]), func(b []byte) error {
 			packed = append(packed, b...)
 			return nil
 		})
@@ -90,6 +91,26 @@ func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 		}
 	}
 	return unpackMeta(packed)
+}
+
+// newest calls fn with the newest copy of the value of a name or piece, and reports whether there is
+// one.
+func newest(txn *badgerdb.Txn, name string, fn func(value []byte) error) (found bool, err error) {
+	var item *badgerdb.Item
+	for _, letter := range copiesOf(name) {
+		copied, err := txn.Get(key1(letter, name))
+		switch {
+		case errors.Is(err, badgerdb.ErrKeyNotFound):
+		case err != nil:
+			return false, err
+		case item == nil || copied.Version() > item.Version():
+			item = copied
+		}
+	}
+	if item == nil {
+		return false, nil
+	}
+	return true, item.Value(fn)
 }
 
 // unpackMeta decodes a named value packed by [store.Pack]. It never returns nil without an error,

@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,7 +61,7 @@ type Options struct {
 // part of which has its own file: index, queue of URLs, hosts, pages, changes, metadata.
 type Store struct {
 	dir   string
-	name  string // the folder named in errors: dir, or the original if dir is a repaired copy
+	name  string // the folder named in errors: dir, or the original if dir is in a view
 	db    *badgerdb.DB
 	space *disk.Space
 	files *disk.Files
@@ -105,7 +104,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // Open opens the store in dir. It first checks the tables that were not checked recently (see
-// [checkedTables]) and repairs damage; [Store.Loss] reports what was lost. Errors from Open name
+// [checkedTables]). A damaged store can only be read; [Store.Loss] reports what was lost. Errors from Open name
 // dir. They wrap [store.ErrNotExist], [store.ErrInUse], [store.ErrCorrupt], [store.ErrFull],
 // [disk.ErrFiles] or a system error. Opening a store for writing needs write permission and free
 // space on the disk. Opening it with ReadOnly needs neither.
@@ -180,22 +179,10 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 			return nil, errors.Join(err, s.db.Close())
 		}
 	}
-	if len(s.loss.Damage) > 0 {
-		if err := s.mendAll(); err != nil {
-			return nil, errors.Join(fmt.Errorf("repair the store: %w", err), s.db.Close())
-		}
-	}
 	if !opt.Temporary {
 		s.listing.start(s.files, s.db, checked)
 	}
 	return s, s.start()
-}
-
-func (s *Store) mendAll() error {
-	if err := s.mend(); err != nil {
-		return err
-	}
-	return os.Remove(filepath.Join(s.dir, damageFile))
 }
 
 func openToRead(dir string, opt Options) (*Store, error) {
@@ -210,16 +197,10 @@ func openToRead(dir string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens the view with badger. For a damaged store the view is a copy, which is opened for
-// writing so that it can be repaired.
+// open opens the view with badger.
 func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
-	if v.damaged {
-		opt.ReadOnly, opt.Reserve = false, -1
-		if s, err = openToWrite(v.dir, true, opt); err != nil {
-			return nil, err
-		}
-		s.reading, s.broken, s.name = v, errReadOnly, dir
-		return s, nil
+	if len(loss.Damage) > 0 {
+		return v.salvage(dir, loss, opt)
 	}
 	opt.index.ReadOnly = true
 	s = newStore(dir, opt)

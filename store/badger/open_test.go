@@ -179,21 +179,15 @@ func TestOpenDamaged(t *testing.T) {
 			if after := listed(t, dir); !slices.Equal(before, after) {
 				t.Errorf("the reader changed the folder:\n%q\n%q", before, after)
 			}
-			if err := r.Close(); err != nil {
-				t.Fatal(err)
-			}
-			s := openTest(t, dir)
-			if s.Loss().Damage == nil {
-				t.Error("the writer was not told")
-			}
-			t.Logf("%+v", s.Loss())
+			t.Logf("%+v", r.Loss())
+			s := continued(t, dir, r)
 			for i := range 300 {
 				commit(t, s, entry(i+1))
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			r = openReader(t, dir)
+			r = openReader(t, s.dir)
 			got := 0
 			for _, err := range r.Changes(t.Context(), "", store.WantRecord) {
 				if err != nil {

@@ -90,15 +90,6 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 	return l, found, err
 }
 
-func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
-	packed, found, err := packedParts(txn, keyText, num)
-	if err != nil || !found {
-		return "", false, err
-	}
-	b, err := store.Unpack(packed)
-	return string(b), true, err
-}
-
 var errStop = errors.New("stop")
 
 // Changes yields the pages committed after a cursor, as they are when the loop begins.

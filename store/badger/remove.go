@@ -19,7 +19,7 @@ import (
 // three of them, and skink crawl keeps its configuration in skink.toml.
 var (
 	ownNames = []string{
-		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile, damageFile,
+		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile,
 		"READERS", "READERS.new", "readers.sock", "skink.toml",
 	}
 	ownExtensions = []string{".sst", ".vlog", logExt, postings.SegmentExt, disk.KeptExt}

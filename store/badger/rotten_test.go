@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -148,7 +149,7 @@ func TestRottenBytes(t *testing.T) {
 	}
 }
 
-// checkRotten opens a damaged store for reading, and then for writing.
+// checkRotten reads a damaged store, and checks the store in which a crawl continues.
 func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost int, told bool) {
 	t.Helper()
 	r, err := Open(dir, Options{ReadOnly: true})
@@ -161,9 +162,6 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 	loss := r.Loss()
 	told = loss.Damage != nil || loss.Transactions > 0
 	got := readStore(t, r)
-	if err := r.Close(); err != nil {
-		t.Errorf("%s: %v", where, err)
-	}
 	lost = len(want) - len(got)
 	if lost > 0 && !told {
 		t.Errorf("%s: %d pages are lost without a word", where, lost)
@@ -173,12 +171,10 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 			t.Errorf("%s: %s is another", where, url)
 		}
 	}
-	s, err := Open(dir, Options{Reserve: -1})
-	if err != nil {
-		t.Errorf("%s: a writer: %v", where, err)
-		return lost, told
+	s := continued(t, dir, r)
+	if loss.Damage != nil && !maps.Equal(readStore(t, s), got) {
+		t.Errorf("%s: the copy has other pages", where)
 	}
-	defer s.Close()
 	for url := range want {
 		r := recordOf(t, s, mustNumber(t, url))
 		state, err := s.State(t.Context(), url)
@@ -202,6 +198,29 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 		t.Fatalf("%s: loss %+v", where, loss)
 	}
 	return lost, told
+}
+
+// continued closes r, a reader of the store in dir, and returns the store in which a crawl continues:
+// that in dir, or a copy if it is damaged.
+func continued(t *testing.T, dir string, r *Store) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(t.TempDir(), "continued"), Options{Create: true, Reserve: -1})
+	if err == nil {
+		err = store.Copy(t.Context(), s, r, func(int64) {})
+	}
+	if err = errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	there, err := Open(dir, Options{Reserve: -1})
+	if r.Loss().Damage == nil && err == nil {
+		t.Cleanup(func() { there.Close() })
+		return there
+	}
+	if _, refused := errors.AsType[DamageError](err); !refused || r.Loss().Damage == nil {
+		t.Fatalf("a writer of %s: %v; want a damaged store to be refused", dir, err)
+	}
+	return s
 }
 
 func mustNumber(t *testing.T, url string) (n int) {

@@ -23,7 +23,7 @@ func Check(dir string) (f Finding, err error) {
 	}
 	f.Loss, f.Tally = s.Loss(), s.counters.Tally
 	f.Damage = f.Loss.Damage
-	if !s.reading.damaged { // for a damaged store, s is a repaired copy, whose index was just rebuilt
+	if f.Damage == nil { // for a damaged store, s is a new store with what is readable
 		f.Index, err = s.checkIndex()
 	}
 	if closeErr := s.Close(); err == nil {

@@ -10,7 +10,6 @@ import (
 	"skink/internal/disk"
 	"skink/internal/lock"
 	"skink/store"
-	"skink/store/badger/postings"
 )
 
 // # Read-only views
@@ -20,19 +19,18 @@ import (
 // mapped file kills the process with SIGBUS. Badger's read-only mode refuses the logs of a killed
 // process. So a reader creates a separate folder for badger, called a view. The view has links to
 // the tables, a MANIFEST that names them, and copies of the complete transactions in the logs. It
-// is in the folder for temporary files, or in memory, and is removed when the reader is closed. A
-// damaged store is copied into the view as a whole, and the copy is repaired. The store's own
-// folder does not change, except that a reader may add cached values; see kept.go. Any number of
-// readers share a lock that keeps writers out.
+// is in the folder for temporary files, or in memory, and is removed when the reader is closed. The
+// view of a damaged store has damaged tables without their lost blocks, and a new store with what is
+// readable; see [remains]. The store's own folder does not change, except that a reader may add
+// cached values; see kept.go. Any number of readers share a lock that keeps writers out.
 type view struct {
 	dir     string
-	damaged bool // the view is a copy of a damaged store and must be repaired
 	release func()
 	unlock  func() // releases the lock on the view's folder; nil if badger has locked the folder, or if nothing has
 }
 
-// openView creates a read-only view of an existing store. The view of a damaged store is a copy of
-// the whole store, which the caller must repair.
+// openView creates a read-only view of an existing store. For a damaged store, loss lists the damage,
+// and the caller must call salvage.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	release, ok, err := lock.TryShared(dir)
 	if err != nil {
@@ -59,75 +57,51 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	if err != nil {
 		return nil, Loss{}, err
 	}
-	made.damaged = len(found.loss.Damage) > 0
-	if made.damaged {
-		err = made.copyStore(dir, opt)
-	} else {
-		var gone []memLog
-		gone, loss = afterGap(logs, found.reached)
-		err = made.link(dir, found.manifest, logs[:len(logs)-len(gone)], opt)
-	}
-	if err != nil {
+	gone, loss := afterGap(logs, found.reached)
+	loss.Damage, loss.Names = found.loss.Damage, found.loss.Names
+	if err := made.link(dir, found, logs[:len(logs)-len(gone)], opt); err != nil {
 		return nil, Loss{}, err
 	}
 	return made, loss, nil
 }
 
-func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options) (err error) {
+func (v *view) link(dir string, found *inspection, logs []memLog, opt Options) (err error) {
 	size := int64(0)
 	for _, l := range logs {
 		size += int64(l.end)
+	}
+	if len(found.loss.Damage) > 0 { // the view gets a second store
+		size += disk.Use(dir) + disk.MinReserve
 	}
 	if v.dir, err = makeViewFolder(size, opt); err != nil {
 		return err
 	}
 	v.unlock, _, _ = lock.Try(v.dir) // keeps other processes from removing the view as stale; badger does not lock a folder that it opens read-only
-	if err := v.fill(dir, m, logs); err != nil {
+	if err := v.fill(dir, found, logs); err != nil {
 		return fmt.Errorf("copy the store to %s: %w", v.dir, err)
 	}
 	return nil
 }
 
-// copyStore copies badger's files, but not the index, which is rebuilt in the copy.
-func (v *view) copyStore(dir string, opt Options) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	var names []string
-	var size int64
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if ext := filepath.Ext(e.Name()); info.Mode().IsRegular() && ext != postings.SegmentExt && ext != disk.KeptExt && !holdsNothing(e.Name(), info.Size()) {
-			names = append(names, e.Name())
-			size += info.Size()
-		}
-	}
-	if v.dir, err = makeViewFolder(2*size+disk.MinReserve, opt); err != nil {
-		return err
-	}
-	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(v.dir, name), b, 0o666)
-		}
-		if err != nil {
-			return fmt.Errorf("copy the damaged store: %w", err)
-		}
-	}
-	return nil
-}
-
-func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
+func (v *view) fill(dir string, found *inspection, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
+	m := found.manifest
 	for id := range m.Tables {
 		name := tableName(id)
+		if damaged := found.tables[id]; damaged != nil {
+			b := damaged.rewrite()
+			if b == nil {
+				delete(m.Tables, id)
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(v.dir, name), b, 0o666); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := os.Symlink(filepath.Join(abs, name), filepath.Join(v.dir, name)); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 				}
 				return nil
 			}}
-			for _, step := range []func(context.Context) error{d.names, d.hosts, d.pages, d.outside, d.queue} {
+			for _, step := range []func(context.Context) error{d.names, d.hosts, d.pages, d.last, d.outside, d.queue} {
 				if err := step(ctx); err != nil {
 					return err
 				}
@@ -125,6 +125,14 @@ func (d dumping) pages(ctx context.Context) error {
 		more = len(pages) == maxChanges
 	}
 	return nil
+}
+
+func (d dumping) last(ctx context.Context) error {
+	return d.rows(ctx, "SELECT place FROM turn WHERE one = 1 AND place > 0", func(row pgx.Row) (*store.Part, error) {
+		var place int64
+		err := row.Scan(&place)
+		return &store.Part{Last: uint64(place)}, err
+	})
 }
 
 func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
@@ -228,6 +236,8 @@ func (s *Store) Load(ctx context.Context, parts []*store.Part) error {
 			err = s.loadHost(ctx, p.Host)
 		case p.Page != nil:
 			pages = append(pages, p.Page)
+		case p.Last != 0:
+			err = s.loadLast(ctx, int64(p.Last))
 		case p.Outside != "":
 			outside = append(outside, p.Outside)
 		default:
@@ -262,6 +272,13 @@ func (s *Store) loadHost(ctx context.Context, h *frontier.Host) error {
 	}
 	return s.try(ctx, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, "INSERT INTO host (name, rest, due) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET rest = excluded.rest, due = excluded.due", h.Name, string(packed), nanos(rest.Due()))
+		return err
+	})
+}
+
+func (s *Store) loadLast(ctx context.Context, place int64) error {
+	return s.try(ctx, func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, "UPDATE turn SET place = greatest(place, $1) WHERE one = 1", place)
 		return err
 	})
 }

@@ -484,6 +484,9 @@ func (m *Memory) dump() (parts []*store.Part, err error) {
 		}})
 		delete(states, v.record.URL)
 	}
+	if m.last > 0 {
+		parts = append(parts, &store.Part{Last: m.last})
+	}
 	for outside := range m.Memory.URLs(context.Background(), frontier.Outside) {
 		if url, _ := frontier.Left(outside); states[url] == frontier.Outside {
 			parts = append(parts, &store.Part{Outside: outside})
@@ -512,6 +515,11 @@ func (m *Memory) load(ctx context.Context, p *store.Part) error {
 	case p.Host != nil:
 		m.Memory.SetRest(p.Host.Name, p.Host.Rest)
 		return ctx.Err()
+	case p.Last != 0:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.last = max(m.last, p.Last)
+		return nil
 	case p.Outside != "":
 		return m.Memory.End(ctx, frontier.Ending{Beyond: []string{p.Outside}})
 	case p.Item != nil:

@@ -15,16 +15,16 @@ import (
 )
 
 // Two pages were visited again, and then blocks with some of the keys of the first or second visit
-// were lost. After the repair and one more crawl, each page must have one record, that of its last
+// were lost. In a copy, after one more crawl, each page must have one record, that of its last
 // visit. No sketch of an earlier visit may be found, and a sweep may delete only obsolete visits.
-func TestRepairAfterRevisits(t *testing.T) {
+func TestRemainsAfterRevisits(t *testing.T) {
 	gone, obsolete := func(num uint64) []byte { return numKey(keyGone, num) }, func(num uint64) []byte { return numKey(keyObsolete, num) }
 	record := func(num uint64) []byte { return pageKey(keyRecord, num) }
 	id := entry(1).Record.ID
 	for _, c := range []struct {
 		name string
 		lost [][]byte
-		left int // number of pages directly after the repair
+		left int // number of pages in the copy
 	}{
 		{"nothing", nil, 2},
 		{"both notes", [][]byte{gone(1), obsolete(1)}, 2},
@@ -58,12 +58,21 @@ func TestRepairAfterRevisits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := filepath.Join(t.TempDir(), "copy")
-			copyDir(t, s.dir, dir)
-			if err := writeDamage(dir, []Damage{{"000001.sst", "1 of 2 blocks cannot be read"}}); err != nil {
+			damaged := s
+			s = openTest(t, filepath.Join(t.TempDir(), "copy"))
+			err = damaged.read(t.Context(), func(r reader) error {
+				left, err := readRemains(t.Context(), r)
+				if err != nil {
+					return err
+				}
+				return s.loadAll(t.Context(), left)
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
-			s = openTest(t, dir)
+			if end, err := s.End(t.Context()); err != nil || c.left > 0 && end != "4" {
+				t.Errorf("the copy ends at %s, %v; want 4", end, err)
+			}
 			if left := len(roundsOf(t, s)); left != c.left {
 				t.Errorf("%d pages are left, want %d", left, c.left)
 			}
