@@ -44,13 +44,14 @@ type Console struct {
 }
 
 // guard replaces Out and Err with writers that remove escape sequences, because text from a crawled
-// page could otherwise control the user's terminal. end flushes both writers.
-func (con *Console) guard() (end func()) {
+// page could otherwise control the user's terminal. end flushes both writers, and returns the first
+// error of writing to Out.
+func (con *Console) guard() (end func() error) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
-	return func() {
-		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; any write error has already been reported
-		_ = err.Flush()
+	return func() error {
+		_ = err.Flush() // an error could not be printed
+		return out.Flush()
 	}
 }
 
@@ -84,11 +85,14 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // ctx ends when the user stops the command; its cause is syscall.EPIPE when the reader of the
 // output has closed it.
 func Run(ctx context.Context, args []string, con Console) int {
-	defer con.guard()()
+	end := con.guard()
 	log.SetOutput(io.Discard) // net/http logs unexpected responses, but the record of the page already names the problem
 	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError
 	var usage usageError
+	if failed := end(); failed != nil && (err == nil || errors.As(err, &code)) {
+		err = failed
+	}
 	switch {
 	case errors.Is(context.Cause(ctx), syscall.EPIPE):
 		return exitUnheard

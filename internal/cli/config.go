@@ -65,6 +65,15 @@ func (c *configFlag) hosts() access.Table {
 	return c.file.Hosts
 }
 
+// read returns the names of the configuration file and of the files that it names, or nil if there
+// is no file.
+func (c *configFlag) read() []string {
+	if c.file == nil {
+		return nil
+	}
+	return append(c.file.Read, c.file.Name)
+}
+
 // find returns the name of the configuration file to read: the value of --config, or skink.toml in
 // the folder of --store if that file exists, or "".
 func (c *configFlag) find(flags *pflag.FlagSet) string {

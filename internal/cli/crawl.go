@@ -171,7 +171,7 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	paceCollector(*f.memory/heapShare, *f.memory, crawlPercent)
 	out := con.output(f.logFormat == "json", f.quiet)
 	opt.FeedFile = con.files.Of("--feed")
-	if err := con.files.Input(append(slices.Clone(args), configOf(f.rule.flags).name)...); err != nil {
+	if err := con.files.Input(args...); err != nil {
 		return logged(out.Log, usageError{Err: err})
 	}
 	if len(f.from) > 0 {
@@ -238,8 +238,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 		return usagef("--from reads pages from an archive instead of fetching them: omit the seeds")
 	case f.again.retry != "" || f.again.recrawl != "":
 		return usagef("--from reads pages from an archive instead of fetching them: omit --retry and --recrawl")
-	case f.learning.given() != "":
-		return usagef("--from reads pages from an archive instead of fetching them: omit %s", f.learning.given())
+	case f.fetching() != "":
+		return usagef("--from reads pages from an archive instead of fetching them: omit %s", f.fetching())
 	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
@@ -267,6 +267,17 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
 	return session.Replay(ctx, &s.NamedStore, opt, out, files)
+}
+
+// fetching returns the first flag on the command line that selects what to fetch, such as
+// "--scope", or "" if there is none.
+func (f *crawlFlags) fetching() string {
+	for _, name := range []string{"learn", "budget", "sitemaps", "scope", "include", "exclude", "check-assets", "check-external", "render", "max-depth", "max-pages", "max-time", "max-bytes", "max-host-pages", "max-host-bytes"} {
+		if typed(f.rule.flags, name) {
+			return "--" + name
+		}
+	}
+	return ""
 }
 
 // parallelShared is the number of pages that are processed at once if the store is on a database

@@ -104,6 +104,7 @@ type signFlags struct{ key, agent string }
 func addSignFlags(flags *pflag.FlagSet) *signFlags {
 	f := &signFlags{}
 	flags.StringVar(&f.key, "sign-key", "", "`FILE` sign requests with the private key in this file; skink key new creates a key")
+	isOutput(flags, "sign-key", inputFile, "")
 	flags.StringVar(&f.agent, "sign-agent", "", "`URL` with --sign-key: https URL of the site that publishes the public key")
 	return f
 }

@@ -17,27 +17,14 @@ import (
 // duplicates, and whether it postpones them.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
-
-	flags *pflag.FlagSet
 }
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
-	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), flags: flags}
+	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps)}
 	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
 	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return texts that are already known")
 	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
 	return f
-}
-
-// given returns the first flag of learnFlags that was set, such as "--budget", or "" if none was
-// set.
-func (f *learnFlags) given() string {
-	for _, name := range []string{"learn", "budget", "sitemaps"} {
-		if f.flags.Changed(name) {
-			return "--" + name
-		}
-	}
-	return ""
 }
 
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {

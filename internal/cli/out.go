@@ -14,10 +14,12 @@ import (
 	"skink/internal/output"
 )
 
-// outputFlag is the annotation of a flag that names an output. Its value is the kind of output.
+// outputFlag is the annotation of a flag that names an output, or a file that the command reads. Its
+// value is the kind of file.
 const outputFlag = "output"
 
 const (
+	inputFile    = "input"
 	fileOutput   = "file"
 	folderOutput = "folder" // a new folder, whose files all belong to the output
 	sharedFolder = "shared" // a folder that may contain other files
@@ -29,9 +31,11 @@ func isOutput(flags *pflag.FlagSet, name, kind, mayShare string) {
 	_ = flags.SetAnnotation(name, outputFlag, []string{kind, mayShare}) // fails only if the flag does not exist
 }
 
-// claimOutputs claims the outputs that the flags name, and reserves the folder of the store. A
+// claimOutputs declares the files that the command reads because of its flags or its configuration
+// file, claims the outputs that the flags name, and reserves the folder of the store. A
 // default output that another flag has claimed is left out.
 func claimOutputs(flags *pflag.FlagSet, files *output.Files) (err error) {
+	_ = files.Input(configOf(flags).read()...) // nothing is claimed yet
 	if f := flags.Lookup("store"); f != nil {
 		if name := f.Value.String(); name != "" && !frontier.HasScheme(name) {
 			err = files.ClaimStore(name)
@@ -53,6 +57,8 @@ func claim(files *output.Files, use, name, kind, mayShare string) (err error) {
 	case name == "" && use == "--out":
 		return usagef("--out is empty: specify a file, or - for standard output")
 	case name == "", frontier.HasScheme(name) && !bucket.IsAddress(name): // no output, or a search index
+	case kind == inputFile:
+		err = files.Input(name)
 	case kind == fileOutput:
 		_, err = files.Claim(use, name, mayShare)
 	default:

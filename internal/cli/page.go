@@ -88,9 +88,13 @@ func fetchPage(ctx context.Context, private *privateHosts, name string) (body []
 	return page.Body, page.Header.Get("Content-Type"), nil
 }
 
+// readInput reads the named file, or standard input, unless an output would replace the file.
 func readInput(con Console, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(con.In)
+	}
+	if err := con.files.Input(name); err != nil {
+		return nil, usageError{Err: err}
 	}
 	body, err := os.ReadFile(name)
 	if err != nil {

@@ -20,6 +20,7 @@ func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	f := &proxyFlags{}
 	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env uses the proxies set in HTTP_PROXY and HTTPS_PROXY (repeatable)")
 	flags.StringVar(&f.ca, "ca-file", "", "`FILE` also trust the certificate authorities in this PEM file")
+	isOutput(flags, "ca-file", inputFile, "")
 	return f
 }
 

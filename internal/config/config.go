@@ -31,8 +31,9 @@ import (
 // A File is a configuration file.
 type File struct {
 	Name     string
-	Text     []byte // content of the file, unchanged
-	Flags    []Flag // flags for the running command, in line order
+	Text     []byte   // content of the file, unchanged
+	Read     []string // names of the files that the file names and that were read
+	Flags    []Flag   // flags for the running command, in line order
 	Hosts    access.Table
 	Settings []Setting // settings of hosts for printing, in line order
 }

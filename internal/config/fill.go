@@ -47,7 +47,7 @@ func (p *parser) fill(path []string, text string) (string, error) {
 
 func (p *parser) value(path []string, name string) (string, error) {
 	if file, ok := strings.CutPrefix(name, "file:"); ok {
-		text, err := os.ReadFile(p.relative(file))
+		text, err := p.read(file)
 		if err != nil {
 			return "", p.errorf(path, "read %s: %w", file, reason(err))
 		}
@@ -65,11 +65,13 @@ func (p *parser) value(path []string, name string) (string, error) {
 
 // relative converts a path relative to the folder of the file to one relative to the working
 // folder.
-func (p *parser) relative(path string) string {
-	if filepath.IsAbs(path) {
-		return path
+// read reads a file that the configuration file names.
+func (p *parser) read(path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.dir, path)
 	}
-	return filepath.Join(p.dir, path)
+	p.file.Read = append(p.file.Read, path)
+	return os.ReadFile(path)
 }
 
 // reason returns the cause of an error from reading a file, without the file's name.

@@ -3,7 +3,6 @@ package config
 import (
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -230,7 +229,7 @@ func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := os.ReadFile(p.relative(file))
+		text, err := p.read(file)
 		if err != nil {
 			return nil, p.errorf(path, "cookies: read %s: %w", name, reason(err))
 		}

@@ -55,7 +55,7 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 		case open != nil && !in.yieldLost(i, open, yield):
 			return false
 		case head.columns == nil && err == nil:
-			head.columns, head.raw = cells, tabs.raw
+			head.columns, head.raw, tabs.tabs = cells, tabs.raw, len(cells)-1
 			if err := head.check(&in.Fields); err != nil {
 				return failed(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -13,17 +14,15 @@ import (
 // "Heroes" (album). In the other, a cell in quotation marks may contain tabs and line breaks, as in
 // CSV. Package csv misreads the first dialect: it joins the rows after a cell that begins with a
 // quotation mark. So a tabReader reads a cell as quoted only if its closing quotation mark is
-// before a tab or at the end of a line, and all quotation marks in the cell are doubled. Otherwise
-// the quotation marks belong to the text.
-//
-// Known weakness: if an unquoted cell begins with a quotation mark, a later cell ends with one, and
-// there are no others between these two, the cells are joined.
+// before a tab or at the end of a line, and all quotation marks in the cell are doubled. Also, lines
+// that are whole rows are never joined. Otherwise the quotation marks belong to the text.
 
 type tabReader struct {
 	from *bufio.Reader
 	most int       // maximum size in bytes of a line, and of a quoted cell
 	next []tabLine // lines that have been read but not yet used
 	used int
+	tabs int    // number of tabs in the first row; 0 before it is read
 	raw  string // the last row, without its line break
 	err  error  // error of from, returned once next is empty
 }
@@ -79,7 +78,7 @@ func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 		case closed && strings.HasPrefix(after, `"`):
 			b.WriteByte('"')
 			inside = after[1:]
-		case closed && (after == "" || after[0] == '\t'):
+		case closed && (after == "" || after[0] == '\t') && !t.areRows(further):
 			for _, line := range further {
 				t.raw += "\n" + line.text
 			}
@@ -101,6 +100,16 @@ func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 			return "", "", false, false
 		}
 	}
+}
+
+// areRows reports whether the line that a quoted cell begins in and all further lines of the cell are
+// rows: each has the number of tabs of the first row. Lines of a table with one column are not.
+func (t *tabReader) areRows(further []tabLine) bool {
+	isRow := func(line string) bool { return line == "" || strings.Count(line, "\t") == t.tabs }
+	if t.tabs == 0 || len(further) == 0 || !isRow(t.raw[strings.LastIndexByte(t.raw, '\n')+1:]) {
+		return false
+	}
+	return !slices.ContainsFunc(further, func(l tabLine) bool { return !isRow(l.text) })
 }
 
 func (t *tabReader) read() (tabLine, error) {

@@ -11,6 +11,7 @@ package harmless
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -150,6 +151,7 @@ func AppendJSON(b []byte, start int) []byte {
 type Guard struct {
 	to    io.Writer
 	spell func(dst []byte, r rune, bad byte) []byte // if r is utf8.RuneError, bad is the invalid byte
+	wrong error                                     // first error from to
 	part  []byte                                    // first bytes of a character that the next Write should complete
 }
 
@@ -170,16 +172,18 @@ func (g *Guard) Write(p []byte) (int, error) {
 	}
 	if len(whole) > 0 {
 		if _, err := g.to.Write(whole); err != nil {
+			g.wrong = cmp.Or(g.wrong, err)
 			return 0, err
 		}
 	}
 	return len(p), nil
 }
 
-// Flush writes the incomplete character that Write has kept, if any.
+// Flush writes the incomplete character that Write has kept, if any. It returns the first error of
+// all calls of Write.
 func (g *Guard) Flush() error {
-	if len(g.part) == 0 {
-		return nil
+	if len(g.part) == 0 || g.wrong != nil {
+		return g.wrong
 	}
 	rest := guarded(nil, g.part, g.spell)
 	g.part = nil
