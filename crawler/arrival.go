@@ -55,7 +55,7 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 			c.opt.OnPage(a.page)
 		}
 	}
-	a.page.Private = c.opt.isPrivate(t.item.URL)
+	a.page.Private = c.opt.IsPrivate(t.item.URL)
 	a.page.Claim = t.claim
 	switch again, err := c.schedule.fetched(ctx, a); {
 	case err != nil:

@@ -96,7 +96,7 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	}
 	if x.Raw != nil {
 		x.Raw.URL, x.Raw.At = a.url, x.At
-		x.Raw.Private = f.opt.isPrivate(a.url) || a.from != "" && f.opt.isPrivate(a.from)
+		x.Raw.Private = f.opt.IsPrivate(a.url) || a.from != "" && f.opt.IsPrivate(a.from)
 		if a.purpose == forRobots || a.purpose == forDetour || a.purpose == forPart {
 			f.opt.OnAnswer(x.Raw)
 		}
@@ -104,8 +104,8 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	return x, nil
 }
 
-// isPrivate reports whether others may not be allowed to see what a request for a URL returns.
-func (opt *Options) isPrivate(url string) bool {
+// IsPrivate reports whether others may not be allowed to see what a request for a URL returns.
+func (opt *Options) IsPrivate(url string) bool {
 	host := opt.Hosts.For(frontier.HostOf(url))
 	return host.Private()
 }

@@ -165,6 +165,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case got.seen.Kind != store.Page || b.Kind != store.Page:
 		if b.Kind == got.seen.Kind && b.Location == got.seen.Location && b.Hash == got.seen.Hash {
 			v.touch(store.Same)
+			v.draft.Private = got.seen.Private
 			break
 		}
 		kind := store.Altered
@@ -207,7 +208,8 @@ func isGone(got *reading, before *store.Record, goneAfter int) bool {
 // failures returns the number of consecutive failed visits, including this one.
 func failures(got *reading, before *store.Record) int { return max(before.Missed+1, got.missedBy) }
 
-// touch keeps the stored record, but updates the fields that describe the last visit.
+// touch keeps the stored record, but updates the fields that describe the last visit. A text that
+// was private remains private.
 func (v *visit) touch(kind store.VisitKind) {
 	v.kind, v.draft = touched, *v.before
 	r, seen := &v.draft, &v.seen
@@ -216,8 +218,9 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		v.renamed = r.Private != seen.Private
-		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, seen.Private // the text has no changed passages
+		private := r.Private || seen.Private
+		v.renamed = r.Private != private
+		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, private // the text has no changed passages
 	}
 	switch kind {
 	case store.Same:

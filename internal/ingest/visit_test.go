@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/crawler"
+	"skink/crawler/render"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/precedence"
@@ -126,6 +127,39 @@ func visited(r *store.Record) string {
 		problem = r.Problem + ", "
 	}
 	return fmt.Sprintf("%s, %s, %d words, %d missed, %s%d earlier", r.Kind, r.Visit, r.Words, r.Missed, problem, len(r.Earlier))
+}
+
+// A visit that keeps a private text keeps it private, even if the visit was public.
+func TestPrivateTextStays(t *testing.T) {
+	const url = "https://example.com/"
+	drawn := article(url, words(1, 100))
+	drawn.Drawing = &render.Drawing{HTML: drawn.Body}
+	failed := article(url, words(1, 20))
+	failed.DrawError = "the browser crashed"
+	for _, c := range []struct {
+		name          string
+		first, second *crawler.Page
+		private       bool
+	}{
+		{"not modified", article(url, words(1, 100)), notModified(url), true},
+		{"not rendered", drawn, failed, true},
+		{"seen by a stranger", article(url, words(1, 100)), article(url, words(1, 100)), false},
+		{"a redirect that a stranger gets too", moved(url), moved(url), false},
+	} {
+		s := storetest.NewMemory()
+		p := start(t, s, testOptions(t))
+		c.first.Private = true
+		handle(t, p, c.first)
+		handle(t, p, again(c.second, 1))
+		if got := content(t, s, url).Record.Private; got != c.private {
+			t.Errorf("%s: private %v, want %v", c.name, got, c.private)
+		}
+		p.Close()
+	}
+}
+
+func moved(url string) *crawler.Page {
+	return &crawler.Page{Item: frontier.Item{URL: url}, FetchedAt: time.Unix(1e9, 0), Status: 301, Location: url + "new", Header: http.Header{}}
 }
 
 // The record of a changed page has its earlier version, the resemblance, and the added and removed

@@ -86,6 +86,7 @@ type selection struct {
 	named     []frontier.Item            // seeds given by the user for this run
 	admits    func(string) bool          // reports whether a URL is in scope
 	refuses   func(frontier.Item) string // returns the rule by which an item must not be requested, or ""
+	private   func(string) bool          // reports whether a request for a URL is private
 	refused   *string                    // the rule for one of the URLs that are not visited again for this reason; "" if there are none
 	depth     int                        // depth given to URLs that used to be out of scope but are now in scope
 	postponed bool                       // also select URLs postponed by earlier runs
@@ -178,8 +179,15 @@ func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, er
 	return &pages[0].Record, nil
 }
 
+// itemOf returns the item to visit a record's URL again. It has validators only if the new visit is
+// private exactly if the last one was: a stranger's 304 must not confirm a private text, or the
+// other way round.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
-	return frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
+	item := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked}
+	if r.Private == c.private(r.URL) {
+		item.ETag, item.Modified = r.ETag, r.Modified
+	}
+	return item
 }
 
 func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {

@@ -77,7 +77,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	p.crawl = o
 	p.again = selection{
-		store: r.store, options: &r.opt.Again, named: named, admits: o.Admits, refuses: o.Refuses, refused: new(string), depth: max(1, o.MaxDepth),
+		store: r.store, options: &r.opt.Again, named: named, admits: o.Admits, refuses: o.Refuses, private: o.IsPrivate, refused: new(string), depth: max(1, o.MaxDepth),
 		postponed: !r.opt.Learn || !r.opt.Budget,
 	}
 	p.again.round, err = openRound(ctx, r.store, &r.opt.Again)

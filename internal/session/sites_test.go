@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
@@ -50,6 +51,42 @@ func TestStoreCookies(t *testing.T) {
 		if want := map[bool]int{true: 1, false: 2}[keep]; given != want {
 			t.Errorf("stored %v: the site gave %d cookies, want %d; it knew %d requests", keep, given, want, known)
 		}
+	}
+}
+
+// A page that becomes private or public is fetched without the validators of the last visit.
+func TestValidatorsOfOthers(t *testing.T) {
+	var asked []string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		asked = append(asked, r.Header.Get("If-None-Match")+r.Header.Get("X-Token"))
+		w.Header().Set("ETag", `"one"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprintf(w, "<main><p>A page for %q and others.</p></main>", r.Header.Get("X-Token"))
+	}))
+	t.Cleanup(site.Close)
+	s := &NamedStore{Store: storetest.NewMemory(), Name: "memory"}
+	for run, private := range []bool{true, true, false, false, true} {
+		opt := quickly(site)
+		if private {
+			opt.Crawl.Hosts = access.Table{{Pattern: "127.0.0.1", Headers: map[string]access.Secret{"X-Token": "sesame"}}}
+		}
+		if run > 0 {
+			opt.Again.Recrawl = "0s"
+		}
+		if _, err := Run(t.Context(), s, opt, Output{Out: io.Discard, Err: io.Discard}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked = slices.Compact(asked) // a changed page may be requested again
+	if want := []string{"sesame", `"one"sesame`, "", `"one"`, "sesame"}; !slices.Equal(asked, want) {
+		t.Errorf("the visits sent %q, want %q", asked, want)
 	}
 }
 
