@@ -28,8 +28,8 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
 	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago, such as 36h or 7d; or, with due, as often as each seems to change")
-	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-min", "with --recrawl due: wait at least this long between visits to a page")
-	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-max", "with --recrawl due: wait at most this long between visits to a page")
+	flags.Var(lasting(&f.schedule.Least, 1, "longer than 0, such as 1h"), "recrawl-min", "with --recrawl due: wait at least this long between visits to a page")
+	flags.Var(lasting(&f.schedule.Most, 1, "longer than 0, such as 720h"), "recrawl-max", "with --recrawl due: wait at most this long between visits to a page")
 	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row, or after a single response with status 404 or 410")
 	return f
 }
