@@ -75,10 +75,8 @@ func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	} else {
 		s.fail(began, now)
 	}
-	s.until = latest(s.until, now.Add(max(s.jittered(s.backOff()), asked)))
-	if asked > 0 {
-		s.blocked = latest(s.blocked, now.Add(asked))
-	}
+	s.until = latest(s.until, now.Add(s.jittered(s.backOff())))
+	s.heed(asked)
 	s.alone = cmp.Or(s.alone, s.tooBusy(page, s.fails > before))
 	if s.alone != "" && !s.hopeless {
 		return false // the host gets no more requests in this crawl, so the URL stays pending
@@ -158,6 +156,22 @@ func unreachable(page *Page) bool {
 		return true
 	}
 	return false
+}
+
+// heed blocks the host for the pause that a response asks for.
+func (s *standing) heed(asked time.Duration) {
+	if asked > 0 {
+		s.blocked = latest(s.blocked, time.Now().Add(asked))
+		s.until = latest(s.until, s.blocked)
+	}
+}
+
+// pause returns how long a response with an error status asks the crawler to wait, or 0.
+func pause(status int, h http.Header) time.Duration {
+	if status != http.StatusTooManyRequests && status < http.StatusInternalServerError {
+		return 0
+	}
+	return retryAfter(h, time.Now())
 }
 
 // retryAfter returns the wait that a Retry-After header asks for, at most longestRetry, or 0 if

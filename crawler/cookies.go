@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,10 @@ import (
 // The crawl keeps the cookies of all hosts if Options.Cookies is set, and otherwise those of hosts
 // whose settings contain cookies or a login. The cookies are kept in a jar during the run. The jar
 // follows RFC 6265. It knows the public suffixes, so a site cannot set a cookie for all of "co.uk".
+//
+// Each section of the configuration with secrets has a jar of its own, and all hosts without such a
+// section share one. So a session of a section is never sent to other hosts of its domain or to
+// other ports, and no longer sent at all when the section is removed.
 //
 // Some sites redirect requests that lack a certain cookie. The redirect leads to the page itself,
 // or to a consent page that sets the cookie and redirects back. A site can lead back to a page only
@@ -40,7 +45,7 @@ const (
 // A cookieStore holds the cookies of a crawl, and what else it remembers of sites; see sites.go.
 type cookieStore struct {
 	opt   *Options
-	jar   *cookiejar.Jar  // nil if no cookies are kept
+	jars  sync.Map        // jars by the pattern of their section; the jar of hosts without a section has the key ""
 	seeds map[string]bool // names of the hosts that have an https seed
 
 	mu     sync.Mutex
@@ -49,26 +54,45 @@ type cookieStore struct {
 	set    map[string]time.Time // guarded by mu: when the stored cookies were set, by keyOf
 }
 
-func newCookieStore(opt *Options) (*cookieStore, error) {
+func newCookieStore(opt *Options) *cookieStore {
 	s := &cookieStore{opt: opt, seeds: opt.secureHosts(), misses: map[string]int{}, secure: map[string]bool{}, set: map[string]time.Time{}}
-	wanted := opt.Cookies
-	for _, h := range opt.Hosts {
-		wanted = wanted || h.KeepsCookies()
-	}
-	if !wanted {
-		return s, nil
-	}
-	var err error
-	if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
-		return nil, err
-	}
 	for _, h := range opt.Hosts {
 		s.load(h)
 	}
-	return s, nil
+	return s
 }
 
-// load puts the cookies from a host's settings into the jar. It ignores cookies for hosts that do
+func (s *cookieStore) jar(section string) *cookiejar.Jar {
+	fresh, _ := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never fails
+	jar, _ := s.jars.LoadOrStore(section, fresh)
+	return jar.(*cookiejar.Jar)
+}
+
+// sections returns the keys of the jars of a host. The first one gets the cookies that it sets.
+func sections(h *access.Host) []string {
+	if len(h.Sections) == 0 {
+		return []string{""}
+	}
+	return h.Sections
+}
+
+// cookies returns the cookies that a host gets with a URL.
+func (s *cookieStore) cookies(h *access.Host, u *url.URL) (all []*http.Cookie) {
+	if !s.keeps(h) {
+		return nil
+	}
+	for _, section := range sections(h) {
+		earlier := all
+		for _, c := range s.jar(section).Cookies(u) {
+			if !slices.ContainsFunc(earlier, func(e *http.Cookie) bool { return e.Name == c.Name }) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// load puts the cookies from a section's settings into its jar. It ignores cookies for hosts that do
 // not match the settings' pattern.
 func (s *cookieStore) load(h access.Host) {
 	for _, c := range h.Cookies {
@@ -84,23 +108,14 @@ func (s *cookieStore) load(h access.Host) {
 		if c.Secure {
 			scheme = "https"
 		}
-		s.jar.SetCookies(&url.URL{Scheme: scheme, Host: name, Path: c.Path}, []*http.Cookie{&c})
+		s.jar(h.Pattern).SetCookies(&url.URL{Scheme: scheme, Host: name, Path: c.Path}, []*http.Cookie{&c})
 	}
 }
 
-func (s *cookieStore) keeps(host string) bool {
-	if s.jar == nil || s.opt.Cookies {
-		return s.jar != nil
-	}
-	h := s.opt.Hosts.For(host)
-	return h.KeepsCookies()
-}
+func (s *cookieStore) keeps(h *access.Host) bool { return s.opt.Cookies || h.KeepsCookies() }
 
-func (s *cookieStore) add(r *http.Request) *http.Request {
-	if !s.keeps(r.Host) {
-		return r
-	}
-	all := s.jar.Cookies(jarURL(r))
+func (s *cookieStore) add(r *http.Request, h *access.Host) *http.Request {
+	all := s.cookies(h, jarURL(r))
 	if len(all) == 0 {
 		return r
 	}
@@ -111,17 +126,18 @@ func (s *cookieStore) add(r *http.Request) *http.Request {
 	return r
 }
 
-// keep keeps the cookies that a response has set.
-func (s *cookieStore) keep(ctx context.Context, x *wire.Exchange) error {
-	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
+// keep keeps the cookies that a response of a host has set.
+func (s *cookieStore) keep(ctx context.Context, x *wire.Exchange, h access.Host) error {
+	if x.Header["Set-Cookie"] == nil || !s.keeps(&h) {
 		return nil
 	}
 	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
-	s.jar.SetCookies(u, all)
+	section := sections(&h)[0]
+	s.jar(section).SetCookies(u, all)
 	if !s.opt.StoreCookies || len(all) == 0 {
 		return nil
 	}
-	return s.store(ctx, u, all)
+	return s.store(ctx, section, u, all)
 }
 
 // jarURL returns the URL with which the jar looks up cookies for a request. The path is taken from
@@ -140,7 +156,7 @@ func (s *cookieStore) missed(host string) {
 // follows reports whether to follow the redirects of a host, to find out whether they lead back to
 // the redirected page.
 func (s *cookieStore) follows(host string) bool {
-	if !s.keeps(host) {
+	if h := s.opt.Hosts.For(host); !s.keeps(&h) {
 		return false
 	}
 	s.mu.Lock()
@@ -226,8 +242,9 @@ func (f *fetcher) mayLeadBack(from, to, before string) bool {
 // of returns the cookies of a page as text, to find out whether they have changed.
 func (s *cookieStore) of(page string) string {
 	u, err := url.Parse(page)
-	if err != nil || !s.keeps(frontier.HostOf(page)) {
+	if err != nil {
 		return ""
 	}
-	return fmt.Sprint(s.jar.Cookies(u))
+	h := s.opt.Hosts.For(frontier.HostOf(page))
+	return fmt.Sprint(s.cookies(&h, u))
 }

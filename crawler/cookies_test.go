@@ -200,3 +200,50 @@ func TestCookiesOfAFile(t *testing.T) {
 		t.Errorf("no raw request or answer says that there was a cookie: %q", raw)
 	}
 }
+
+// Cookies of a section, from its settings, set by its hosts or by its login, are sent only to its
+// hosts, and not when the section is removed. Cookies of other hosts are not sent to its hosts.
+func TestCookiesOfSections(t *testing.T) {
+	sites := &sharedSites{all: map[string][]byte{}}
+	member := access.Host{
+		Pattern: "*.in.a.test", Login: &access.Login{Page: "http://sso.a.test/"},
+		Cookies: access.Cookies{{Name: "file", Value: "1", Domain: ".in.a.test", Path: "/"}},
+	}
+	sets := map[string]string{"cas.in.a.test": "cas", "www.a.test": "public", "sso.a.test": "sso"}
+	got := ""
+	with := func(hosts ...access.Host) *fetcher {
+		f := testFetcher(t, func(o *Options) { o.Hosts, o.Cookies, o.StoreCookies, o.Sites = hosts, true, true, sites })
+		f.do = func(x *wire.Exchange) error {
+			got = x.Request.Header.Get("Cookie")
+			x.Status, x.Header = http.StatusOK, http.Header{}
+			if name := sets[x.Request.URL.Hostname()]; name != "" {
+				x.Header.Set("Set-Cookie", name+"=1; Domain=a.test; Path=/; Max-Age=3600")
+			}
+			return nil
+		}
+		return f
+	}
+	check := func(f *fetcher, host, want string) {
+		t.Helper()
+		if _, err := f.send(t.Context(), ask{url: "http://" + host + "/"}); err != nil {
+			t.Fatal(err)
+		}
+		same(t, host, got, want)
+	}
+	f := with(member)
+	check(f, "cas.in.a.test", "file=1")
+	check(f, "app.in.a.test", "file=1; cas=1")
+	check(f, "www.a.test", "")
+	check(f, "shop.a.test", "public=1")
+	check(f, "app.in.a.test:8080", "file=1; cas=1")
+	h := f.opt.Hosts.For("app.in.a.test:80")
+	if _, _, err := f.loginExchange(t.Context(), &h, http.MethodGet, h.Login.Page, nil); err != nil {
+		t.Fatal(err)
+	}
+	check(f, "app.in.a.test", "file=1; cas=1; sso=1")
+	check(f, "shop.a.test", "public=1")
+	check(with(), "app.in.a.test", "public=1")
+	check(with(access.Host{Pattern: "*.in.a.test"}), "app.in.a.test", "public=1")
+	member.Cookies = nil
+	check(with(member), "app.in.a.test", "cas=1; sso=1")
+}

@@ -44,18 +44,13 @@ func newFetcher(opt Options) (*fetcher, error) {
 		exchange.Folders = folders
 		exchange.Idle = opt.Parallel // folders on disk have no delay
 	}
-	cookies, err := newCookieStore(&opt)
-	if err != nil {
-		folders.Close()
-		return nil, err
-	}
 	if proxies := newProxyPicker(&opt); proxies != nil {
 		exchange.Proxies = proxies
 	}
 	t := wire.New(exchange)
 	return &fetcher{
 		opt:     opt,
-		cookies: cookies,
+		cookies: newCookieStore(&opt),
 		logins:  logins{all: make(map[*access.Login]*session)},
 		wire:    t,
 		do:      newShell(t).do,

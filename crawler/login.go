@@ -145,7 +145,7 @@ func withoutQuery(url string) string {
 func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	l := h.Login
 	fail := func(format string, args ...any) error { return &LoginError{l.Page, fmt.Sprintf(format, args...)} }
-	x, at, err := f.loginExchange(ctx, http.MethodGet, l.Page, nil)
+	x, at, err := f.loginExchange(ctx, &h, http.MethodGet, l.Page, nil)
 	switch {
 	case err != nil:
 		return fail("%v", err)
@@ -174,9 +174,9 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 		return fail("the form would send the fields unencrypted to %s", action)
 	}
 	if form.post {
-		x, at, err = f.loginExchange(ctx, http.MethodPost, action, form.values)
+		x, at, err = f.loginExchange(ctx, &h, http.MethodPost, action, form.values)
 	} else {
-		x, at, err = f.loginExchange(ctx, http.MethodGet, withoutQuery(action)+"?"+form.values.Encode(), nil)
+		x, at, err = f.loginExchange(ctx, &h, http.MethodGet, withoutQuery(action)+"?"+form.values.Encode(), nil)
 	}
 	if err != nil {
 		return fail("%v", err)
@@ -211,9 +211,9 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 
 // loginExchange makes a request for a login, and follows redirects within the host with GET
 // requests. It returns the last response and its URL.
-func (f *fetcher) loginExchange(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, string, error) {
+func (f *fetcher) loginExchange(ctx context.Context, h *access.Host, method, to string, values url.Values) (*wire.Exchange, string, error) {
 	for range loginHops {
-		x, err := f.send(ctx, ask{url: to, purpose: forLogin, method: method, form: values, limit: loginLimit})
+		x, err := f.send(ctx, ask{url: to, purpose: forLogin, login: h, method: method, form: values, limit: loginLimit})
 		if err != nil {
 			return nil, to, err
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"skink/crawler/folder"
+	"skink/crawler/wire"
 	"skink/frontier"
 )
 
@@ -92,7 +93,7 @@ func (w *world) newCrawl(front frontier.Frontier, opt Options, h Handler) *Crawl
 		if err != nil {
 			return &Page{Item: it, FetchedAt: began, Problem: ProblemReset}
 		}
-		defer leave(0)
+		defer leave(&wire.Exchange{})
 		return w.fetch(ctx, it)
 	}
 	fetchRobots := func(ctx context.Context, url string) (int, []byte, error) {
@@ -100,7 +101,7 @@ func (w *world) newCrawl(front frontier.Frontier, opt Options, h Handler) *Crawl
 		if err != nil {
 			return 0, nil, err
 		}
-		defer leave(0)
+		defer leave(&wire.Exchange{})
 		return w.fetchRobots(ctx, url)
 	}
 	c = newCrawl(front, opt, h, fetch, fetchRobots)

@@ -42,11 +42,12 @@ const (
 type ask struct {
 	url     string // canonical
 	purpose purpose
-	from    string     // canonical URL of the page that caused the request; "" means that the frontier or the user did
-	method  string     // "" means GET
-	form    url.Values // the fields to submit with POST
-	depth   int        // distance from a seed, for pages
-	limit   int64      // maximum number of bytes to read from the body
+	from    string       // canonical URL of the page that caused the request; "" means that the frontier or the user did
+	method  string       // "" means GET
+	form    url.Values   // the fields to submit with POST
+	login   *access.Host // for steps of a login: the settings with the login, whose page may be on another host
+	depth   int          // distance from a seed, for pages
+	limit   int64        // maximum number of bytes to read from the body
 
 	etag, modified string        // validators of the last visit
 	more           http.Header   // header fields from the browser
@@ -71,8 +72,25 @@ func purposeOf(item frontier.Item) purpose {
 }
 
 // send makes the request of an ask, and returns its exchange, which is never nil. It follows no
-// redirects. If the request was not sent, the exchange has no time (At).
+// redirects. If the request was not sent, the exchange has no time (At). A request that is no item
+// of the frontier is repeated here if the host asks for a pause that does not exceed
+// Options.Timeout, because no one else can try it later.
 func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
+	x, err := f.sendOnce(ctx, a)
+	for range f.opt.Retries {
+		if f.schedule == nil || a.purpose < forGuess || pause(x.Status, x.Header) == 0 {
+			break
+		}
+		next, nextErr := f.sendOnce(ctx, a)
+		if next.At.IsZero() {
+			break
+		}
+		x, err = next, nextErr
+	}
+	return x, err
+}
+
+func (f *fetcher) sendOnce(ctx context.Context, a ask) (*wire.Exchange, error) {
 	x := &wire.Exchange{Limit: a.limit}
 	if err := f.admit(ctx, &a); err != nil {
 		return x, err
@@ -81,7 +99,7 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	if err != nil {
 		return x, err
 	}
-	defer func() { leave(len(x.Body)) }()
+	defer func() { leave(x) }()
 	ctx, clock, cancel := wire.StartClock(ctx, cmp.Or(a.left, f.opt.Timeout), f.opt.Timeout)
 	defer cancel()
 	x.Clock, x.At = clock, time.Now()
@@ -91,7 +109,7 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	if err = f.do(x); err != nil {
 		return x, err
 	}
-	if err = f.cookies.keep(ctx, x); err != nil {
+	if err = f.cookies.keep(ctx, x, f.settings(&a)); err != nil {
 		return x, err
 	}
 	if x.Raw != nil {
@@ -110,11 +128,21 @@ func (opt *Options) IsPrivate(url string) bool {
 	return host.Private()
 }
 
+// settings returns the settings for the host of an ask. A login keeps the cookies of its section,
+// wherever its page is.
+func (f *fetcher) settings(a *ask) access.Host {
+	h := f.opt.Hosts.For(frontier.HostOf(a.url))
+	if a.login != nil {
+		h.Login, h.Sections = a.login.Login, a.login.Sections
+	}
+	return h
+}
+
 // build returns the request for an ask: the URL, the header for its purpose, and the user's
 // settings for the URL's host, such as a password. Each redirect needs its own request, so a host
 // never gets a password or cookie for another host.
 func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
-	host := f.opt.Hosts.For(frontier.HostOf(a.url))
+	host := f.settings(a)
 	r, err := wire.NewRequest(ctx, a.url, f.header(a, host.UserAgent))
 	if err != nil {
 		return nil, err
@@ -168,7 +196,7 @@ func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) (*http.Requ
 	if len(h.Headers) > 0 || h.Basic != nil || a.purpose == forPart { // scripts may send a token of their own
 		r = r.WithContext(wire.WithSecrets(r.Context(), append(slices.Collect(maps.Keys(h.Headers)), "Authorization")...))
 	}
-	if len(h.Headers) == 0 && h.Basic == nil && !f.cookies.keeps(r.Host) {
+	if len(h.Headers) == 0 && h.Basic == nil && !f.cookies.keeps(&h) {
 		return r, nil
 	}
 	if trusted, err := f.cookies.trusts(r.Context(), r.URL); !trusted || err != nil {
@@ -185,5 +213,5 @@ func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) (*http.Requ
 	if b := h.Basic; b != nil {
 		r.SetBasicAuth(string(b.User), string(b.Password))
 	}
-	return f.cookies.add(r), nil
+	return f.cookies.add(r, &h), nil
 }

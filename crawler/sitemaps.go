@@ -73,7 +73,7 @@ func (l *Listed) String() string {
 // stores their URLs in the page.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
-	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {
+	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || pause(page.Status, page.Header) > 0 || !frontier.IsRoot(item.URL) {
 		return
 	}
 	base, err := frontier.NewBase(item.URL, "")

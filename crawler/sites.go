@@ -34,14 +34,15 @@ type Sites interface {
 // A site is the value that is stored for a domain.
 type site struct {
 	Secure  []string     `json:"secure,omitempty"` // names of the hosts that have received an https request
-	Cookies []keptCookie `json:"cookies,omitempty"`
+	Cookies []keptCookie `json:"kept,omitempty"`
 }
 
 // A keptCookie is a cookie set by a host and kept for later runs.
 type keptCookie struct {
-	URL    string    `json:"url"`    // URL of the response that set the cookie
-	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
-	At     time.Time `json:"at"`     // when the cookie was set
+	Section string    `json:"section,omitempty"` // pattern of the section to whose hosts it is sent; "" means hosts without a section
+	URL     string    `json:"url"`               // URL of the response that set the cookie
+	Cookie  string    `json:"cookie"`            // the value of Set-Cookie; secret
+	At      time.Time `json:"at"`                // when the cookie was set
 }
 
 // A site keeps at most maxCookies cookies of maxCookie bytes, as browsers do.
@@ -118,7 +119,7 @@ func (s *cookieStore) change(ctx context.Context, host string, change func(*site
 	return err
 }
 
-// learn remembers the secure hosts of a site, and puts its unknown cookies into the jar unless they
+// learn remembers the secure hosts of a site, and puts its unknown cookies into their jars unless they
 // have expired.
 func (s *cookieStore) learn(of *site) {
 	s.mu.Lock()
@@ -132,39 +133,39 @@ func (s *cookieStore) learn(of *site) {
 	for _, k := range of.Cookies {
 		u, err := url.Parse(k.URL)
 		c, cookieErr := http.ParseSetCookie(k.Cookie)
-		if err != nil || cookieErr != nil || !s.set[keyOf(u, c)].Before(k.At) {
+		if err != nil || cookieErr != nil || !s.set[keyOf(k.Section, u, c)].Before(k.At) {
 			continue
 		}
-		s.set[keyOf(u, c)] = k.At
+		s.set[keyOf(k.Section, u, c)] = k.At
 		if c.MaxAge > 0 { // Max-Age counts from when the cookie was set
 			if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
 				continue
 			}
 		}
-		s.jar.SetCookies(u, []*http.Cookie{c})
+		s.jar(k.Section).SetCookies(u, []*http.Cookie{c})
 	}
 }
 
 // store stores the cookies that a response has set.
-func (s *cookieStore) store(ctx context.Context, u *url.URL, all []*http.Cookie) error {
+func (s *cookieStore) store(ctx context.Context, section string, u *url.URL, all []*http.Cookie) error {
 	now := time.Now().UTC()
 	return s.change(ctx, u.Host, func(of *site) {
 		for _, c := range all {
-			key := keyOf(u, c)
+			key := keyOf(section, u, c)
 			of.Cookies = slices.DeleteFunc(of.Cookies, func(k keptCookie) bool {
 				at, err := url.Parse(k.URL)
 				old, oldErr := http.ParseSetCookie(k.Cookie)
-				return err != nil || oldErr != nil || keyOf(at, old) == key
+				return err != nil || oldErr != nil || keyOf(k.Section, at, old) == key
 			})
 			if len(c.Raw) <= maxCookie {
-				of.Cookies = append(of.Cookies, keptCookie{u.String(), c.Raw, now})
+				of.Cookies = append(of.Cookies, keptCookie{section, u.String(), c.Raw, now})
 			}
 		}
 		of.Cookies = of.Cookies[max(0, len(of.Cookies)-maxCookies):]
 	})
 }
 
-// keyOf returns what distinguishes a cookie from others: its host, domain, path and name.
-func keyOf(u *url.URL, c *http.Cookie) string {
-	return strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")
+// keyOf returns what distinguishes a cookie from others: its section, host, domain, path and name.
+func keyOf(section string, u *url.URL, c *http.Cookie) string {
+	return strings.Join([]string{section, u.Host, c.Domain, c.Path, c.Name}, "\x00")
 }

@@ -42,11 +42,11 @@ type slot struct {
 type turnKey struct{}
 
 // slot waits until the host of an ask may get the request. The request must be made with the
-// returned context. Call leave with the size of the response when the request has ended. slot fails
+// returned context. Call leave with the exchange when the request has ended. slot fails
 // if the host is not due within Options.Timeout, or if ctx ends.
-func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave func(bytes int), err error) {
+func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave func(*wire.Exchange), err error) {
 	if s == nil {
-		return ctx, func(int) {}, nil
+		return ctx, func(*wire.Exchange) {}, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave f
 	switch {
 	case h.folder:
 		h.ask(time.Now())
-		return ctx, func(int) {}, nil // a folder needs no delay
+		return ctx, func(*wire.Exchange) {}, nil // a folder needs no delay
 	case inTurn && t.host == h && !t.used:
 		t.used, x = true, &t.slot
 		h.ask(time.Now())
@@ -72,13 +72,13 @@ func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave f
 		err = s.reserve(ctx, h)
 	}
 	if err != nil {
-		s.leave(x, a, 0)
+		s.leave(x, a, &wire.Exchange{})
 		return nil, nil, err
 	}
-	return s.watch(ctx, x), func(bytes int) {
+	return s.watch(ctx, x), func(got *wire.Exchange) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.leave(x, a, bytes)
+		s.leave(x, a, got)
 	}, nil
 }
 
@@ -191,9 +191,10 @@ func (x *slot) send() {
 	}
 }
 
-// leave ends a slot.
-func (s *schedule) leave(x *slot, a *ask, bytes int) {
-	h := x.host
+// leave ends a slot. If the response asks for a pause, the host gets it, whatever was requested.
+func (s *schedule) leave(x *slot, a *ask, got *wire.Exchange) {
+	h, bytes := x.host, len(got.Body)
+	h.heed(pause(got.Status, got.Header))
 	x.send()
 	if x.aside {
 		h.asides--

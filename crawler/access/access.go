@@ -43,6 +43,10 @@ type Host struct {
 
 	Render string // which pages a browser renders: "off", "auto" or "always"
 	Sign   *bool  // whether requests are signed
+
+	// Sections are the patterns with secrets that match the host, the one with the login first.
+	// Table.For sets them. Cookies are shared only between hosts of the same section.
+	Sections []string
 }
 
 // LoggedIn reports whether the host may treat requests as those of a logged-in user, because they
@@ -92,6 +96,12 @@ type Table []Host
 func (t Table) For(host string) Host {
 	var found Host
 	for _, h := range t.matching(host) {
+		switch {
+		case h.Login != nil && found.Login == nil:
+			found.Sections = slices.Insert(found.Sections, 0, h.Pattern)
+		case h.Private():
+			found.Sections = append(found.Sections, h.Pattern)
+		}
 		found = found.or(h)
 	}
 	return found
