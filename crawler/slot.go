@@ -82,7 +82,7 @@ func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave f
 	}, nil
 }
 
-// await waits until an aside may begin, and counts it. A request for robots.txt does not wait until
+// await waits until an aside may begin, and counts it. A request for robots.txt or a login does not wait until
 // the host's last request is sent, because a turn may have to wait for its response.
 func (s *schedule) await(ctx context.Context, x *slot, a *ask) error {
 	h := x.host
@@ -93,7 +93,7 @@ func (s *schedule) await(ctx context.Context, x *slot, a *ask) error {
 	for {
 		rest := time.Until(h.rested())
 		switch {
-		case a.purpose == forPart && h.open+h.asidesOpen >= h.atOnce(), a.purpose != forRobots && h.unsent > 0 && h.delay > 0:
+		case a.purpose == forPart && h.open+h.asidesOpen >= h.atOnce(), a.purpose != forRobots && a.purpose != forLogin && h.unsent > 0 && h.delay > 0:
 			rest = 0 // wait for the other request
 		case rest <= 0:
 			h.asidesOpen++
