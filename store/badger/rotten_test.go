@@ -139,7 +139,7 @@ func TestRottenBytes(t *testing.T) {
 			if told {
 				said[kind]++
 			}
-			if err := os.RemoveAll(dir); err != nil {
+			if err := os.RemoveAll(dir); err != nil && os.RemoveAll(dir) != nil { // a reader may just have kept a value
 				t.Fatal(err)
 			}
 		}
