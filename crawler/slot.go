@@ -82,8 +82,8 @@ func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave f
 	}, nil
 }
 
-// await waits until an aside may begin, and counts it. A request for robots.txt or a login does not wait until
-// the host's last request is sent, because a turn may have to wait for its response.
+// await waits until an aside may begin, and counts it. A request for robots.txt or a login does not
+// wait until the host's last request is sent, because a turn may have to wait for its response.
 func (s *schedule) await(ctx context.Context, x *slot, a *ask) error {
 	h := x.host
 	if a.purpose == forPart {

@@ -30,7 +30,8 @@ type turn struct {
 //	begun ──▶ answered ──▶ ended
 //
 // next begins a turn. It is answered when fetched gets its page, and ended when done reports that
-// the page has been stored. A turn of a folder on disk is answered only in done. locate and admit may undo a turn, which then ends as if it had not begun.
+// the page has been stored. A turn of a folder on disk is answered only in done. locate and admit
+// may undo a turn, which then ends as if it had not begun.
 type stage int
 
 const (

@@ -87,7 +87,8 @@ func (f *Filter) barred(signals string) bool {
 	return signals != "" && slices.ContainsFunc(strings.Split(signals, ", "), func(s string) bool { return slices.Contains(f.NoSignals, s) })
 }
 
-// A Page is a page that may leave its store. Of a page that is gone, it has only what may be told.
+// A Page is a page that may leave its store. A page that is gone has only
+// the fields that may leave the store.
 type Page struct {
 	content *store.Content
 	change  store.ChangeKind
