@@ -128,20 +128,19 @@ func TestRottenBytes(t *testing.T) {
 			if size == 0 {
 				break
 			}
-			at := rng.IntN(size)
-			dir := filepath.Join(t.TempDir(), "rotten")
-			copyDir(t, whole, dir)
-			edit(t, filepath.Join(dir, name), func(b []byte) []byte { b[at] ^= byte(1 + rng.IntN(255)); return b })
-			where := fmt.Sprintf("seed %d: byte %d of %s", seed, at, name)
+			at, by := rng.IntN(size), byte(1+rng.IntN(255))
 			tried[kind]++
-			lost, told := checkRotten(t, where, dir, want)
-			lostPages[kind] += lost
-			if told {
-				said[kind]++
-			}
-			if err := os.RemoveAll(dir); err != nil && os.RemoveAll(dir) != nil { // a reader may just have kept a value
-				t.Fatal(err)
-			}
+			// A test of its own closes its stores before it removes their folders.
+			t.Run(fmt.Sprintf("seed %d, byte %d of %s", seed, at, name), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "rotten")
+				copyDir(t, whole, dir)
+				edit(t, filepath.Join(dir, name), func(b []byte) []byte { b[at] ^= by; return b })
+				lost, told := checkRotten(t, dir, want)
+				lostPages[kind] += lost
+				if told {
+					said[kind]++
+				}
+			})
 		}
 	}
 	for kind, n := range tried {
@@ -150,12 +149,12 @@ func TestRottenBytes(t *testing.T) {
 }
 
 // checkRotten reads a damaged store, and checks the store in which a crawl continues.
-func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost int, told bool) {
+func checkRotten(t *testing.T, dir string, want map[string]string) (lost int, told bool) {
 	t.Helper()
 	r, err := Open(dir, Options{ReadOnly: true})
 	if err != nil {
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "MANIFEST") && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(), "older") && !strings.Contains(err.Error(), "another program") {
-			t.Errorf("%s: %v", where, err)
+			t.Errorf("%v", err)
 		}
 		return 0, true // the damage is in the head of the MANIFEST, which contains the numbers of the application and of the store's version
 	}
@@ -164,16 +163,16 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 	got := readStore(t, r)
 	lost = len(want) - len(got)
 	if lost > 0 && !told {
-		t.Errorf("%s: %d pages are lost without a word", where, lost)
+		t.Errorf("%d pages are lost without a word", lost)
 	}
 	for url, text := range got {
 		if want[url] != text {
-			t.Errorf("%s: %s is another", where, url)
+			t.Errorf("%s is another", url)
 		}
 	}
 	s := continued(t, dir, r)
 	if loss.Damage != nil && !maps.Equal(readStore(t, s), got) {
-		t.Errorf("%s: the copy has other pages", where)
+		t.Errorf("the copy has other pages")
 	}
 	for url := range want {
 		r := recordOf(t, s, mustNumber(t, url))
@@ -182,11 +181,11 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 			t.Fatal(err)
 		}
 		if r == nil && state != frontier.Pending && loss.Transactions == 0 {
-			t.Errorf("%s: %s is lost, and in state %d", where, url, state)
+			t.Errorf("%s is lost, and in state %d", url, state)
 		}
 		pending := "https://example.com/pending/" + fmt.Sprint(mustNumber(t, url)-1)
 		if state, err := s.State(t.Context(), pending); err != nil || state != frontier.Pending && loss.Transactions == 0 {
-			t.Errorf("%s: %s is in state %d, %v", where, pending, state, err)
+			t.Errorf("%s is in state %d, %v", pending, state, err)
 		}
 	}
 	counts, err := s.Counts(t.Context())
@@ -195,7 +194,7 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 	}
 	checkCounts(t, s, counts)
 	if t.Failed() {
-		t.Fatalf("%s: loss %+v", where, loss)
+		t.Fatalf("loss %+v", loss)
 	}
 	return lost, told
 }
