@@ -114,16 +114,23 @@ func (s *cookieStore) load(h access.Host) {
 
 func (s *cookieStore) keeps(h *access.Host) bool { return s.opt.Cookies || h.KeepsCookies() }
 
-func (s *cookieStore) add(r *http.Request, h *access.Host) *http.Request {
+// add adds the cookies of a host to a request.
+func (s *cookieStore) add(r *http.Request, h *access.Host) (*http.Request, error) {
+	if !s.keeps(h) {
+		return r, nil
+	}
+	if err := s.read(r.Context(), r.URL.Host); err != nil {
+		return nil, err
+	}
 	all := s.cookies(h, jarURL(r))
 	if len(all) == 0 {
-		return r
+		return r, nil
 	}
 	r = r.WithContext(wire.WithSecrets(r.Context(), "Cookie"))
 	for _, c := range all {
 		r.AddCookie(c)
 	}
-	return r
+	return r, nil
 }
 
 // keep keeps the cookies that a response of a host has set.
@@ -134,7 +141,7 @@ func (s *cookieStore) keep(ctx context.Context, x *wire.Exchange, h access.Host)
 	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
 	section := sections(&h)[0]
 	s.jar(section).SetCookies(u, all)
-	if !s.opt.StoreCookies || len(all) == 0 {
+	if !s.opt.StoreCookies || s.opt.Sites == nil || len(all) == 0 {
 		return nil
 	}
 	return s.store(ctx, section, u, all)

@@ -196,7 +196,7 @@ func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) (*http.Requ
 	if len(h.Headers) > 0 || h.Basic != nil || a.purpose == forPart { // scripts may send a token of their own
 		r = r.WithContext(wire.WithSecrets(r.Context(), append(slices.Collect(maps.Keys(h.Headers)), "Authorization")...))
 	}
-	if len(h.Headers) == 0 && h.Basic == nil && !f.cookies.keeps(&h) {
+	if len(h.Headers) == 0 && h.Basic == nil && !f.cookies.keeps(&h) && r.URL.Scheme != "https" {
 		return r, nil
 	}
 	if trusted, err := f.cookies.trusts(r.Context(), r.URL); !trusted || err != nil {
@@ -213,5 +213,5 @@ func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) (*http.Requ
 	if b := h.Basic; b != nil {
 		r.SetBasicAuth(string(b.User), string(b.Password))
 	}
-	return f.cookies.add(r, &h), nil
+	return f.cookies.add(r, &h)
 }

@@ -13,27 +13,26 @@ import (
 	"skink/frontier"
 )
 
-// # What a crawl remembers of a site
+// # What a crawl remembers of hosts and sites
 //
-// A site is a registrable domain with all of its hosts. The crawl remembers which of these hosts
-// have received an https request, because their secrets must not be sent with http later. With
-// Options.StoreCookies, it also remembers the cookies that they have set. Both are stored at once:
-// the former before the request is sent, the latter before the page is handled. So the next run
-// knows them even if this one is killed, and so do other workers.
-//
-// Only sites for which the crawl has secrets or keeps cookies are remembered.
+// The crawl remembers each host that has received an https request, because secrets must not be
+// sent to it with http later, also if the user adds these secrets only then. With
+// Options.StoreCookies, it also remembers the cookies of a site, which is a registrable domain with
+// all of its hosts. Both are stored at once: the former before the request is sent, the latter
+// before the page is handled. So the next run knows them even if this one is killed, and so do
+// other workers.
 
-// Sites stores what a crawl remembers of sites, such as in a store.
+// Sites stores what a crawl remembers of hosts and sites, such as in a store. Each value has a name:
+// the domain of the site, or "https://" and the name of the host.
 type Sites interface {
-	// ReadSite returns the value of a domain, or nil if it has none.
-	ReadSite(ctx context.Context, domain string) ([]byte, error)
-	// ChangeSite atomically replaces the value of a domain. It may call change several times.
-	ChangeSite(ctx context.Context, domain string, change func(old []byte) []byte) error
+	// ReadSite returns the value with a name, or nil if there is none.
+	ReadSite(ctx context.Context, name string) ([]byte, error)
+	// ChangeSite atomically replaces the value with a name. It may call change several times.
+	ChangeSite(ctx context.Context, name string, change func(old []byte) []byte) error
 }
 
 // A site is the value that is stored for a domain.
 type site struct {
-	Secure  []string     `json:"secure,omitempty"` // names of the hosts that have received an https request
 	Cookies []keptCookie `json:"kept,omitempty"`
 }
 
@@ -54,35 +53,37 @@ const (
 // trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
 // sent with https. With http, they may be sent only if no https URL of the host is a seed or has
 // been requested before, in this run or an earlier one, by this worker or another.
-func (s *cookieStore) trusts(ctx context.Context, u *url.URL) (bool, error) {
+func (s *cookieStore) trusts(ctx context.Context, u *url.URL) (trusted bool, err error) {
 	name := u.Hostname()
 	s.mu.Lock()
 	known := s.secure[name]
 	s.mu.Unlock()
-	if u.Scheme == "https" {
-		if known {
-			return true, nil
-		}
-		return true, s.change(ctx, name, func(of *site) {
-			if !slices.Contains(of.Secure, name) {
-				of.Secure = append(of.Secure, name)
-			}
-		})
+	https, secure := u.Scheme == "https", []byte("1")
+	switch {
+	case known, s.seeds[name] && !https:
+		return https, nil
+	case s.opt.Sites == nil:
+		known = https
+	case https:
+		known, err = true, s.opt.Sites.ChangeSite(ctx, "https://"+name, func([]byte) []byte { return secure })
+	default:
+		secure, err = s.opt.Sites.ReadSite(ctx, "https://"+name)
+		known = secure != nil
 	}
-	if known || s.seeds[name] {
-		return false, nil
-	}
-	if err := s.read(ctx, name); err != nil {
+	if err != nil {
 		return false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.secure[name], nil
+	if known {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.secure[name] = true
+	}
+	return https || !known, nil
 }
 
-// read learns what is stored of a host's site.
+// read puts the cookies that are stored for a host's site into their jars.
 func (s *cookieStore) read(ctx context.Context, host string) error {
-	if s.opt.Sites == nil {
+	if s.opt.Sites == nil || !s.opt.StoreCookies {
 		return nil
 	}
 	domain := frontier.Domain(host)
@@ -98,38 +99,10 @@ func (s *cookieStore) read(ctx context.Context, host string) error {
 	return nil
 }
 
-// change changes what is known of a host's site, and stores it.
-func (s *cookieStore) change(ctx context.Context, host string, change func(*site)) error {
-	var of site
-	if s.opt.Sites == nil {
-		change(&of)
-		s.learn(&of)
-		return nil
-	}
-	err := s.opt.Sites.ChangeSite(ctx, frontier.Domain(host), func(old []byte) []byte {
-		of = site{}
-		_ = json.Unmarshal(old, &of) // a damaged value is replaced
-		change(&of)
-		text, _ := json.Marshal(of)
-		return text
-	})
-	if err == nil {
-		s.learn(&of)
-	}
-	return err
-}
-
-// learn remembers the secure hosts of a site, and puts its unknown cookies into their jars unless they
-// have expired.
+// learn puts the unknown cookies of a site into their jars unless they have expired.
 func (s *cookieStore) learn(of *site) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range of.Secure {
-		s.secure[name] = true
-	}
-	if !s.opt.StoreCookies {
-		return
-	}
 	for _, k := range of.Cookies {
 		u, err := url.Parse(k.URL)
 		c, cookieErr := http.ParseSetCookie(k.Cookie)
@@ -149,7 +122,9 @@ func (s *cookieStore) learn(of *site) {
 // store stores the cookies that a response has set.
 func (s *cookieStore) store(ctx context.Context, section string, u *url.URL, all []*http.Cookie) error {
 	now := time.Now().UTC()
-	return s.change(ctx, u.Host, func(of *site) {
+	return s.opt.Sites.ChangeSite(ctx, frontier.Domain(u.Host), func(old []byte) []byte {
+		var of site
+		_ = json.Unmarshal(old, &of) // a damaged value is replaced
 		for _, c := range all {
 			key := keyOf(section, u, c)
 			of.Cookies = slices.DeleteFunc(of.Cookies, func(k keptCookie) bool {
@@ -162,6 +137,8 @@ func (s *cookieStore) store(ctx context.Context, section string, u *url.URL, all
 			}
 		}
 		of.Cookies = of.Cookies[max(0, len(of.Cookies)-maxCookies):]
+		text, _ := json.Marshal(of)
+		return text
 	})
 }
 
