@@ -60,6 +60,8 @@ func (s *schedule) slot(ctx context.Context, a *ask) (_ context.Context, leave f
 	case inTurn && t.host == h && !t.used:
 		t.used, x = true, &t.slot
 		h.ask(time.Now())
+	case a.purpose == forPart && !h.rules.budget.allows(Spent{Bytes: h.spent.Bytes}, -1):
+		return nil, nil, refusal("budget: the host has sent all bytes that --max-host-bytes allows")
 	default:
 		h.asides++
 		s.offer(h)
@@ -207,7 +209,7 @@ func (s *schedule) leave(x *slot, a *ask, got *wire.Exchange) {
 		h.robots++
 	case forPart:
 		s.bytes += int64(bytes)
-		if s.opt.HostBudget != (Budget{}) {
+		if h.rules.budget != (Budget{}) {
 			h.spent.Bytes += int64(bytes)
 		}
 	}
