@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"skink/internal/splitmix"
 )
 
 // # ASCII words
@@ -88,7 +90,7 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 			behind := (64 - 8*n) & 63 // number of the 64 loaded bits that do not belong to the word and are cleared
 			word := (binary.LittleEndian.Uint64(b[start&(block-1):]) | cases) << behind >> behind
 			binary.LittleEndian.PutUint64(canon[at:], word)
-			hash = mix(word)
+			hash = splitmix.Mix(word)
 		} else {
 			for j := 0; j < n; j += 8 { // may write up to seven bytes too many, which the next word overwrites
 				binary.LittleEndian.PutUint64(canon[at+j:], binary.LittleEndian.Uint64(b[start+j:])|cases)

@@ -3,6 +3,8 @@ package dedup
 import (
 	"math"
 	"slices"
+
+	"skink/internal/splitmix"
 )
 
 // # Excerpts
@@ -58,7 +60,7 @@ func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	}
 	samples = NewSet(samples)
 	for _, x := range samples[:min(len(samples), maxSamples)] {
-		dst = append(dst, mix(x)) // spread the keys over all 64-bit numbers, as an index expects
+		dst = append(dst, splitmix.Mix(x)) // spread the keys over all 64-bit numbers, as an index expects
 	}
 	return dst
 }

@@ -48,5 +48,5 @@ package dedup
 // with different versions is refused, because its sketches cannot be compared with new ones.
 const (
 	TokenizerVersion = 1
-	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses mix for tokens of up to eight bytes
+	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses splitmix.Mix for tokens of up to eight bytes
 )

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"skink/internal/splitmix"
 )
 
 // An Excerpts must yield each excerpt of each source once, as a comparison of all pairs finds them.
@@ -21,7 +23,7 @@ func TestExcerptsMissNone(t *testing.T) {
 				list = append(list[:min(len(list), 3)], of[:rapid.IntRange(0, len(of)).Draw(t, "part")]...)
 			} else {
 				for k := range list {
-					list[k] = mix(list[k])
+					list[k] = splitmix.Mix(list[k])
 				}
 			}
 			sets[i] = NewSet(list)
@@ -90,7 +92,7 @@ func TestExcerptsIndexFew(t *testing.T) {
 	for i := range sets {
 		list := make([]uint64, size)
 		for k := range list {
-			list[k] = mix(uint64(i*size + k))
+			list[k] = splitmix.Mix(uint64(i*size + k))
 		}
 		sets[i] = NewSet(list)
 	}

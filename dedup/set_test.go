@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"skink/internal/splitmix"
 )
 
 // A set must contain the given numbers in ascending order without repeats, however the numbers are
@@ -17,7 +19,7 @@ func TestNewSet(t *testing.T) {
 		shift := rapid.IntRange(0, 60).Draw(t, "equal upper bits")
 		var numbers []uint64
 		for range rapid.IntRange(0, 5000).Draw(t, "numbers") {
-			numbers = append(numbers, mix(rng.Uint64N(uint64(different)))>>shift)
+			numbers = append(numbers, splitmix.Mix(rng.Uint64N(uint64(different)))>>shift)
 		}
 		given := slices.Clone(numbers)
 		got := NewSet(numbers)

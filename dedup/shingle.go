@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"skink/internal/splitmix"
 )
 
 // DefaultShingle is the default number of tokens in a shingle. It is ten words, as in Zelenkov and
@@ -34,16 +36,6 @@ const MaxShingle = 10_000
 // base is 2^64 divided by the golden ratio, rounded to an odd number. Knuth uses it as a multiplier
 // (The Art of Computer Programming, volume 3, section 6.4).
 const base = 0x9E3779B97F4A7C15
-
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014; the constants
-// are David Stafford's variant 13).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xBF58476D1CE4E5B9
-	x ^= x >> 27
-	x *= 0x94D049BB133111EB
-	return x ^ x>>31
-}
 
 // A Unit is the element of a shingle: a word or a character.
 type Unit string
@@ -94,10 +86,10 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 		window = window*base + h
 		drop *= base
 	}
-	dst = append(dst, mix(window))
+	dst = append(dst, splitmix.Mix(window))
 	for i := k; i < n; i++ {
 		window = window*base + units[i] - units[i-k]*drop
-		dst = append(dst, mix(window))
+		dst = append(dst, splitmix.Mix(window))
 	}
 	return dst
 }

@@ -3,6 +3,8 @@ package dedup
 import (
 	"encoding/binary"
 	"math"
+
+	"skink/internal/splitmix"
 )
 
 // Minima is the number of hash functions, which is also the number of values in a sketch.
@@ -78,7 +80,7 @@ var flips, factors = func() (k, m [Minima]uint32) {
 	state := uint64(0x243F6A8885A308D3)
 	next := func() uint32 {
 		state += base
-		return uint32(mix(state) >> 32)
+		return uint32(splitmix.Mix(state) >> 32)
 	}
 	for i := range k {
 		k[i], m[i] = next(), next()|1

@@ -9,6 +9,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/unicode/norm"
+
+	"skink/internal/splitmix"
 )
 
 // # Canonical text
@@ -140,7 +142,7 @@ func (t *Text) Token(i int) string {
 func (t *Text) chars() []uint64 {
 	t.runes = t.runes[:0]
 	for _, r := range string(t.canon) {
-		t.runes = append(t.runes, mix(uint64(r)))
+		t.runes = append(t.runes, splitmix.Mix(uint64(r)))
 	}
 	return t.runes
 }
@@ -166,8 +168,8 @@ func (t *Text) separated() []byte {
 	return t.canon
 }
 
-// hashToken hashes canon[start:]. A token of up to eight bytes fits in 64 bits, and mix is a
-// permutation, so two different tokens of this kind never have the same hash. Longer tokens are
+// hashToken hashes canon[start:]. A token of up to eight bytes fits in 64 bits, and splitmix.Mix is
+// a permutation, so two different tokens of this kind never have the same hash. Longer tokens are
 // hashed by xxh3.
 func hashToken(canon []byte, start int) uint64 {
 	n := len(canon) - start
@@ -175,11 +177,11 @@ func hashToken(canon []byte, start int) uint64 {
 	case n > 8:
 		return xxh3.Hash(canon[start:])
 	case len(canon) >= 8: // load the last eight bytes of canon, and shift out those before the token
-		return mix(binary.LittleEndian.Uint64(canon[len(canon)-8:]) >> ((64 - 8*n) & 63))
+		return splitmix.Mix(binary.LittleEndian.Uint64(canon[len(canon)-8:]) >> ((64 - 8*n) & 63))
 	}
 	var word [8]byte
 	copy(word[:], canon[start:])
-	return mix(binary.LittleEndian.Uint64(word[:]))
+	return splitmix.Mix(binary.LittleEndian.Uint64(word[:]))
 }
 
 // segment reads the first segment of text by the word rules of UAX #29, and returns its length in

@@ -9,6 +9,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
+
+	"skink/internal/splitmix"
 )
 
 // tokens returns the tokens of s, separated by bars.
@@ -102,7 +104,7 @@ func numberOf(token string) uint64 {
 	for i := range len(token) {
 		number |= uint64(token[i]) << (8 * i)
 	}
-	return mix(number)
+	return splitmix.Mix(number)
 }
 
 func TestPlainWordIsUAX29(t *testing.T) {

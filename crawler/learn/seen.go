@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/zeebo/xxh3"
+
+	"skink/internal/splitmix"
 )
 
 // # Text that a host has shown before
@@ -55,7 +57,7 @@ func TextOf(text string, words []uint64) (t Text) {
 	for _, word := range words {
 		bag += word
 	}
-	return append(t, uint32(mix(bag)))
+	return append(t, uint32(splitmix.Mix(bag)))
 }
 
 // LinksOf returns a Text with hashes of the links from a page to other pages of its host. It leaves
@@ -80,13 +82,6 @@ func LinksOf(url string, to iter.Seq[string]) (t Text) {
 func Body(hash [16]byte) Text { return Text{hashOf(string(hash[:]))} }
 
 func hashOf(s string) uint32 { return uint32(xxh3.HashString(s)) }
-
-// mix is the finalizer of splitmix64.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
 
 // A seen is a set of hashes of the lines and links of one host's pages, and of their URLs.
 type seen struct {
@@ -127,7 +122,7 @@ func (s *seen) put(hash uint32) {
 // bitsOf returns the block of a filter that contains a hash, and the mask of the hash's bits within
 // it.
 func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
-	mixed := mix(uint64(hash) + 1)
+	mixed := splitmix.Mix(uint64(hash) + 1)
 	for i := range bitsSet {
 		mask |= 1 << (mixed >> (6 * i) & 63)
 	}

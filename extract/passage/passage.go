@@ -44,6 +44,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"skink/internal/splitmix"
 )
 
 // A Block is a paragraph, a heading, a list item or a table row.
@@ -245,7 +247,7 @@ func (s *section) priority(from, to int) (lowest [4]uint64) {
 		lowest[k] = h
 	}
 	for k, h := range lowest {
-		lowest[k] = mix(h)
+		lowest[k] = splitmix.Mix(h)
 	}
 	return lowest
 }

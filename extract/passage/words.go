@@ -60,13 +60,3 @@ func endsSentence(word string) bool {
 }
 
 func hashOf(word string) uint64 { return xxh3.HashString(word) }
-
-// mix is a permutation of 64-bit numbers that spreads small differences: the finalizer of SplitMix64
-// (Steele, Lea and Flood 2014).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xBF58476D1CE4E5B9
-	x ^= x >> 27
-	x *= 0x94D049BB133111EB
-	return x ^ x>>31
-}

@@ -26,7 +26,7 @@ var table = map[string]struct {
 	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":              {nil, nil},
 	"crawler/sitemap":             {nil, nil},
-	"crawler/learn":               {nil, nil},
+	"crawler/learn":               {[]string{"internal/splitmix"}, nil},
 	"crawler/wire":                {[]string{"frontier"}, nil},
 	"crawler/wire/wiretest":       {nil, nil},
 	"crawler/folder":              {nil, nil},
@@ -38,15 +38,15 @@ var table = map[string]struct {
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract/node":                {nil, nil},
 	"extract/markup":              {[]string{"extract/node"}, nil},
-	"extract/passage":             {[]string{"internal/language"}, nil},
+	"extract/passage":             {[]string{"internal/language", "internal/splitmix"}, nil},
 	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
 	"extract":                     {[]string{"extract/markup", "extract/node", "extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
-	"dedup":                       {[]string{"internal/language"}, nil},
+	"dedup":                       {[]string{"internal/language", "internal/splitmix"}, nil},
 	"store":                       {[]string{"dedup", "frontier", "internal/field"}, nil},
 	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
-	"store/badger/postings":       {[]string{"store", "internal/field"}, nil},
+	"store/badger/postings":       {[]string{"store", "internal/field", "internal/splitmix"}, nil},
 	"internal/disk":               {[]string{"store"}, nil},
 	"store/badger":                {[]string{"store", "internal/field", "internal/disk", "internal/lock", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
 	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
@@ -65,6 +65,7 @@ var table = map[string]struct {
 	"internal/lru":                {nil, nil},
 	"internal/field":              {nil, nil},
 	"internal/priority":           {nil, nil},
+	"internal/splitmix":           {nil, nil},
 	"internal/precedence":         {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
 	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
@@ -93,7 +94,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/chart": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/chart": true, "internal/harmless": true, "warc": true, "internal/precedence": true, "internal/splitmix": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -3,6 +3,8 @@ package postings
 import (
 	"math/bits"
 	"sync"
+
+	"skink/internal/splitmix"
 )
 
 // A Filter proves in memory that a key is not in the store.
@@ -29,7 +31,7 @@ const (
 // Has reports whether key may have been added. If it returns false, the key was certainly not
 // added.
 func (f *Filter) Has(key uint64) bool {
-	h := mix(key)
+	h := splitmix.Mix(key)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.find(h)
@@ -37,7 +39,7 @@ func (f *Filter) Has(key uint64) bool {
 
 // Add adds key.
 func (f *Filter) Add(key uint64) {
-	h := mix(key)
+	h := splitmix.Mix(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.find(h) { // a key that is already there must not take up space
@@ -61,7 +63,7 @@ func (f *Filter) room() *bloom {
 }
 
 func (f *Filter) find(h uint64) bool {
-	g := mix(h)
+	g := splitmix.Mix(h)
 	for i := range f.parts {
 		if f.parts[i].has(h, g) {
 			return true
@@ -87,7 +89,7 @@ func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{bytes: make([]byte, bloomBlocks(keys, bitsPerKey)*bloomBlock), keys: keys, free: keys}
 }
 
-// blockOf returns the index of the block for a key. h is mix(key), and blocks is the number of
+// blockOf returns the index of the block for a key. h is splitmix.Mix(key), and blocks is the number of
 // blocks in the filter.
 func blockOf(h uint64, blocks int) int {
 	n, _ := bits.Mul64(h, uint64(blocks))
@@ -98,9 +100,9 @@ func (b *bloom) block(h uint64) *[bloomBlock]byte {
 	return (*[bloomBlock]byte)(b.bytes[blockOf(h, len(b.bytes)/bloomBlock)*bloomBlock:])
 }
 
-// setBits sets the bits of a key in its block. h is mix(key).
+// setBits sets the bits of a key in its block. h is splitmix.Mix(key).
 func setBits(block *[bloomBlock]byte, h uint64) {
-	for g, i := mix(h), 0; i < probes; g, i = g>>9, i+1 {
+	for g, i := splitmix.Mix(h), 0; i < probes; g, i = g>>9, i+1 {
 		block[g>>3&63] |= 1 << (g & 7)
 	}
 }
@@ -113,7 +115,7 @@ func (b *bloom) firstBit(h, g uint64) uint64 {
 	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }
 
-// has reports whether a key may have been added. h is mix(key), and g is mix(h).
+// has reports whether a key may have been added. h is splitmix.Mix(key), and g is splitmix.Mix(h).
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {
@@ -151,10 +153,3 @@ func (w *bloomWriter) writeUpTo(n int) {
 }
 
 func (w *bloomWriter) finish() { w.writeUpTo(w.blocks) }
-
-// mix is the finalizer of SplitMix64: every bit of the key affects every bit of the result.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}

@@ -78,6 +78,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"skink/internal/splitmix"
 )
 
 // Options configures an index. The zero value uses the defaults.
@@ -157,7 +159,7 @@ func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
 
 // Mixed returns a hash of a key and its kind. The index stores and looks up these hashes, because
 // they are evenly distributed even if the keys are not.
-func Mixed(key uint64, k Kind) uint64 { return mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
+func Mixed(key uint64, k Kind) uint64 { return splitmix.Mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
 
 // File returns the path of the segment file with the given id.
 func (x *Index) File(id uint64) string {
@@ -362,7 +364,7 @@ func (x *Index) maybe(key uint64) bool {
 	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
 		return true
 	}
-	g := mix(key)
+	g := splitmix.Mix(key)
 	for some := range slices.Chunk(x.segments, 64) {
 		for maybe := firstBits(some, key, g); maybe != 0; maybe &= maybe - 1 {
 			if some[bits.TrailingZeros64(maybe)].filter.has(key, g) {
@@ -384,7 +386,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	}
 	segments := x.segments
 	x.mu.RUnlock()
-	g := mix(key)
+	g := splitmix.Mix(key)
 	for some := range slices.Chunk(segments, 64) {
 		for maybe := firstBits(some, key, g); maybe != 0; maybe &= maybe - 1 {
 			s := some[bits.TrailingZeros64(maybe)]
@@ -419,7 +421,7 @@ func (x *Index) living(list []uint64) []uint64 {
 }
 
 // firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set
-// if segment i may contain the key. key is a hash from [Mixed], and g is mix(key). The loop has no
+// if segment i may contain the key. key is a hash from [Mixed], and g is splitmix.Mix(key). The loop has no
 // branch, so the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {

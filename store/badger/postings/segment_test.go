@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"skink/internal/splitmix"
 	"skink/store"
 )
 
@@ -72,7 +73,7 @@ func TestSegment(t *testing.T) {
 				t.Errorf("key %d, limit %d: %d numbers, want %d", key, limit, len(got), len(w))
 			}
 		}
-		if !s.filter.has(key, mix(key)) {
+		if !s.filter.has(key, splitmix.Mix(key)) {
 			t.Errorf("key %d is not in the filter", key)
 		}
 	}
@@ -122,7 +123,7 @@ func TestSegmentDamaged(t *testing.T) {
 		}
 		defer s.close()
 		for _, p := range list {
-			if !s.filter.has(p.key, mix(p.key)) {
+			if !s.filter.has(p.key, splitmix.Mix(p.key)) {
 				return errors.New("forgotten")
 			}
 			nums, err := s.find(p.key, Band, 9, nil)
