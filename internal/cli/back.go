@@ -15,7 +15,6 @@ import (
 // backFlags are the flags of skink crawl for fetching URLs of an earlier run again: --retry tries
 // failed, blocked or left-out URLs again, and --recrawl revisits fetched pages.
 type backFlags struct {
-	flags    *pflag.FlagSet
 	retry    string
 	recrawl  string
 	schedule session.Schedule
@@ -24,7 +23,7 @@ type backFlags struct {
 const usualRetry = "failed,given-up"
 
 func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
-	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
+	f := &backFlags{schedule: session.DefaultSchedule()}
 	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
 	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago, such as 36h or 7d; or, with due, as often as each seems to change")
@@ -54,11 +53,6 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 		return b, args, usagef("--recrawl-min %v is longer than --recrawl-max %v: try 1h and 720h", s.Least, s.Most)
 	}
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
-	for _, name := range []string{"recrawl-min", "recrawl-max"} {
-		if f.flags.Changed(name) && !b.Due {
-			return b, args, usagef("--%s requires --recrawl due", name)
-		}
-	}
 	if b.Recrawl != "" && !b.Due {
 		if b.Age, err = parseAge(f.recrawl); err != nil {
 			return b, args, usagef("--recrawl %q: must be due, or an age such as 36h or 7d", f.recrawl)

@@ -34,10 +34,7 @@ This command checks a store, for example after its disk has reported errors:
 
 func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	dir := addStoreFlag(flags)
-	return func(ctx context.Context, con Console, args []string) error {
-		if len(args) > 0 {
-			return usagef("unexpected argument %q: specify a store with --store", args[0])
-		}
+	return func(ctx context.Context, con Console, _ []string) error {
 		if isShared(*dir) {
 			return usagef("%s is on a server, but skink check checks only stores in folders: use PostgreSQL's own tools to check the server", withoutPassword(*dir))
 		}

@@ -57,11 +57,12 @@ func (con *Console) guard() (end func() error) {
 
 type command struct {
 	name  string
-	args  string // arguments as shown in the help, such as "[flags] SEED..."
+	args  string // arguments as shown in the help, such as "[flags] PAGE..."; see checkUse
 	short string // one-line description
 	long  string // description printed by --help
 	more  string // details printed only by --help --all
 	setup func(flags *pflag.FlagSet) runFunc
+	rules []flagRule // which flags need or exclude others
 }
 
 type runFunc = func(ctx context.Context, con Console, args []string) error
@@ -168,6 +169,9 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 	}
 	if c.name != "config" {
 		if err := c.configure(flags); err != nil {
+			return err
+		}
+		if err := c.checkUse(flags); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +42,7 @@ texts of up to 7,000 characters, and runs of 10 words in longer texts.
 --store compares the stored texts with the settings of their crawl, unless flags change these
 settings. It works even while a crawl is running, or if the pages no longer exist on the web.`,
 	setup: setupCompare,
+	rules: slices.Concat(ruleRules, []flagRule{{"profile", excludes, "check,html", "only the score is printed"}}),
 }
 
 type compareFlags struct {
@@ -78,15 +80,8 @@ func profileNames() string {
 }
 
 func (f *compareFlags) run(ctx context.Context, con Console, args []string) error {
-	if len(args) != 2 {
-		return usagef("compare needs two pages, got %d: try skink compare --help", len(args))
-	}
 	if args[0] == "-" && args[1] == "-" {
 		return usagef("compare: only one of the two pages can be standard input")
-	}
-	switch {
-	case f.profile != "" && (f.check || f.html != ""):
-		return usagef("compare: --profile prints only its score: omit --check and --html")
 	}
 	if err := standsAlone(con, args); err != nil {
 		return err
@@ -96,9 +91,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 		if err := checkURLs(args); err != nil {
 			return err
 		}
-	}
-	if err := f.rule.check(); err != nil {
-		return err
 	}
 	if _, err := session.RuleOf(f.rule.settings()); err != nil {
 		return err

@@ -36,9 +36,6 @@ install them for fish:
   skink completion fish > ~/.config/fish/completions/skink.fish`,
 		setup: func(*pflag.FlagSet) runFunc {
 			return func(_ context.Context, con Console, args []string) error {
-				if len(args) != 1 {
-					return usagef("completion needs the name of a shell: bash, zsh or fish")
-				}
 				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
 				if !ok {
 					return usagef("completion: unknown shell %s: must be bash, zsh or fish", brief(args[0]))

@@ -142,16 +142,6 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
 
-func (f *corpusOutFlags) check() error {
-	switch {
-	case f.annotate && !f.given():
-		return usagef("dedup: --annotate needs --unique, --out-dir or --duplicates")
-	case f.dir != "" && f.unique != "":
-		return usagef("dedup: --unique and --out-dir cannot be used together: both write the kept records")
-	}
-	return nil
-}
-
 // A corpusOut writes kept records to one file and duplicates to another. Records for a nil writer
 // are dropped. If shards is not nil, the kept records go to shards instead of unique.
 type corpusOut struct {

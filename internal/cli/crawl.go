@@ -22,7 +22,7 @@ import (
 
 var crawlCommand = command{
 	name:  "crawl",
-	args:  "[flags] SEED...",
+	args:  "[flags] [SEED...]",
 	short: "crawl sites and find duplicate pages",
 	long: `
 Crawls sites starting at the seeds, compares each page with the earlier pages, and stores the
@@ -58,6 +58,18 @@ pattern and postpones its other URLs. Near the end, the crawl fetches the URLs o
 whose samples had new text. The summary counts the URLs that remain postponed; --budget off
 fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
+	rules: slices.Concat(ruleRules, []flagRule{
+		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
+		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
+		{"from", excludes, "feed", "after the run, write the pages with skink export"},
+		{"requisites", needs, "warc", ""},
+		{"images", modifies, "markdown", ""},
+		{"log-urls", needs, "log-format=json", ""},
+		{"log-urls", excludes, "quiet", ""},
+		{"sign-key", needs, "sign-agent", "the agent is the site that publishes the key"},
+		{"sign-agent", needs, "sign-key", ""},
+		{"recrawl-min,recrawl-max", modifies, "recrawl=due", ""},
+	}),
 }
 
 type crawlFlags struct {
@@ -233,17 +245,8 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 
 // replay runs skink crawl --from, which reads pages from web archives instead of fetching them.
 func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
-	switch {
-	case len(args) > 0:
+	if len(args) > 0 {
 		return usagef("--from reads pages from an archive instead of fetching them: omit the seeds")
-	case f.again.retry != "" || f.again.recrawl != "":
-		return usagef("--from reads pages from an archive instead of fetching them: omit --retry and --recrawl")
-	case f.fetching() != "":
-		return usagef("--from reads pages from an archive instead of fetching them: omit %s", f.fetching())
-	case opt.Archive.Dir != "":
-		return usagef("--from reads an archive and writes none: omit --warc")
-	case opt.Feed != "":
-		return usagef("--from and --feed cannot be used together: after the run, write the pages with skink export")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {
@@ -267,17 +270,6 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
 	return session.Replay(ctx, &s.NamedStore, opt, out, files)
-}
-
-// fetching returns the first flag on the command line that selects what to fetch, such as
-// "--scope", or "" if there is none.
-func (f *crawlFlags) fetching() string {
-	for _, name := range []string{"learn", "budget", "sitemaps", "scope", "include", "exclude", "check-assets", "check-external", "render", "max-depth", "max-pages", "max-time", "max-bytes", "max-host-pages", "max-host-bytes"} {
-		if typed(f.rule.flags, name) {
-			return "--" + name
-		}
-	}
-	return ""
 }
 
 // parallelShared is the number of pages that are processed at once if the store is on a database
@@ -311,17 +303,6 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	}
 	if f.view.full != "" {
 		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
-	}
-	switch {
-	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
-		return opt, args, usagef("--log-urls requires --log-format json, and cannot be used with --quiet")
-	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
-		return opt, args, usagef("--requisites fetches files for a web archive: use --warc DIR, and omit --from")
-	case f.rule.pictures && !f.rule.markdown:
-		return opt, args, usagef("--images requires --markdown")
-	}
-	if err := f.rule.check(); err != nil {
-		return opt, args, err
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -50,6 +51,16 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
+	rules: slices.Concat(ruleRules, []flagRule{
+		{"pairs,sample", ignores, "format,top", "no report is printed"},
+		{"pairs", excludes, "sample", ""},
+		{"annotate", modifies, "unique,out-dir,duplicates", ""},
+		{"unique", excludes, "out-dir", "both write the kept records"},
+		{"keep=longest", excludes, "store", "a store judges records in the order in which they are read"},
+		{"keep=longest", excludes, "pairs", "no text is kept or dropped"},
+		{"against", excludes, "store", "texts are compared with a store that is not changed"},
+		{"against", excludes, "keep=longest,pairs", "texts are compared in the order of the input"},
+	}),
 }
 
 type dedupFlags struct {
@@ -84,21 +95,6 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 }
 
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
-	if f.pairs && f.form.given() {
-		return usagef("dedup: --pairs prints lines instead of the report: omit --format and --top")
-	}
-	if f.sample > 0 && (f.pairs || f.form.given()) {
-		return usagef("dedup: --sample prints clusters instead of the report: omit --pairs, --format and --top")
-	}
-	if err := f.records.check(); err != nil {
-		return err
-	}
-	if err := f.keep.check(f); err != nil {
-		return err
-	}
-	if err := f.rule.check(); err != nil {
-		return err
-	}
 	d := &dedupRun{dedupFlags: f, con: con, report: f.form.options()}
 	return d.run(ctx, args)
 }
@@ -112,9 +108,6 @@ type dedupRun struct {
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
-	if len(args) == 0 {
-		return usagef("dedup: specify at least one file or folder; see skink dedup --help")
-	}
 	for _, path := range args {
 		if _, err := os.Stat(path); err != nil && path != "-" {
 			return fmt.Errorf("dedup: %w", plainError(path, err))

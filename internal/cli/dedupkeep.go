@@ -42,20 +42,6 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 
 func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
-func (f *keepFlags) check(d *dedupFlags) error {
-	switch {
-	case f.longest() && d.store != "":
-		return usagef("--keep longest and --store cannot be used together, because a store judges records in the order in which they are read")
-	case f.longest() && d.pairs:
-		return usagef("--pairs neither keeps nor drops texts: omit --keep")
-	case len(f.against) > 0 && d.store != "":
-		return usagef("--against and --store cannot be used together: --against does not change a store, but --store adds to one")
-	case len(f.against) > 0 && (d.pairs || f.longest()):
-		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
-	}
-	return nil
-}
-
 // over calls do with s and the stores of --against from the given one on, with whose texts the
 // inputs are compared. It also passes the settings of these stores, because the inputs are judged by
 // the same rule.

@@ -73,6 +73,27 @@ changes since the last export to an index:
   skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,
 	setup: setupExport,
+	rules: slices.Concat(completeRules, []flagRule{
+		{"chunk-words", modifies, "chunks", ""},
+		{"links", modifies, "markdown", ""},
+		{"warc", modifies, "format=wacz", ""},
+		{"strip-repeated", needs, "complete", ""},
+		{"format=wacz,format=parquet", needs, "out", "the output is binary"},
+		{"since", excludes, "cursor", ""},
+		{"since,cursor", excludes, "complete", "a comparison of all pages lists no changes"},
+		{"since,cursor", excludes, "format=wet", "WET cannot mark a page as gone: use --format jsonl"},
+		{"since,cursor", excludes, "chunks", "all passages are written; one whose words have not changed keeps its id"},
+		{"since,cursor", excludes, "format=links,format=wacz", "the output is written as a whole"},
+		{"to", excludes, "out,format,chunks", "pages are sent to an index instead of being written"},
+		{"to", excludes, "complete", "an index follows the verdicts of the crawl"},
+		{"chunks", excludes, "format", "passages are written as JSON Lines"},
+		{"chunks", excludes, "markdown,fields", "passages have only the text"},
+		{"chunks", excludes, "strip-repeated", "repeated text is written only once"},
+		{"strip-repeated", excludes, "whole-text", ""},
+		{"strip-repeated", excludes, "markdown", "repeated text stays in the Markdown"},
+		{"format=wacz", excludes, "markdown", "pages are written as the server sent them"},
+		{"format=links", excludes, "markdown,strip-repeated,min-words,without,fields,include", "the links of all pages are written"},
+	}),
 }
 
 type exportFlags struct {
@@ -91,14 +112,13 @@ type exportFlags struct {
 	strip    bool // whether to remove from each text the blocks that its host repeats
 	links    extract.Links
 	fields   []string
-	chunks   bool // whether to write passages instead of pages
-	most     int  // maximum number of words in a passage
-	flags    *pflag.FlagSet
+	chunks   bool   // whether to write passages instead of pages
+	most     int    // maximum number of words in a passage
 	archive  string // folder of the web archive to export; "" means the folder recorded in the store
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &exportFlags{flags: flags, store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
+	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
 	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a text archive (WET), the archive made by crawl --warc (WACZ), or the links between pages")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: the folder that the crawl used)")
 	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
@@ -119,7 +139,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	return f.run
 }
 
-func (f *exportFlags) run(ctx context.Context, con Console, args []string) error {
+func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 	if f.mapping {
 		return feed.WriteMapping(con.Out)
 	}
@@ -130,10 +150,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
-	if f.since.given() && f.complete.complete {
-		return usagef("--complete compares all pages again, so it cannot list changes: omit --since and --cursor")
-	}
-	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
+	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
 		if f.strip {
 			opt.Own = whole.Own
 		}
@@ -207,52 +224,12 @@ func (f *exportFlags) options() (feed.Options, error) {
 	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a separate gzip member, as readers of WET files expect, instead of the file as a whole
 		opt.Packed, f.out.asItIs = true, true
 	}
-	switch {
-	case f.chunks:
-		return opt, f.checkChunks()
-	case f.flags.Changed("chunk-words"):
-		return opt, usagef("--chunk-words requires --chunks")
-	case f.format == formatLinks:
-		return opt, f.checkLinks()
-	case f.flags.Changed("links") && !f.markdown:
-		return opt, usagef("--links requires --markdown")
-	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
-		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
-	case f.to != "" && f.complete.complete:
-		return opt, usagef("--to and --complete cannot be used together, because an index follows the verdicts of the crawl")
-	case f.archive != "" && f.format != formatWACZ:
-		return opt, usagef("--warc requires --format wacz")
-	case f.format == formatWACZ:
-		return opt, f.checkWACZ()
-	case opt.Format == feed.WET && f.since.given():
-		return opt, usagef("--format wet cannot mark a page as gone: omit --since and --cursor, or use --format jsonl")
-	case opt.Format == feed.Parquet && f.out.out == "-":
-		return opt, usagef("--format parquet is binary: specify a file with --out")
-	case f.strip && !f.complete.complete:
-		return opt, usagef("--strip-repeated requires --complete")
-	case f.strip && f.complete.wholeText:
-		return opt, usagef("--strip-repeated and --whole-text cannot be used together")
-	case f.strip && f.markdown:
-		return opt, usagef("--strip-repeated and --markdown cannot be used together, because repeated text stays in the Markdown")
-	}
 	return opt, nil
 }
 
 // formatWACZ is the value of --format for a WACZ file, which contains the servers' raw responses
 // rather than extracted text.
 const formatWACZ = "wacz"
-
-func (f *exportFlags) checkWACZ() error {
-	switch {
-	case f.out.out == "-":
-		return usagef("--format wacz is binary: specify a file with --out")
-	case f.since.given():
-		return usagef("--format wacz writes a whole archive: omit --since and --cursor")
-	case f.markdown:
-		return usagef("--format wacz writes pages as the server sent them: omit --markdown")
-	}
-	return nil
-}
 
 func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	dir := f.archive

@@ -11,22 +11,6 @@ import (
 	"skink/store"
 )
 
-func (f *exportFlags) checkChunks() error {
-	switch {
-	case f.to != "" || f.format != feed.JSONLines:
-		return usagef("--chunks writes JSON Lines: omit --to and --format")
-	case f.since.given():
-		return usagef("--chunks compares the passages of all pages: omit --since and --cursor; a passage whose words have not changed keeps its id")
-	case f.markdown:
-		return usagef("--chunks writes passages of the text: omit --markdown")
-	case f.strip:
-		return usagef("--chunks writes repeated text only once: omit --strip-repeated")
-	case len(f.fields) > 0:
-		return usagef("--fields adds fields to pages, and --chunks writes passages: omit one of the two")
-	}
-	return nil
-}
-
 func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	passages := 0
 	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
@@ -37,18 +21,6 @@ func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Read
 }
 
 const formatLinks = "links"
-
-func (f *exportFlags) checkLinks() error {
-	switch {
-	case f.to != "":
-		return usagef("--to sends pages to an index: omit --format links")
-	case f.since.given():
-		return usagef("--format links writes all links: omit --since and --cursor")
-	case f.markdown || f.strip || f.minWords > 0 || len(f.without) > 0 || len(f.fields) > 0 || f.flags.Changed("include"):
-		return usagef("--format links writes the links of all pages: omit the flags that choose pages or fields")
-	}
-	return nil
-}
 
 func (f *exportFlags) linkFormat() feed.LinkFormat {
 	name := strings.TrimSuffix(strings.TrimSuffix(f.out.out, ".gz"), ".zst")

@@ -45,6 +45,11 @@ main text as Markdown:
   skink extract --html testdata/site/index.html > marked.html
   skink extract --markdown testdata/site/index.html`,
 	setup: setupExtract,
+	rules: []flagRule{
+		{"html", excludes, "json,markdown", ""},
+		{"images,links", modifies, "markdown", ""},
+		{"alt", modifies, "json", ""},
+	},
 }
 
 type extracted struct {
@@ -91,21 +96,8 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 }
 
 func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err error) {
-	switch {
-	case len(args) == 0:
-		return usagef("extract: no file or URL given: try skink extract --help")
-	case f.html && f.json:
-		return usagef("extract: --html and --json cannot be used together")
-	case f.html && len(args) > 1:
+	if f.html && len(args) > 1 {
 		return usagef("extract: --html takes one page")
-	case f.html && f.markdown:
-		return usagef("extract: --html and --markdown cannot be used together")
-	case f.pictures && !f.markdown:
-		return usagef("extract: --images requires --markdown")
-	case f.links != "" && !f.markdown:
-		return usagef("extract: --links requires --markdown")
-	case f.alt && !f.json:
-		return usagef("extract: --alt requires --json")
 	}
 	if err := checkURLs(args); err != nil {
 		return err

@@ -35,8 +35,8 @@ These commands make a key, and sign the requests of a crawl with the key:
 }
 
 func runKey(_ context.Context, con Console, args []string) error {
-	switch {
-	case len(args) > 0 && args[0] == "new":
+	switch args[0] {
+	case "new":
 		if len(args) != 2 {
 			return usagef("specify one file for the key: skink key new crawler.pem")
 		}
@@ -47,10 +47,7 @@ func runKey(_ context.Context, con Console, args []string) error {
 		fmt.Fprintf(con.Err, "%s contains the private key %s: keep this file secret\n", harmless.Quoted(args[1]), key.Thumbprint())
 		_, err = con.Out.Write(signature.Directory(key))
 		return err
-	case len(args) > 0 && args[0] == "show":
-		if len(args) < 2 {
-			return usagef("specify a key file: skink key show crawler.pem")
-		}
+	case "show":
 		var keys []signature.Key
 		for _, name := range args[1:] {
 			key, err := readKeyFile(name)
@@ -61,10 +58,8 @@ func runKey(_ context.Context, con Console, args []string) error {
 		}
 		_, err := con.Out.Write(signature.Directory(keys...))
 		return err
-	case len(args) > 0:
-		return usagef("unknown action %s: use skink key new FILE or skink key show FILE", brief(args[0]))
 	}
-	return usagef("the action is missing: use skink key new FILE or skink key show FILE")
+	return usagef("unknown action %s: use skink key new FILE or skink key show FILE", brief(args[0]))
 }
 
 // newKeyFile generates a key and writes it to a new file that only the owner may read.
@@ -111,13 +106,8 @@ func addSignFlags(flags *pflag.FlagSet) *signFlags {
 
 // signer returns the signer of requests, or nil if the flags do not ask for signatures.
 func (f *signFlags) signer() (*signature.Signer, error) {
-	switch {
-	case f.key == "" && f.agent == "":
+	if f.key == "" {
 		return nil, nil
-	case f.key == "":
-		return nil, usagef("--sign-agent requires --sign-key")
-	case f.agent == "":
-		return nil, usagef("--sign-key requires --sign-agent, which names the site that publishes the key")
 	}
 	key, err := readKeyFile(f.key)
 	if err != nil {

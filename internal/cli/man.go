@@ -24,9 +24,6 @@ This command writes the pages to a folder where the man command looks for them:
   skink man ~/.local/share/man/man1`,
 		setup: func(*pflag.FlagSet) runFunc {
 			return func(ctx context.Context, con Console, args []string) error {
-				if len(args) != 1 {
-					return usagef("man takes one folder: try skink man ~/.local/share/man/man1")
-				}
 				return writeManPages(ctx, con, args[0])
 			}
 		},

@@ -42,6 +42,11 @@ of broken links, and check limits in a CI job:
   skink report --about audit --fail-on 'duplicates>5%,broken>0'
   skink report --about audit --since LAST --fail-on 'new:error>0'`,
 	setup: setupReport,
+	rules: slices.Concat(completeRules, []flagRule{
+		{"changes", excludes, "about,fail-on,complete,format=csv,format=html", ""},
+		{"since", needs, "about,fail-on", "it compares the audits of two crawls"},
+		{"since", excludes, "complete", "it compares findings that are based on the verdicts of the crawl"},
+	}),
 }
 
 type reportFlags struct {
@@ -64,7 +69,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	return f.run
 }
 
-func (f *reportFlags) run(ctx context.Context, con Console, args []string) error {
+func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 	opt := f.form.options()
 	conditions, err := f.conditions()
 	if err != nil {
@@ -74,13 +79,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 	if err != nil {
 		return err
 	}
-	if f.changes && (f.about != "" || f.failOn != "") {
-		return usagef("--changes, --about and --fail-on cannot be used together")
-	}
-	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
-		return usagef("--changes requires --format text or json, and cannot be used with --complete")
-	}
-	return withStore(ctx, con, *f.store, args, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
+	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
@@ -126,8 +125,8 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	return all, nil
 }
 
-// sinceCrawl parses the value of --since and checks that flags that require each other are given
-// together. It returns nil without --since.
+// sinceCrawl parses the value of --since, which some conditions require. It returns nil without
+// --since.
 func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, error) {
 	if f.since == "" {
 		i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
@@ -135,12 +134,6 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 			return nil, usagef("--fail-on %s:%s requires --since: try --since LAST", conditions[i].Change, conditions[i].Name)
 		}
 		return nil, nil
-	}
-	if f.about == "" && conditions == nil {
-		return nil, usagef("--since compares the audits of two crawls: add --about audit or --fail-on")
-	}
-	if f.complete.complete {
-		return nil, usagef("--since compares findings that are based on the verdicts of the crawl: omit --complete")
 	}
 	since, err := parseSinceCrawl(f.since)
 	return &since, err
@@ -271,8 +264,6 @@ func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	return f
 }
 
-func (f *formFlags) given() bool { return typed(f.flags, "format") || typed(f.flags, "top") }
-
 func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
 // completeFlags are the flags for comparing all pages of a store with each other, instead of using
@@ -282,6 +273,8 @@ type completeFlags struct {
 	complete, wholeText bool
 	similarity          float64
 }
+
+var completeRules = []flagRule{{"whole-text,similarity", modifies, "complete", ""}}
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
@@ -303,16 +296,7 @@ func (c *completeFlags) over(settings store.Settings) store.Settings {
 // withStore opens the store in dir for reading, calls do, and closes the store. With --complete, it
 // first compares all pages with each other and passes the result to do as whole. Without it, whole
 // is nil.
-func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
-	if len(args) > 0 {
-		return usagef("unexpected argument %q: specify a store with --store", args[0])
-	}
-	if how.wholeText && !how.complete {
-		return usagef("--whole-text requires --complete")
-	}
-	if typed(how.flags, "similarity") && !how.complete {
-		return usagef("--similarity requires --complete")
-	}
+func withStore(ctx context.Context, con Console, dir string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	paceCollector(memory.Default/heapShare, math.MaxInt64, completePercent)
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {

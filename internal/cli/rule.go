@@ -50,6 +50,12 @@ func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	flags.Var(&r.documents, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
 }
 
+// ruleRules are the rules about the flags of addRuleFlags.
+var ruleRules = []flagRule{
+	{"containment", modifies, "rule=containment", ""},
+	{"rule=containment", excludes, "form", "texts are compared unchanged"},
+}
+
 // ruleFlagNames are the names of all flags in ruleFlags. The store keeps their values, so the
 // command that continues a crawl need not repeat them.
 var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "images", "links", "documents", "on-duplicate"}
@@ -83,16 +89,6 @@ func (r *ruleFlags) keeps() store.Markdown {
 		return store.WordsOnly
 	}
 	return store.NoMarkdown
-}
-
-func (r *ruleFlags) check() error {
-	switch {
-	case r.flags.Changed("containment") && r.rule != byContainment:
-		return usagef("--containment requires --rule containment")
-	case r.rule == byContainment && r.flags.Changed("form"):
-		return usagef("--rule containment compares unchanged texts: omit --form")
-	}
-	return nil
 }
 
 func (r *ruleFlags) settings() store.Settings {

@@ -37,11 +37,8 @@ const sinceStart = "start"
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
 func (f *sinceFlags) heed(opt *feed.Options) error {
-	switch {
-	case !f.given():
+	if !f.given() {
 		return nil
-	case f.since != "" && f.cursor != "":
-		return usagef("--since and --cursor cannot be used together")
 	}
 	opt.Changes = true
 	from := f.since

@@ -37,6 +37,7 @@ This command lists the URLs that could not be fetched, with the reasons:
 
   skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
+	rules: []flagRule{{"urls", excludes, "learned,forget", ""}, {"learned", excludes, "forget", ""}},
 }
 
 type statusFlags struct {
@@ -57,15 +58,10 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	return f.run
 }
 
-func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err error) {
+func (f *statusFlags) run(ctx context.Context, con Console, _ []string) (err error) {
 	asked, err := statesNamed(f.urls)
-	switch {
-	case len(args) > 0:
-		return usagef("unexpected argument %q: specify a store with --store", args[0])
-	case err != nil:
+	if err != nil {
 		return err
-	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
-		return usagef("--urls, --learned and --forget cannot be used together")
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))

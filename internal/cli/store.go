@@ -66,9 +66,6 @@ func setupStore(flags *pflag.FlagSet) runFunc {
 var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
-	if len(args) == 0 {
-		return usagef("the action is missing: use skink store list, info, copy or drop")
-	}
 	verb, args := args[0], args[1:]
 	if !slices.Contains(storeVerbs, verb) {
 		return usagef("unknown action %s: must be list, info, copy or drop", brief(verb))

@@ -18,7 +18,7 @@ import (
 
 var tuneCommand = command{
 	name:  "tune",
-	args:  "[flags] PAIRS",
+	args:  "[flags] [PAIRS]",
 	short: "find the best settings for labeled pairs",
 	long: `
 Reads labeled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
@@ -113,8 +113,8 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		return usagef("tune: --curve does not take a file of pairs")
 	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
 		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
-	case !f.curve && len(args) != 1:
-		return usagef("tune needs one file of labeled pairs, got %d: try skink tune --help", len(args))
+	case !f.curve && len(args) == 0:
+		return usagef("tune needs a file of labeled pairs: try skink tune --help")
 	}
 	if err := standsAlone(con, args); err != nil {
 		return err

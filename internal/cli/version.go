@@ -29,10 +29,7 @@ This command prints the version for a bug report:
 
   skink version`,
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {
-		return func(_ context.Context, con Console, args []string) error {
-			if len(args) > 0 {
-				return usagef("unexpected argument %q", args[0])
-			}
+		return func(_ context.Context, con Console, _ []string) error {
 			b := readBuild()
 			_, err := fmt.Fprintf(con.Out, "skink %s\nrevision %s\nbuilt with %s for %s/%s\n", b.Version, b.Revision, b.Go, runtime.GOOS, runtime.GOARCH)
 			return err

@@ -53,10 +53,7 @@ func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	return f.run
 }
 
-func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
-	if len(args) > 0 {
-		return usagef("unexpected argument %q: specify a store with --store", args[0])
-	}
+func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 	lent := newLender(*f.store, con.Err)
 	defer lent.close()
 	var opt view.Options
