@@ -49,6 +49,36 @@ func (c Cookies) GoString() string { return hidden }
 // MarshalText returns ***.
 func (c Cookies) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
+// Password returns the part of a URL that is secret: the password, or a user name without a
+// password, because it may be a token. It returns "" if there is none. The URL need not be valid.
+func Password(text string) string {
+	_, credentials, _ := userinfo(text)
+	if _, password, ok := strings.Cut(credentials, ":"); ok || strings.Contains(credentials, "/") {
+		return password
+	}
+	return credentials
+}
+
+// Redacted returns a text with *** in place of the user name and password if it is a URL with a
+// secret. The URL need not be valid.
+func Redacted(text string) string {
+	if Password(text) == "" {
+		return text
+	}
+	before, _, after := userinfo(text)
+	return before + hidden + after
+}
+
+// userinfo splits a URL around the user name and password.
+func userinfo(text string) (before, credentials, after string) {
+	from := strings.Index(text, "://")
+	to := strings.LastIndexByte(text, '@')
+	if from < 0 || to < from {
+		return text, "", ""
+	}
+	return text[:from+3], text[from+3 : to], text[to:]
+}
+
 // A Proxy is the URL of a proxy. Its user name and password are never printed.
 type Proxy struct{ url url.URL }
 
@@ -76,12 +106,7 @@ func (p Proxy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()
 
 // String returns the URL with *** in place of the user name and password, and so does GoString.
 func (p Proxy) String() string {
-	shown := p.url
-	if shown.User == nil {
-		return shown.String()
-	}
-	shown.User = nil
-	return shown.Scheme + "://" + hidden + "@" + shown.Host
+	return Redacted(p.url.String())
 }
 
 func (p Proxy) GoString() string { return p.String() }

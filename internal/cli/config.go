@@ -92,11 +92,6 @@ func (c *configFlag) find(flags *pflag.FlagSet) string {
 	return name
 }
 
-// configured is the annotation of a flag whose value comes from the configuration file. Its first
-// string is the place where the value was set, such as "skink.toml:12". A second string, "secret",
-// is present if the value must not be printed.
-const configured = "configured"
-
 // configure sets the flags that the configuration file contains, except those set on the command
 // line.
 func (c command) configure(flags *pflag.FlagSet) error {
@@ -105,88 +100,34 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	if name == "" {
 		return nil
 	}
-	opt := config.Options{Command: c.name, Main: crawlCommand.name, Shared: "store", Flags: flagNames(), Suggest: suggestKey}
-	opt.Ignored = func(flag string) bool {
-		return flags.Lookup(flag) == nil || of.stored && flag == "store" || flags.Changed(flag)
-	}
-	if c.name == "crawl" {
-		opt.Host = func(h *access.Host) config.Setter { return newHostFlags(h) }
-	}
-	file, err := config.Read(name, opt)
-	if errors.Is(err, fs.ErrNotExist) && file == nil {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("--config %s: the file does not exist", name)
 	}
 	if err != nil {
 		return usageError{Err: err}
 	}
-	of.file = file
-	for _, f := range file.Flags {
-		if err := applyFlag(flags, c.name, f); err != nil {
-			return usagef("%s:%d: %w", name, f.Line, err)
+	opt := config.Options{Command: c.name, Main: crawlCommand.name, Shared: "store", Flags: map[string]*pflag.FlagSet{c.name: flags}, Host: addHostFlags}
+	if of.stored {
+		opt.Ignored = "store"
+	}
+	opt.Suggest = func(word string, names []string) string { return didYouMean(word, names, "", "see skink config --help") }
+	opt.Invalid = func(err error, flags *pflag.FlagSet) error { return flagError(err, c.name, flags) }
+	for _, other := range commands() {
+		if flags, _ := other.newFlags(); flags.Lookup("config") != nil && other.name != c.name {
+			opt.Flags[other.name] = flags
 		}
-		about := []string{fmt.Sprintf("%s:%d", name, f.Line)}
-		if f.Filled {
-			about = append(about, "secret")
-		}
-		if err := flags.SetAnnotation(f.Name, configured, about); err != nil {
-			return err
-		}
+	}
+	if of.file, err = config.Parse(name, text, opt); err != nil {
+		return usageError{Err: err}
 	}
 	return nil
-}
-
-// applyFlag sets a flag to its value in a configuration file, or, if there are several values, once
-// to each of them.
-func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
-	flag := flags.Lookup(f.Name)
-	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
-		return fmt.Errorf("--%s takes one value, not an array", f.Name)
-	}
-	for _, v := range f.Values {
-		switch {
-		case f.Bool && flag.Value.Type() == "on|off":
-			v = map[string]string{"true": "on", "false": "off"}[v]
-		case f.Bool && flag.Value.Type() != "bool" && flag.NoOptDefVal != "":
-			if v == "false" {
-				continue
-			}
-			v = flag.NoOptDefVal
-		}
-		if err := flags.Set(f.Name, v); err != nil {
-			if f.Filled {
-				return fmt.Errorf("--%s: the value from the environment variable is not valid", f.Name)
-			}
-			return flagError(err, command, flags)
-		}
-	}
-	return nil
-}
-
-// flagNames returns the flags that a configuration file may set, by command.
-func flagNames() map[string][]string {
-	names := map[string][]string{}
-	for _, c := range commands() {
-		flags, _ := c.newFlags()
-		if flags.Lookup("config") == nil {
-			continue
-		}
-		flags.VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" && f.Name != "config" {
-				names[c.name] = append(names[c.name], f.Name)
-			}
-		})
-	}
-	return names
-}
-
-func suggestKey(word string, names []string) string {
-	return didYouMean(word, names, "", "see skink config --help")
 }
 
 // typed reports whether a flag was set on the command line, not by a configuration file.
 func typed(flags *pflag.FlagSet, name string) bool {
 	f := flags.Lookup(name)
-	return f != nil && f.Changed && f.Annotations[configured] == nil
+	return f != nil && f.Changed && f.Annotations[config.Source] == nil
 }
 
 // keepIn copies the configuration file into dir, the folder of a store, so that later commands on
@@ -201,50 +142,48 @@ func (c *configFlag) keepIn(dir string) error {
 	if err == nil && fromErr == nil && os.SameFile(from, to) {
 		return nil
 	}
-	if err := output.ReplaceInStore(dir, configFile, c.file.Copy()); err != nil {
+	if err := copyConfigFile(c.file.Name, c.file.Text, dir); err != nil {
 		return fmt.Errorf("save the configuration: %w", err)
 	}
 	return nil
 }
 
-// hostFlags parses the settings of one host in a configuration file. It has a flag for each setting
-// that is allowed there.
-type hostFlags struct {
-	h                *access.Host
-	flags            *pflag.FlagSet
-	delay            time.Duration
-	include, exclude expressions
+// copyConfigFile writes a copy of a configuration file, without literal secrets and comments, into
+// dir, the folder of a store.
+func copyConfigFile(name string, text []byte, dir string) error {
+	copied, err := config.Copy(name, text)
+	if err != nil {
+		return err
+	}
+	return output.ReplaceInStore(dir, configFile, copied)
 }
 
-func newHostFlags(h *access.Host) *hostFlags {
-	f := &hostFlags{h: h, flags: pflag.NewFlagSet("host", pflag.ContinueOnError)}
-	f.flags.Var(lasting(&f.delay, 0, "0 or more"), "delay", "")
-	f.flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")
-	f.flags.StringVar(&h.UserAgent, "user-agent", "", "")
-	f.flags.Var(&f.include, "include", "")
-	f.flags.Var(&f.exclude, "exclude", "")
-	f.flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
-	f.flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
-	f.flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
-	return f
-}
-
-// Set parses value as the value of the named flag, and stores the result in the host's settings.
-func (f *hostFlags) Set(name, value string) error {
-	if err := f.flags.Set(name, value); err != nil {
-		return flagError(err, "crawl", f.flags)
+// addHostFlags adds a flag for each setting of a host that is also a flag of skink crawl.
+func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
+	flags.Func("delay", "", func(text string) error {
+		h.Delay = new(time.Duration)
+		return lasting(h.Delay, 0, "0 or more").Set(text)
+	})
+	flags.Func("user-agent", "", func(text string) error {
+		h.UserAgent = text
+		return checkAgent(text)
+	})
+	for name, to := range map[string]**bool{"logout": &h.Logout, "sign": &h.Sign} {
+		flags.Func(name, "", func(text string) error {
+			on := text == "true"
+			*to = &on
+			if !on && text != "false" {
+				return errors.New("must be true or false")
+			}
+			return nil
+		})
 	}
-	switch name {
-	case "delay":
-		f.h.Delay = &f.delay
-	case "include":
-		f.h.Include = f.include.compiled
-	case "exclude":
-		f.h.Exclude = f.exclude.compiled
-	case "user-agent":
-		return checkAgent(value)
-	}
-	return nil
+	flags.Var(&expressions{to: &h.Include}, "include", "")
+	flags.Var(&expressions{to: &h.Exclude}, "exclude", "")
+	flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")
+	flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
+	flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
+	flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
 }
 
 func configCommand() command {
@@ -325,7 +264,7 @@ func printed(f *pflag.Flag) []string {
 	}
 	for i, v := range values {
 		switch {
-		case len(f.Annotations[configured]) > 1: // the configuration file names a secret
+		case len(f.Annotations[config.Source]) > 1: // the configuration file names a secret
 			values[i] = access.Secret("").String()
 		case f.Name == "store":
 			values[i] = withoutPassword(v)
@@ -348,7 +287,7 @@ func shownProxy(text string) string {
 func printSetting(con Console, f *pflag.Flag) {
 	values := printed(f)
 	from := "default"
-	about := f.Annotations[configured]
+	about := f.Annotations[config.Source]
 	switch {
 	case len(about) > 0:
 		from = about[0]

@@ -350,7 +350,7 @@ func (f *crawlFlags) preset() {
 func (f *crawlFlags) agent() (string, error) {
 	agent := f.opt.Crawl.UserAgent
 	if err := checkAgent(agent); err != nil {
-		return "", err
+		return "", usagef("--user-agent %q: %w", agent, err)
 	}
 	switch {
 	case f.contact == "":
@@ -364,9 +364,9 @@ func (f *crawlFlags) agent() (string, error) {
 func checkAgent(agent string) error {
 	switch {
 	case agent == "":
-		return usagef("--user-agent is empty: omit the flag, or give the text of the header")
+		return errors.New("is empty: omit the flag, or give the text of the header")
 	case !printable(agent):
-		return usagef("--user-agent %q: use printable ASCII characters only", agent)
+		return errors.New("use printable ASCII characters only")
 	}
 	return nil
 }

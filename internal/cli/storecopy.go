@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"skink/frontier"
-	"skink/internal/config"
 	"skink/internal/disk"
 	"skink/internal/harmless"
-	"skink/internal/output"
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
@@ -192,15 +190,15 @@ func copyConfig(name, copyName string) error {
 	if isShared(name) || isShared(copyName) {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(name, configFile))
+	file := filepath.Join(name, configFile)
+	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	file := config.File{Name: filepath.Join(name, configFile), Text: text}
-	return output.ReplaceInStore(copyName, configFile, file.Copy())
+	return copyConfigFile(file, text, copyName)
 }
 
 // incomplete adds a suggestion for the user to err, the error from [store.CheckCopied], if it is

@@ -281,6 +281,7 @@ func (l *list) GetSlice() []string { return *l }
 type expressions struct {
 	list
 	compiled []*regexp.Regexp
+	to       *[]*regexp.Regexp // gets the same expressions; may be nil
 }
 
 func (e *expressions) Set(text string) error {
@@ -289,6 +290,9 @@ func (e *expressions) Set(text string) error {
 		return fmt.Errorf("not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", err)
 	}
 	e.compiled = append(e.compiled, compiled)
+	if e.to != nil {
+		*e.to = e.compiled
+	}
 	return e.Append(text)
 }
 

@@ -7,23 +7,20 @@
 //	[host."*.example.org"]
 //	headers = { "X-Token" = "${TOKEN}" }
 //
-// Start with [Parse]. The package does not define commands or flags: its caller lists the flags that
-// exist, and applies their values. Errors name the file and the line, and never contain a secret.
+// Start with [Parse], which sets the flags of the running command. The package does not define
+// commands or flags: its caller passes those that exist. Errors name the file and the line, and
+// never contain a secret.
 package config
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/spf13/pflag"
 
 	"skink/crawler/access"
 )
@@ -33,19 +30,8 @@ type File struct {
 	Name     string
 	Text     []byte   // content of the file, unchanged
 	Read     []string // names of the files that the file names and that were read
-	Flags    []Flag   // flags for the running command, in line order
 	Hosts    access.Table
-	Settings []Setting // settings of hosts for printing, in line order
-}
-
-// A Flag is a flag whose value comes from a configuration file.
-type Flag struct {
-	Name   string
-	Values []string // elements of an array, or a single value
-	List   bool     // whether the value is an array
-	Bool   bool     // whether the value is a Boolean
-	Line   int
-	Filled bool // whether a value contains a substitution ${...}; such a value may be secret and must not be printed
+	Settings []Setting // settings of hosts for printing
 }
 
 // A Setting is a setting of a host, for printing.
@@ -58,273 +44,191 @@ type Setting struct {
 // Options defines the commands and flags that a file may contain.
 type Options struct {
 	Command string                                       // running command
-	Main    string                                       // command whose flags are set above all sections
+	Main    string                                       // command whose flags are set above all sections, and which uses the sections of hosts
 	Shared  string                                       // flag that is set above all sections and applies to all commands
-	Flags   map[string][]string                          // names of the flags of each command
-	Ignored func(flag string) bool                       // reports whether a flag of the running command must not be set from the file; may be nil
-	Host    func(h *access.Host) Setter                  // returns a setter for the settings of a host that are also flags; nil means that host sections are only checked for unknown keys
+	Ignored string                                       // flag that the file must not set; may be empty
+	Flags   map[string]*pflag.FlagSet                    // flags of each command; those of the running command are set
+	Host    func(h *access.Host, flags *pflag.FlagSet)   // adds flags for the settings of a host that are also flags
+	Invalid func(err error, flags *pflag.FlagSet) error  // explains an error of setting a flag
+	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name
 	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil means [os.LookupEnv]
-	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name; may be nil
 }
 
-// A Setter parses the values of flags. Its errors may contain the value.
-type Setter interface {
-	Set(flag, value string) error
-}
+// Source is the annotation of a flag whose value comes from a file. Its first string is the place
+// where the value was set, such as "skink.toml:12". A second string, "secret", is present if the
+// value contains a substitution ${...}. Such a value must not be printed.
+const Source = "configured"
 
-// Read reads and parses a file; see [Parse].
-func Read(name string, opt Options) (*File, error) {
-	text, err := os.ReadFile(name)
+// Parse parses the text of a file, and sets the flags of the running command that the command line
+// does not set. It fails at the first error. Paths in the file are relative to its folder, or to
+// the folder that [Copy] names.
+func Parse(name string, text []byte, opt Options) (*File, error) {
+	if opt.Getenv == nil {
+		opt.Getenv = os.LookupEnv
+	}
+	p := &parser{file: &File{Name: name, Text: text}, opt: opt}
+	p.dir, p.copied = origin(name, text)
+	entries, err := scan(name, text)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(name, text, opt)
-}
-
-// Parse parses the text of a file. It fails at the first error. Paths in the file are relative to
-// its folder, or to the folder in the comment that [File.Copy] adds.
-func Parse(name string, text []byte, opt Options) (*File, error) {
-	var content map[string]any
-	if err := toml.Unmarshal(text, &content); err != nil {
-		if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
-			line, _ := wrong.Position()
-			return nil, fmt.Errorf("%s:%d: %s", name, line, strings.TrimPrefix(wrong.Error(), "toml: "))
+	for _, e := range entries {
+		if err := p.take(e); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, e.line, err)
 		}
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	p := &parser{file: &File{Name: name, Text: text}, opt: opt, lines: linesOf(text), dir: folderOf(name, text), copied: strings.Contains(string(text), relativeTo)}
-	if p.opt.Getenv == nil {
-		p.opt.Getenv = os.LookupEnv
-	}
-	if err := p.parse(content); err != nil {
-		return p.file, err
 	}
 	if len(p.lacking) > 0 {
-		return p.file, fmt.Errorf("%s: a store keeps no secrets, so this copy lacks %s: name the original file with --config FILE", name, strings.Join(p.lacking, ", "))
+		return nil, fmt.Errorf("%s: a store keeps no secrets, so this copy lacks %s: name the original file with --config FILE", name, strings.Join(p.lacking, ", "))
+	}
+	for _, s := range p.sections {
+		if key, err := s.check(); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, s.lines[key], err)
+		}
+		p.file.Hosts = append(p.file.Hosts, s.host)
+		p.file.Settings = append(p.file.Settings, s.settings...)
 	}
 	return p.file, nil
 }
 
-const relativeTo = "\n# Paths are relative to "
-
-// Copy returns the text for a copy of the file in another folder. The copy has *** in place of each
-// literal secret. It ends with a comment that contains the original folder, because paths in the
-// file are relative to that folder.
-func (f *File) Copy() []byte {
-	dir := folderOf(f.Name, f.Text)
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	text := string(withoutSecrets(f.Text))
-	if at := strings.LastIndex(text, relativeTo); at >= 0 {
-		text = text[:at]
-	}
-	return []byte(strings.TrimRight(text, "\n") + "\n" + relativeTo + strconv.Quote(dir) + "\n")
-}
-
-func folderOf(name string, text []byte) string {
-	if at := strings.LastIndex(string(text), relativeTo); at >= 0 {
-		quoted := strings.TrimSpace(string(text[at+len(relativeTo):]))
-		if dir, err := strconv.Unquote(quoted); err == nil {
-			return dir
-		}
-	}
-	return filepath.Dir(name)
-}
-
-// linesOf returns the line number of each key. The keys of the map are paths joined by [pathOf].
-func linesOf(text []byte) map[string]int {
-	return scan(new(unstable.Parser), text, func([]string, *unstable.Node) {})
-}
-
-// scan returns the same as [linesOf], and calls found with each string and the path of its key.
-func scan(p *unstable.Parser, text []byte, found func(path []string, value *unstable.Node)) map[string]int {
-	lines := map[string]int{}
-	p.Reset(text)
-	var section []string
-	for p.NextExpression() {
-		n := p.Expression()
-		switch n.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			section = noteKey(p, n, nil, lines)
-		case unstable.KeyValue:
-			noteLines(p, n, section, lines, found)
-		}
-	}
-	return lines
-}
-
-func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int, found func([]string, *unstable.Node)) {
-	path := noteKey(p, n, section, lines)
-	var note func(value *unstable.Node)
-	note = func(value *unstable.Node) {
-		switch value.Kind {
-		case unstable.String:
-			found(path, value)
-		case unstable.KeyValue:
-			noteLines(p, value, path, lines, found)
-		case unstable.InlineTable, unstable.Array:
-			for it := value.Children(); it.Next(); {
-				note(it.Node())
-			}
-		}
-	}
-	note(n.Value())
-}
-
-// noteKey records the line number of each part of a key, and returns the full path of the key.
-func noteKey(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) []string {
-	path := slices.Clone(section)
-	for it := n.Key(); it.Next(); {
-		path = append(path, string(it.Node().Data))
-		if _, known := lines[pathOf(path...)]; !known {
-			lines[pathOf(path...)] = p.Shape(it.Node().Raw).Start.Line
-		}
-	}
-	return path
-}
-
-func pathOf(keys ...string) string { return strings.Join(keys, "\x00") }
-
 type parser struct {
-	file  *File
-	opt   Options
-	lines map[string]int
-	dir   string // folder to which paths in the file are relative
+	file     *File
+	opt      Options
+	dir      string // folder to which paths in the file are relative
+	sections []*section
 
 	copied  bool     // whether the file is a copy, which lacks secrets
 	lacking []string // keys of the secrets that the running command needs, and that the copy lacks
 }
 
-// lacks reports whether a value of a copy lacks secrets, and records their keys.
-func (p *parser) lacks(path []string, value any) bool {
-	if !p.copied || !strings.Contains(fmt.Sprint(value), absent) {
+// lacks reports whether an entry of a copy lacks a secret, and records its key.
+func (p *parser) lacks(e entry) bool {
+	if !p.copied || !slices.ContainsFunc(e.values, func(v value) bool { return v.text == absent }) {
 		return false
 	}
-	table, ok := value.(map[string]any)
-	for _, key := range p.keys(path, table) {
-		p.lacks(append(slices.Clone(path), key), table[key])
-	}
-	if !ok {
-		p.lacking = append(p.lacking, strings.Join(path, " "))
-	}
+	p.lacking = append(p.lacking, strings.Join(e.path, " "))
 	return true
 }
 
-func (p *parser) errorf(path []string, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", p.file.Name, p.lines[pathOf(path...)], fmt.Errorf(format, args...))
+func (p *parser) unknown(word string, names []string) error {
+	if more := p.opt.Suggest(word, names); more != "" {
+		return fmt.Errorf("unknown key %q: %s", word, more)
+	}
+	return fmt.Errorf("unknown key %q", word)
 }
 
-func (p *parser) unknown(path []string, names []string) error {
-	word, more := path[len(path)-1], ""
-	if p.opt.Suggest != nil {
-		more = p.opt.Suggest(word, names)
-	}
-	if more != "" {
-		more = ": " + more
-	}
-	return p.errorf(path, "unknown key %q%s", word, more)
-}
-
-// keys returns the keys of a table in line order.
-func (p *parser) keys(path []string, table map[string]any) []string {
-	line := func(key string) int { return p.lines[pathOf(append(slices.Clone(path), key)...)] }
-	var keys []string
-	for key := range table {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(line(a), line(b)), cmp.Compare(a, b)) })
-	return keys
-}
-
-func (p *parser) parse(content map[string]any) error {
-	for _, key := range p.keys(nil, content) {
-		path := []string{key}
-		switch {
-		case key == "host":
-			if err := p.hosts(path, content[key]); err != nil {
-				return err
-			}
-		case slices.Contains(p.opt.Flags[p.opt.Main], key):
-			if err := p.take(path, content[key], p.opt.Command == p.opt.Main || key == p.opt.Shared); err != nil {
-				return err
-			}
-		case p.opt.Flags[key] != nil:
-			if err := p.command(path, content[key]); err != nil {
-				return err
-			}
-		default:
-			commands := slices.Sorted(maps.Keys(p.opt.Flags))
-			return p.unknown(path, slices.Concat(p.opt.Flags[p.opt.Main], commands, []string{"host"}))
+// names returns the flags that a file may set.
+func names(flags *pflag.FlagSet) (all []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && f.Name != "config" {
+			all = append(all, f.Name)
 		}
+	})
+	return all
+}
+
+func (p *parser) take(e entry) error {
+	first, main := e.path[0], names(p.opt.Flags[p.opt.Main])
+	flags := p.opt.Flags[first]
+	switch {
+	case first == "host":
+		return p.host(e)
+	case slices.Contains(main, first) && (flags == nil || !e.section()):
+		return p.flag(p.opt.Main, e, 1)
+	case flags == nil:
+		return p.unknown(first, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host"}))
+	case !e.section():
+		return fmt.Errorf("%s is a command: put its flags in a section, [%s]", first, first)
+	case len(e.path) > 1 && !slices.Contains(names(flags), e.path[1]):
+		return p.unknown(e.path[1], names(flags))
+	case len(e.path) > 1:
+		return p.flag(first, e, 2)
 	}
 	return nil
 }
 
-func (p *parser) command(path []string, value any) error {
-	name := path[0]
-	flags, ok := value.(map[string]any)
-	if !ok {
-		return p.errorf(path, "%s is a command: put its flags in a section, [%s]", name, name)
-	}
-	for _, key := range p.keys(path, flags) {
-		path := append(slices.Clone(path), key)
-		if !slices.Contains(p.opt.Flags[name], key) {
-			return p.unknown(path, p.opt.Flags[name])
-		}
-		if err := p.take(path, flags[key], p.opt.Command == name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// take adds a flag to the file if it is for the running command (wanted), and Options.Ignored does
-// not exclude it.
-func (p *parser) take(path []string, value any, wanted bool) error {
-	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) || p.lacks(path, value) {
+// flag sets a flag of the running command, whose name is the last of the first depth keys. It does
+// nothing if the entry is for another command, or if the command line sets the flag.
+func (p *parser) flag(command string, e entry, depth int) error {
+	name, flags := e.path[depth-1], p.opt.Flags[p.opt.Command]
+	f := flags.Lookup(name)
+	shared := command == p.opt.Main && name == p.opt.Shared
+	switch {
+	case len(e.path) > depth || e.table:
+		return notScalar(name)
+	case command != p.opt.Command && !shared, f == nil, name == p.opt.Ignored, f.Changed && f.Annotations[Source] == nil, p.lacks(e):
 		return nil
 	}
-	f, err := p.flag(path, value)
-	if err == nil {
-		p.file.Flags = append(p.file.Flags, f)
+	filled, err := p.set(flags, name, e)
+	if err != nil {
+		return err
 	}
-	return err
+	from := []string{fmt.Sprintf("%s:%d", p.file.Name, e.line)}
+	if filled {
+		from = append(from, "secret")
+	}
+	return flags.SetAnnotation(name, Source, from)
 }
 
-func (p *parser) flag(path []string, value any) (Flag, error) {
-	f := Flag{Name: path[len(path)-1], Line: p.lines[pathOf(path...)]}
-	values, list := value.([]any)
-	if !list {
-		values = []any{value}
+// set sets a flag to the value of an entry, or, if the value is an array, once to each element. It
+// reports whether the value contains a substitution.
+func (p *parser) set(flags *pflag.FlagSet, name string, e entry) (filled bool, err error) {
+	f := flags.Lookup(name)
+	if _, repeats := f.Value.(pflag.SliceValue); e.array && !repeats {
+		return false, fmt.Errorf("%s: takes one value, not an array", name)
 	}
-	f.List = list
-	for _, v := range values {
-		text, ok := scalar(v)
-		if !ok {
-			return f, p.errorf(path, "%s: must be a string, a number, a Boolean, or an array of these", f.Name)
+	for _, v := range e.values {
+		if !v.scalar() {
+			return false, notScalar(name)
 		}
-		filled, err := p.fill(path, text)
+		text, err := p.fill(v.text)
 		if err != nil {
-			return f, err
+			return false, err
 		}
-		_, f.Bool = v.(bool)
-		f.Filled = f.Filled || filled != text
-		f.Values = append(f.Values, filled)
+		secret := text != v.text
+		filled = filled || secret
+		switch {
+		case v.kind == unstable.Bool && f.Value.Type() == "on|off":
+			text = map[string]string{"true": "on", "false": "off"}[text]
+		case v.kind == unstable.Bool && f.Value.Type() != "bool" && f.NoOptDefVal != "":
+			if text == "false" {
+				continue
+			}
+			text = f.NoOptDefVal
+		}
+		switch err := flags.Set(name, text); {
+		case err != nil && secret:
+			return false, fmt.Errorf("%s: the value of the variable is not valid", name)
+		case err != nil:
+			return false, p.opt.Invalid(err, flags)
+		}
 	}
-	return f, nil
+	return filled, nil
 }
 
-func scalar(v any) (text string, ok bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), true
+func notScalar(name string) error {
+	return fmt.Errorf("%s: must be a string, a number, a Boolean, or an array of these", name)
+}
+
+// texts returns the strings of an entry with their variables replaced.
+func (p *parser) texts(e entry) (all []string, err error) {
+	for _, v := range e.values {
+		if v.kind != unstable.String {
+			return nil, fmt.Errorf("%s: must be a string", e.key())
+		}
+		filled, err := p.fill(v.text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, filled)
 	}
-	return "", false
+	return all, nil
+}
+
+// text is like texts for an entry with one value.
+func (p *parser) text(e entry) (string, error) {
+	if e.array || e.table {
+		return "", fmt.Errorf("%s: must be a string", e.key())
+	}
+	all, err := p.texts(e)
+	return strings.Join(all, ""), err
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -15,7 +16,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // fill replaces each ${NAME} in a text with the environment variable of that name, and each
 // ${file:PATH} with the content of that file without its last line break. $${ becomes ${. In the
 // user name and the password of a URL, the value is percent-encoded.
-func (p *parser) fill(path []string, text string) (string, error) {
+func (p *parser) fill(text string) (string, error) {
 	var filled strings.Builder
 	for {
 		before, after, found := strings.Cut(text, "${")
@@ -30,9 +31,9 @@ func (p *parser) fill(path []string, text string) (string, error) {
 		}
 		name, rest, ok := strings.Cut(after, "}")
 		if !ok {
-			return "", p.errorf(path, "missing } after ${: for a literal ${, write $${")
+			return "", errors.New("missing } after ${: for a literal ${, write $${")
 		}
-		value, err := p.value(path, name)
+		value, err := p.value(name)
 		if err != nil {
 			return "", err
 		}
@@ -45,26 +46,24 @@ func (p *parser) fill(path []string, text string) (string, error) {
 	}
 }
 
-func (p *parser) value(path []string, name string) (string, error) {
+func (p *parser) value(name string) (string, error) {
 	if file, ok := strings.CutPrefix(name, "file:"); ok {
 		text, err := p.read(file)
 		if err != nil {
-			return "", p.errorf(path, "read %s: %w", file, reason(err))
+			return "", fmt.Errorf("read %s: %w", file, reason(err))
 		}
 		return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 	}
 	if !variable.MatchString(name) {
-		return "", p.errorf(path, "this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for a literal ${")
+		return "", errors.New("this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for a literal ${")
 	}
 	value, ok := p.opt.Getenv(name)
 	if !ok {
-		return "", p.errorf(path, "the environment variable %s is not set", name)
+		return "", fmt.Errorf("the environment variable %s is not set", name)
 	}
 	return value, nil
 }
 
-// relative converts a path relative to the folder of the file to one relative to the working
-// folder.
 // read reads a file that the configuration file names.
 func (p *parser) read(path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {

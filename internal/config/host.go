@@ -1,58 +1,74 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
 	"skink/crawler/access"
 )
 
-// hostKeys are the keys of a host's section. The caller's [Setter] parses the values of the keys
-// in flagKeys.
-var (
-	flagKeys = []string{"delay", "per-host", "user-agent", "include", "exclude", "max-host-pages", "max-host-bytes", "render"}
-	hostKeys = append([]string{"headers", "cookies", "user", "password", "login", "logout", "proxy", "sign"}, flagKeys...)
-	secrets  = []string{"headers", "user", "password"} // keys of settings with secret values
-)
+// ownKeys are the keys of a host's section that are no flags.
+var ownKeys = []string{"headers", "cookies", "user", "password", "login", "proxy"}
 
-func (p *parser) hosts(path []string, value any) error {
-	sections, ok := value.(map[string]any)
-	if !ok {
-		return p.errorf(path, `host: write a section, such as [host."example.org"]`)
+// A section is the section of a host.
+type section struct {
+	name     string // pattern of the host, as in the file
+	host     access.Host
+	flags    *pflag.FlagSet // settings of the host that are also flags
+	lines    map[string]int // line of each key
+	settings []Setting
+}
+
+// host adds an entry to the section of its host.
+func (p *parser) host(e entry) error {
+	switch {
+	case len(e.path) == 1 && e.table:
+		return nil
+	case len(e.path) == 1:
+		return errors.New(`host: write a section, such as [host."example.org"]`)
+	case len(e.path) == 2 && !e.table || !validPattern(e.path[1]):
+		return fmt.Errorf(`host %q: write a section with a name, such as [host."example.org"], [host."*.example.org"] or [host."example.org:8080"]`, e.path[1])
 	}
-	for _, pattern := range p.keys(path, sections) {
-		at := append(slices.Clone(path), pattern)
-		section, ok := sections[pattern].(map[string]any)
-		if !ok || !validPattern(pattern) {
-			return p.errorf(at, `host %q: write a section with a name, such as [host."example.org"], [host."*.example.org"] or [host."example.org:8080"]`, pattern)
-		}
-		h := access.Host{Pattern: strings.ToLower(pattern)}
-		for _, key := range p.keys(at, section) {
-			if !slices.Contains(hostKeys, key) {
-				return p.unknown(append(at, key), hostKeys)
-			}
-			p.note(append(slices.Clone(at), key), section[key])
-			if p.opt.Host == nil || p.lacks(append(slices.Clone(at), key), section[key]) {
-				continue
-			}
-			if err := p.hostKey(&h, append(slices.Clone(at), key), section[key]); err != nil {
-				return err
-			}
-		}
-		if b := h.Basic; b != nil && b.User == "" {
-			return p.errorf(append(at, "password"), "password is set, but user is not")
-		}
-		if b := h.Basic; b != nil && b.User != "" && section["password"] == nil {
-			return p.errorf(append(at, "user"), "user is set, but password is not")
-		}
-		p.file.Hosts = append(p.file.Hosts, h)
+	s := p.section(e.path[1])
+	if len(e.path) == 2 {
+		return nil
 	}
-	return nil
+	key := e.path[2]
+	if known := append(names(s.flags), ownKeys...); !slices.Contains(known, key) {
+		return p.unknown(key, known)
+	}
+	if s.lines[key] == 0 {
+		s.lines[key] = e.line
+	}
+	if !e.table {
+		s.settings = append(s.settings, e.shown())
+	}
+	if p.opt.Command != p.opt.Main || p.lacks(e) {
+		return nil
+	}
+	return s.set(p, e)
+}
+
+// section returns the section of a host, which it adds if the entry is the first of the section.
+func (p *parser) section(name string) *section {
+	at := slices.IndexFunc(p.sections, func(s *section) bool { return s.name == name })
+	if at < 0 {
+		at = len(p.sections)
+		s := &section{name: name, flags: pflag.NewFlagSet("host", pflag.ContinueOnError), lines: map[string]int{}}
+		s.host.Pattern = strings.ToLower(name)
+		p.opt.Host(&s.host, s.flags)
+		p.sections = append(p.sections, s)
+	}
+	return p.sections[at]
 }
 
 func validPattern(pattern string) bool {
@@ -60,249 +76,191 @@ func validPattern(pattern string) bool {
 	return pattern == "*" || name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("*/@?#", r) })
 }
 
-func (p *parser) note(path []string, value any) {
-	s := Setting{Host: path[1], Key: path[2], Line: p.lines[pathOf(path...)]}
-	s.Value = shown(s.Key, value)
-	p.file.Settings = append(p.file.Settings, s)
+// shown returns the setting of a host for printing.
+func (e entry) shown() Setting {
+	var keys, parts []string
+	for _, key := range e.path[2:] {
+		if strings.ContainsFunc(key, func(r rune) bool {
+			return r != '-' && r != '_' && !('0' <= r && r <= '9') && !('a' <= r|' ' && r|' ' <= 'z')
+		}) {
+			key = strconv.Quote(key)
+		}
+		keys = append(keys, key)
+	}
+	for _, v := range e.values {
+		switch {
+		case v.kind != unstable.String:
+			parts = append(parts, v.text)
+		case secretIn(e.path, v.text) == v.text:
+			parts = append(parts, strconv.Quote(absent))
+		default:
+			parts = append(parts, strconv.Quote(access.Redacted(v.text)))
+		}
+	}
+	shown := strings.Join(parts, ", ")
+	if e.array {
+		shown = "[" + shown + "]"
+	}
+	return Setting{Host: e.path[1], Key: strings.Join(keys, "."), Value: shown, Line: e.line}
 }
 
-// shown returns a value as TOML, without secrets.
-func shown(key string, value any) string {
-	switch v := value.(type) {
-	case map[string]any:
-		var parts []string
-		for k := range v {
-			parts = append(parts, strconv.Quote(k)+" = "+shown(map[bool]string{true: k, false: "headers"}[key == "login"], v[k]))
-		}
-		slices.Sort(parts)
-		return "{ " + strings.Join(parts, ", ") + " }"
-	case []any:
-		var parts []string
-		for _, e := range v {
-			parts = append(parts, shown(key, e))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case string:
-		if slices.Contains(secrets, key) {
-			return strconv.Quote(access.Secret("").String())
-		}
-		if key == "proxy" {
-			if u, err := url.Parse(v); err != nil || u.User != nil || strings.ContainsAny(v, "$@") {
-				return strconv.Quote(access.Secret("").String())
-			}
-		}
-		return strconv.Quote(v)
+// set stores the value of an entry in the settings of the host.
+func (s *section) set(p *parser, e entry) (err error) {
+	key := e.path[2]
+	switch {
+	case key == "headers":
+		return s.setHeader(p, e)
+	case key == "login":
+		return s.setLogin(p, e)
+	case len(e.path) > 3 || e.table:
+		return notScalar(key)
+	case key == "cookies":
+		s.host.Cookies, err = p.cookies(e)
+		return err
+	case key == "proxy":
+		s.host.Proxies, err = p.proxies(e)
+		return err
+	case key == "user" || key == "password":
+		return s.setBasic(p, e)
 	}
-	text, _ := scalar(value)
-	return text
+	_, err = p.set(s.flags, key, e)
+	return err
 }
 
-func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
-	key := path[2]
-	if slices.Contains(flagKeys, key) {
-		return p.hostFlag(h, path, value)
+func (s *section) setBasic(p *parser, e entry) error {
+	text, err := p.text(e)
+	if err != nil {
+		return err
 	}
-	switch key {
-	case "headers":
-		h.Headers, err = p.headers(path, value)
-		return err
-	case "cookies":
-		h.Cookies, err = p.cookies(path, value)
-		return err
-	case "login":
-		h.Login, err = p.login(path, value)
-		return err
-	case "proxy":
-		h.Proxies, err = p.proxies(path, value)
-		return err
-	case "logout", "sign":
-		on, ok := value.(bool)
-		if !ok {
-			return p.errorf(path, "%s: must be true or false", key)
-		}
-		if key == "sign" {
-			h.Sign = &on
-		} else {
-			h.Logout = &on
-		}
+	if s.host.Basic == nil {
+		s.host.Basic = &access.Basic{}
+	}
+	switch {
+	case e.key() == "password":
+		s.host.Basic.Password = access.Secret(text)
+	case text == "" || strings.Contains(text, ":"):
+		return errors.New("user: the name is empty, or contains a colon, which HTTP Basic authentication cannot send")
+	default:
+		s.host.Basic.User = access.Secret(text)
+	}
+	return nil
+}
+
+func (s *section) setHeader(p *parser, e entry) error {
+	if s.host.Headers == nil {
+		s.host.Headers = map[string]access.Secret{}
+	}
+	name := e.key()
+	switch {
+	case len(e.path) == 3 && e.table:
 		return nil
+	case len(e.path) == 3:
+		return errors.New(`headers: write a table, such as { "X-Token" = "${TOKEN}" }`)
+	case len(e.path) > 4:
+		return fmt.Errorf("%s: must be a string", e.path[3])
 	}
-	text, err := p.text(path, value)
+	text, err := p.text(e)
 	if err != nil {
 		return err
 	}
-	if h.Basic == nil {
-		h.Basic = &access.Basic{}
+	canonical := http.CanonicalHeaderKey(name)
+	switch canonical {
+	case "User-Agent":
+		return fmt.Errorf("header %s: use the key user-agent instead", canonical)
+	case "Cookie":
+		return fmt.Errorf("header %s: use the key cookies instead", canonical)
+	case "Accept-Encoding", "Connection", "Content-Length", "Host", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return fmt.Errorf("header %s: the crawler sets this header itself", canonical)
 	}
-	if key == "user" {
-		if text == "" || strings.Contains(text, ":") {
-			return p.errorf(path, "user: the name is empty, or contains a colon, which HTTP Basic authentication cannot send")
-		}
-		h.Basic.User = access.Secret(text)
-	} else {
-		h.Basic.Password = access.Secret(text)
+	if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text) {
+		return fmt.Errorf("header %q: its name or value contains characters that cannot be sent", name)
 	}
+	s.host.Headers[canonical] = access.Secret(text)
 	return nil
 }
 
-// text returns a string with its variables replaced.
-func (p *parser) text(path []string, value any) (string, error) {
-	text, ok := value.(string)
-	if !ok {
-		return "", p.errorf(path, "%s: must be a string", path[len(path)-1])
+func (s *section) setLogin(p *parser, e entry) (err error) {
+	if s.host.Login == nil {
+		s.host.Login = &access.Login{Fields: map[string]access.Secret{}}
 	}
-	return p.fill(path, text)
+	l := s.host.Login
+	switch key := strings.Join(e.path[2:min(4, len(e.path))], "."); {
+	case key == "login" && e.table:
+	case key == "login":
+		return errors.New(`login: write a table with the keys "page", "fields" and "check"`)
+	case key == "login.page":
+		l.Page, err = p.text(e)
+	case key == "login.check":
+		l.Check, err = p.text(e)
+	case key != "login.fields":
+		return p.unknown(e.path[3], []string{"page", "fields", "check"})
+	case len(e.path) == 4 && !e.table:
+		return errors.New(`fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
+	case len(e.path) > 4:
+		var text string
+		text, err = p.text(e)
+		l.Fields[e.key()] = access.Secret(text)
+	}
+	return err
 }
 
-func (p *parser) texts(path []string, value any) (all []string, err error) {
-	values, ok := value.([]any)
-	if !ok {
-		values = []any{value}
-	}
-	for _, v := range values {
-		text, err := p.text(path, v)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, text)
-	}
-	return all, nil
-}
-
-func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
-	f, err := p.flag(path, value)
-	if err != nil {
-		return err
-	}
-	if f.List && f.Name != "include" && f.Name != "exclude" {
-		return p.errorf(path, "%s: takes one value, not an array", f.Name)
-	}
-	set := p.opt.Host(h)
-	for _, v := range f.Values {
-		if err := set.Set(f.Name, v); err != nil {
-			if f.Filled {
-				return p.errorf(path, "%s: the value of the variable is not valid", f.Name)
-			}
-			return p.errorf(path, "%w", err)
-		}
-	}
-	return nil
-}
-
-func (p *parser) headers(path []string, value any) (map[string]access.Secret, error) {
-	table, ok := value.(map[string]any)
-	if !ok {
-		return nil, p.errorf(path, `headers: write a table, such as { "X-Token" = "${TOKEN}" }`)
-	}
-	all := map[string]access.Secret{}
-	for _, name := range p.keys(path, table) {
-		at := append(slices.Clone(path), name)
-		text, err := p.text(at, table[name])
-		if err != nil {
-			return nil, err
-		}
-		canonical := http.CanonicalHeaderKey(name)
-		switch canonical {
-		case "User-Agent":
-			return nil, p.errorf(at, "header %s: use the key user-agent instead", canonical)
-		case "Cookie":
-			return nil, p.errorf(at, "header %s: use the key cookies instead", canonical)
-		case "Accept-Encoding", "Connection", "Content-Length", "Host", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
-			return nil, p.errorf(at, "header %s: the crawler sets this header itself", canonical)
-		}
-		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text) {
-			return nil, p.errorf(at, "header %q: its name or value contains characters that cannot be sent", name)
-		}
-		all[canonical] = access.Secret(text)
-	}
-	return all, nil
-}
-
-func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
-	written, ok := value.([]any)
-	if !ok {
-		written = []any{value}
-	}
+func (p *parser) cookies(e entry) (access.Cookies, error) {
+	files, err := p.texts(e)
 	all := access.Cookies{}
-	for _, name := range written { // errors name a file as spelled in the configuration
-		file, err := p.text(path, name)
-		if err != nil {
-			return nil, err
-		}
+	for i, file := range files {
+		name := e.values[i].text // errors name a file as spelled in the configuration
 		text, err := p.read(file)
 		if err != nil {
-			return nil, p.errorf(path, "cookies: read %s: %w", name, reason(err))
+			return nil, fmt.Errorf("cookies: read %s: %w", name, reason(err))
 		}
 		found, err := parseCookies(string(text))
 		if err != nil {
-			return nil, p.errorf(path, "cookies: %s, %w", name, err)
+			return nil, fmt.Errorf("cookies: %s, %w", name, err)
 		}
 		all = append(all, found...)
 	}
-	return all, nil
+	return all, err
 }
 
-func (p *parser) login(path []string, value any) (*access.Login, error) {
-	table, ok := value.(map[string]any)
-	if !ok {
-		return nil, p.errorf(path, "login: write a table with the keys \"page\", \"fields\" and \"check\"")
-	}
-	l := &access.Login{Fields: map[string]access.Secret{}}
-	for _, key := range p.keys(path, table) {
-		at := append(slices.Clone(path), key)
-		var err error
-		switch key {
-		case "page":
-			l.Page, err = p.text(at, table[key])
-		case "check":
-			l.Check, err = p.text(at, table[key])
-		case "fields":
-			fields, ok := table[key].(map[string]any)
-			if !ok {
-				return nil, p.errorf(at, `fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
-			}
-			for _, name := range p.keys(at, fields) {
-				text, err := p.text(append(slices.Clone(at), name), fields[name])
-				if err != nil {
-					return nil, err
-				}
-				l.Fields[name] = access.Secret(text)
-			}
-		default:
-			return nil, p.unknown(at, []string{"page", "fields", "check"})
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	u, err := url.Parse(l.Page)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, p.errorf(path, "login: page must be the URL of the form, such as https://example.org/login")
-	}
-	if len(l.Fields) == 0 {
-		return nil, p.errorf(path, "login: the key \"fields\" is missing")
-	}
-	return l, nil
-}
-
-func (p *parser) proxies(path []string, value any) ([]access.Proxy, error) {
-	texts, err := p.texts(path, value)
-	if err != nil {
+func (p *parser) proxies(e entry) ([]access.Proxy, error) {
+	texts, err := p.texts(e)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(texts) == 1 && texts[0] == "direct" {
+	case len(texts) == 1 && texts[0] == "direct":
 		return []access.Proxy{}, nil
-	}
-	if len(texts) == 0 {
-		return nil, p.errorf(path, "proxy: the list is empty: write \"direct\" for no proxy")
+	case len(texts) == 0:
+		return nil, errors.New("proxy: the list is empty: write \"direct\" for no proxy")
 	}
 	var all []access.Proxy
 	for _, text := range texts {
 		proxy, err := access.ParseProxy(text)
 		if err != nil {
-			return nil, p.errorf(path, "proxy: %w; for no proxy, write only \"direct\"", err)
+			return nil, fmt.Errorf("proxy: %w; for no proxy, write only \"direct\"", err)
 		}
 		all = append(all, proxy)
 	}
 	return all, nil
+}
+
+// check returns an error if keys of the section are missing. The error is about the key that is
+// also returned.
+func (s *section) check() (key string, err error) {
+	l := s.host.Login
+	switch {
+	case s.host.Basic != nil && s.lines["user"] == 0:
+		return "password", errors.New("password is set, but user is not")
+	case s.host.Basic != nil && s.lines["password"] == 0:
+		return "user", errors.New("user is set, but password is not")
+	case l == nil:
+		return "", nil
+	}
+	u, err := url.Parse(l.Page)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "login", errors.New("login: page must be the URL of the form, such as https://example.org/login")
+	}
+	if len(l.Fields) == 0 {
+		return "login", errors.New("login: the key \"fields\" is missing")
+	}
+	return "", nil
 }

@@ -1,58 +1,85 @@
 package config
 
 import (
-	"bytes"
+	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/pelletier/go-toml/v2"
 
 	"skink/crawler/access"
 )
 
-// absent stands in a copy for a secret.
+// absent stands for a secret in a copy of a file, and in settings for printing.
 const absent = "***"
 
-// withoutSecrets returns the text of a file with absent in place of each string that contains a
-// literal secret. It keeps everything else, including comments.
-func withoutSecrets(text []byte) []byte {
-	var p unstable.Parser
-	var kept bytes.Buffer
-	done := 0
-	scan(&p, text, func(path []string, value *unstable.Node) {
-		if isSecret(path, string(value.Data)) {
-			from, to := int(value.Raw.Offset), int(value.Raw.Offset+value.Raw.Length)
-			kept.Write(text[done:from])
-			kept.WriteString(`"` + absent + `"`)
-			done = to
-		}
-	})
-	kept.Write(text[done:])
-	return kept.Bytes()
+const relativeTo = "# Paths are relative to "
+
+// Copy returns the text for a copy of a file in another folder. The copy contains the settings of
+// the file, with *** in place of each literal secret, and no comments. It begins with a comment
+// that contains the original folder, because paths in the file are relative to that folder.
+func Copy(name string, text []byte) ([]byte, error) {
+	var settings map[string]any
+	if err := unmarshal(name, text, &settings); err != nil {
+		return nil, err
+	}
+	copied, err := toml.Marshal(withoutSecrets(nil, settings))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	dir, _ := origin(name, text)
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return slices.Concat([]byte(relativeTo+strconv.Quote(dir)+"\n"), copied), nil
 }
 
-// isSecret reports whether the value of a key contains a literal secret. A text with a substitution
-// does not, because nobody else knows its value.
-func isSecret(path []string, text string) bool {
-	if address, ok := strings.CutPrefix(text[strings.Index(text, "://")+1:], "//"); ok {
-		if end := strings.LastIndexByte(address, '@'); end >= 0 {
-			_, password, _ := strings.Cut(address[:end], ":")
-			return password != "" && !substitutes(password)
+// origin returns the folder to which paths in a file are relative, and whether the file is a copy.
+func origin(name string, text []byte) (dir string, copied bool) {
+	if rest, ok := strings.CutPrefix(string(text), relativeTo); ok {
+		quoted, _, _ := strings.Cut(rest, "\n")
+		if dir, err := strconv.Unquote(quoted); err == nil {
+			return dir, true
 		}
 	}
-	if len(path) < 3 || path[0] != "host" || substitutes(text) {
-		return false
+	return filepath.Dir(name), false
+}
+
+// withoutSecrets returns the value of a key with absent in place of each string that contains a
+// literal secret. A secret with a substitution stays, because nobody else knows its value.
+func withoutSecrets(path []string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = withoutSecrets(append(slices.Clone(path), key), v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutSecrets(path, v[i])
+		}
+	case string:
+		if secret := secretIn(path, v); secret != "" && !substitutes(secret) {
+			return absent
+		}
 	}
-	switch path[2] {
-	case "password":
-		return true
-	case "headers":
-		return len(path) == 4 && !access.IsPublic(http.CanonicalHeaderKey(path[3]))
-	case "login":
-		return len(path) == 5 && path[3] == "fields" && !slices.Contains(userFields, strings.ToLower(path[4]))
+	return v
+}
+
+// secretIn returns the part of a text that is secret: the text itself, or the password of a URL. It
+// returns "" if there is none.
+func secretIn(path []string, text string) string {
+	if len(path) >= 3 && path[0] == "host" {
+		switch last := path[len(path)-1]; {
+		case path[2] == "password",
+			path[2] == "headers" && !access.IsPublic(http.CanonicalHeaderKey(last)),
+			path[2] == "login" && len(path) == 5 && !slices.Contains(userFields, strings.ToLower(last)):
+			return text
+		}
 	}
-	return false
+	return access.Password(text)
 }
 
 // userFields are names of form fields that contain the name of a user.

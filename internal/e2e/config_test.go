@@ -83,7 +83,7 @@ check = "Log out"
 	skinkWith(nil, "report", "--store", data)
 	skinkWith(nil, "export", "--store", data, "--include", "all", "--with-private")
 	skinkWith(nil, "status", "--store", data, "--urls", "all", "--format", "json")
-	for _, want := range []string{`"title":"Intranet"`, `"title":"Two"`, `"title":"Other"`, `"X-Token" = "***"`} {
+	for _, want := range []string{`"title":"Intranet"`, `"title":"Two"`, `"title":"Other"`, `headers.X-Token = "***"`} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("nothing says %s:\n%s", want, said.String())
 		}
@@ -95,7 +95,7 @@ check = "Log out"
 	if strings.Contains(said.String(), token) {
 		t.Error("the commands say the token")
 	}
-	if out, err := skink(t, nil, "crawl", "--store", data, "--recrawl", "0s"); err == nil || !strings.Contains(out, "the environment variable SKINK_TOKEN is not set") {
+	if out, err := skink(t, nil, "crawl", "--store", data, "--recrawl", "0s"); err == nil || !strings.Contains(out, "the environment variable EXAMPLE_PASSWORD is not set") {
 		t.Errorf("without the variable: %v\n%s", err, out)
 	}
 	holdsNone(t, dir, token)
@@ -124,7 +124,7 @@ func TestConfigWithoutSecrets(t *testing.T) {
 	t.Cleanup(site.Close)
 	host := strings.TrimPrefix(site.URL, "http://")
 	file, store, copied, own := filepath.Join(t.TempDir(), "skink.toml"), filepath.Join(dir, "store"), filepath.Join(dir, "copied"), filepath.Join(dir, "own")
-	text := fmt.Sprintf("delay = \"0s\"\n[host.%q]\nuser = \"me\"\npassword = %q\n", host, secret)
+	text := fmt.Sprintf("delay = \"0s\"\n# password = %[2]q\n[host.%[1]q]\nuser = \"me\" # not %[2]s\npassword = %[2]q\n", host, secret)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

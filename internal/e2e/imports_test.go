@@ -15,7 +15,7 @@ import (
 )
 
 // table lists, for each folder, the packages of this module that it may import (ours), and the
-// large dependencies that only this folder may import (heavy). Tests may also import packages for
+// large dependencies that only this folder, or few folders, may import (heavy). Tests may also import packages for
 // testing. Every folder must be in the table.
 var table = map[string]struct {
 	ours  []string
@@ -82,7 +82,7 @@ var table = map[string]struct {
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
 	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
-	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
+	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool that checks the output of skink
@@ -165,7 +165,7 @@ func checkFile(t *testing.T, name string, used map[granted]bool) {
 		}
 		if heavy, home := homeOf(imported); home != "" {
 			used[granted{folder, heavy}] = true
-			if home != folder {
+			if !slices.Contains(rule.heavy, heavy) {
 				t.Errorf("%s imports %s, whose home is %s", name, imported, home)
 			}
 		}
