@@ -27,7 +27,7 @@ type Changed struct {
 	Changes     int       `json:"changes,omitempty"`  // number of changes to the text in the stored history
 	Added       string    `json:"added,omitempty"`    // excerpt of the added text
 	Removed     string    `json:"removed,omitempty"`  // excerpt of the removed text
-	Problem     string    `json:"problem,omitempty"`  // reason why the page is gone, such as "status 404"
+	Problem     string    `json:"problem,omitempty"`  // reason why the page is gone, such as "status 404" or "redirects to" a URL
 	Returned    bool      `json:"returned,omitempty"` // whether the page was missing between the last two texts, so their resemblance is unknown
 }
 
@@ -36,7 +36,7 @@ type Changes struct {
 	Changed []Changed `json:"changed"` // pages whose text has changed, largest change first, and then those that were missing in between
 	Gone    []Changed `json:"gone"`    // pages that no longer exist, latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit and so are not counted as changes
+	Restless []Restless `json:"restless,omitempty"`   // lines that change with every visit and so are not counted as changes
 	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil if the crawl never revisited its pages
 }
 
@@ -47,11 +47,11 @@ type Round struct {
 	Gone    int       `json:"gone"`
 }
 
-// A Restless is a passage of a page that changes with every visit, such as a date.
+// A Restless is a line of a page that changes with every visit, such as a date.
 type Restless struct {
 	URL    string `json:"url"`
-	Text   string `json:"text"`   // excerpt of the passage, as found by the last visit
-	Visits int    `json:"visits"` // number of successive visits that found the passage changed
+	Text   string `json:"text"`   // excerpt of the line, as found by the last visit
+	Visits int    `json:"visits"` // number of successive visits that found the line changed
 }
 
 // ReadChanges reads all records of a store and returns the changes. All changes are kept in memory.
@@ -69,9 +69,9 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 			return all, fmt.Errorf("read changes: %w", err)
 		}
 		r := &page.Record
-		for _, passage := range r.Restless {
-			if r.Visit == store.Same && passage.Visits > 0 {
-				all.Restless = append(all.Restless, Restless{r.URL, passage.Text, passage.Visits})
+		for _, line := range r.Restless {
+			if r.Visit == store.Same && line.Visits > 0 {
+				all.Restless = append(all.Restless, Restless{r.URL, line.Text, line.Visits})
 			}
 		}
 		c, ok := changeOf(r)
@@ -99,10 +99,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {
-		c.Problem = r.Problem
-		if r.Location != "" {
-			c.Problem = "redirects to " + r.Location
-		}
+		c.Problem = whyGone(r)
 	}
 	hash := r.Hash
 	missing := false // whether the page was missing between v and the next text
@@ -124,6 +121,19 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 		}
 	}
 	return c, c.Changes > 0
+}
+
+// whyGone returns what a visit found instead of a page.
+func whyGone(r *store.Record) string {
+	switch {
+	case r.Location != "":
+		return "redirects to " + r.Location
+	case r.Kind == store.Sitemap:
+		return "the URL now returns a sitemap"
+	case r.Kind == store.Other:
+		return "the URL now returns a file without text: " + cmp.Or(r.ContentType, "type unknown")
+	}
+	return cmp.Or(r.Problem, r.Detail, string(r.Kind))
 }
 
 // order returns a number by which changes are listed: the resemblance, or more if it is unknown.

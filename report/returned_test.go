@@ -71,3 +71,43 @@ func TestPostponedWithoutPages(t *testing.T) {
 		}
 	}
 }
+
+// A page is gone if its URL returns anything else. The report always says what it returns.
+func TestWhyGone(t *testing.T) {
+	const url = "https://example.com/a"
+	for _, c := range []struct {
+		now  store.Record
+		want string
+	}{
+		{store.Record{Kind: store.Error, Problem: "status 404", Status: 404}, "status 404"},
+		{store.Record{Kind: store.Redirect, Status: 302, Location: "https://example.com/f.zip"}, "redirects to https://example.com/f.zip"},
+		{store.Record{Kind: store.Other, Status: 200, ContentType: "application/zip"}, "the URL now returns a file without text: application/zip"},
+		{store.Record{Kind: store.Other, Status: 200}, "the URL now returns a file without text: type unknown"},
+		{store.Record{Kind: store.Sitemap, Status: 200}, "the URL now returns a sitemap"},
+		{store.Record{Kind: store.Blocked, Problem: "robots.txt"}, "robots.txt"},
+		{store.Record{Kind: store.Outside}, "outside"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			s := storetest.NewMemory()
+			at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			was := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Verdict: dedup.Unique, Words: 100, Hash: dedup.HashOf([]byte("text")), FetchedAt: at}
+			c.now.ID, c.now.URL, c.now.FetchedAt = was.ID, url, at.AddDate(0, 0, 1)
+			c.now.Succeeds(&was, nil, 0)
+			if _, err := s.Commit(t.Context(), []*store.Entry{{Record: c.now}}); err != nil {
+				t.Fatal(err)
+			}
+			all, err := report.ReadChanges(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := report.WriteChanges(&out, all, report.Text); err != nil {
+				t.Fatal(err)
+			}
+			want := "0 changed, 1 gone\n\ngone  " + url + "\n  reason: " + c.want + "; last visited at 2026-01-02T00:00:00Z\n"
+			if got := out.String(); got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		})
+	}
+}

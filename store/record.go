@@ -108,7 +108,7 @@ type Record struct {
 	Added     string    `json:"added,omitempty"`     // excerpt of the text added by the last change
 	Removed   string    `json:"removed,omitempty"`   // excerpt of the text removed by the last change
 
-	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
+	Restless []Restless `json:"restless,omitempty"` // lines in which the last visit found only times, counters or tokens changed
 
 	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, latest first; at most [MaxVisits]
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // FormatVersion is the version of the format of records and Settings.
-const FormatVersion = 5
+const FormatVersion = 6
 
 // Settings determine how the pages of a store are read and compared. They are fixed when the store
 // is created, because sketches made with different settings cannot be compared.

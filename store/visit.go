@@ -54,14 +54,12 @@ func (v *Visit) Minima() *dedup.Sketch {
 	return s
 }
 
-// A Restless is a short passage of a page that a visit found changed. Its position is kept to find
-// out whether it changes with every visit, like a date or a counter.
+// A Restless is a line of a page in which a visit found only times, counters or tokens changed.
 type Restless struct {
-	After  dedup.Hash `json:"after"`            // position of the passage: one hash of the last unchanged line before it and the number of lines between them
-	Before dedup.Hash `json:"before"`           // position counted from the end: one hash of the first unchanged line after the passage and the number of lines between them
-	Now    dedup.Hash `json:"now"`              // hash of the passage at the last visit
-	Visits int        `json:"visits,omitempty"` // number of successive visits that found the passage changed
-	Text   string     `json:"text"`             // excerpt of the passage at the last visit
+	Line   dedup.Hash `json:"line"`             // hash of the line without these words; it identifies the line
+	Now    dedup.Hash `json:"now"`              // hash of the line at the last visit
+	Visits int        `json:"visits,omitempty"` // number of successive visits that found the line changed
+	Text   string     `json:"text"`             // excerpt of the line at the last visit
 }
 
 // Fed reports whether the page belonged in the feed of deduplicated content at that visit.

@@ -1,139 +1,151 @@
 package ingest
 
 import (
-	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"skink/dedup"
-	"skink/internal/align"
 	"skink/store"
 )
 
 // # Text that changes at every visit
 //
-// A new captcha, a counter or the time of the request is not a change to a page. A short passage
-// that differed at each of the last restlessVisits visits is called restless, and is ignored. If
+// A new captcha, a counter or the time of the request is not a change to a page. A line is restless
+// if only such words changed in it, and if it differed at each of the last restlessVisits visits. If
 // nothing else differs from the kept text, the page is unchanged. The page's record contains the
-// passage ([store.Restless]), and report --changes lists it.
+// line ([store.Restless]), and report --changes lists it.
 //
-// A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
-// lines. Long passages are never ignored, because long text that changes at every visit is real
-// content, such as news. If a passage is unchanged at a visit, it counts as text again, and the
-// page has changed.
+// The form of a word decides what it is, and a line is identified by its other words:
 //
-// Known weakness: A short passage with real changes between any two visits, such as a price, is
-// ignored from the third change on.
+//   - A time is a time of day, a date, a duration in seconds, or the English name of a month or a
+//     day of the week.
+//   - A counter is a whole number that has become larger. A number with a currency is a price.
+//   - A token has letters and digits in turns, such as a session id, or only capitals, such as a
+//     captcha.
+//
+// All other words are text. If a line is unchanged at a visit, it counts as text again, and the page
+// has changed.
+//
+// Known weakness: A price without a currency beside it is taken for a counter while it rises at
+// every visit. Names of months in other languages are text.
 const (
-	restlessVisits = 3       // two changes in a row may be edits, even of a page that is visited rarely
-	restlessWords  = 30      // maximum number of differing words in an ignored passage; captchas and times have fewer
-	maxRestless    = 8       // maximum number of ignored passages on a page; with more, the page counts as changed
-	maxCompared    = 1 << 20 // maximum number of line pairs compared to find the passages of a page
-	restlessText   = 120     // maximum number of bytes of a passage in the record
+	restlessVisits = 3   // two changes in a row may be edits, even of a page that is visited rarely
+	maxRestless    = 8   // maximum number of ignored lines on a page; with more, the page counts as changed
+	restlessText   = 120 // maximum number of bytes of a line in the record
 )
 
-// restlessIn returns the short passages in which a page's text differs from the kept text. The
-// argument last contains the passages found at the last visit. The result only is true if nothing
-// else differs, and each passage has changed at each of the last restlessVisits visits. If the text
-// was not kept, restlessIn returns no passages.
+// restlessIn returns the lines in which only times, counters and tokens differ between the kept text
+// and a page's text. The argument last contains the lines found at the last visit. The result only
+// is true if nothing else differs, and each line has changed at each of the last restlessVisits
+// visits. If the text was not kept, restlessIn returns no lines.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
 	if was == nil || !was.Kept {
 		return nil, false
 	}
-	found, all := passages(linesOf(was.Text), linesOf(text))
-	only = all && len(found) > 0
-	known := map[int]bool{} // indexes of the passages in last that were found again
+	old, now := formsOf(was.Text), formsOf(text)
+	only = slices.EqualFunc(old, now, func(a, b lineForm) bool { return a.form == b.form })
+	earlier := map[string][]lineForm{} // the lines of the kept text that are not matched yet, by form
+	for _, l := range old {
+		earlier[l.form] = append(earlier[l.form], l)
+	}
+	for _, l := range now {
+		same := earlier[l.form]
+		if len(same) == 0 {
+			continue
+		}
+		earlier[l.form] = same[1:]
+		switch {
+		case same[0].text == l.text:
+		case len(found) == maxRestless || !l.countsOn(same[0]):
+			only = false
+		default:
+			found = append(found, store.Restless{Line: dedup.HashOf([]byte(l.form)), Now: dedup.HashOf([]byte(l.text)), Visits: 1, Text: cut(l.text, restlessText)})
+		}
+	}
+	last = slices.Clone(last)
 	for i := range found {
 		f := &found[i]
-		f.Visits = 1
-		for j, e := range last {
-			if known[j] || e.After != f.After && e.Before != f.Before {
-				continue
-			}
-			known[j] = true
-			if f.Visits = e.Visits + 1; e.Now == f.Now {
+		if j := slices.IndexFunc(last, func(e store.Restless) bool { return e.Line == f.Line }); j >= 0 {
+			if f.Visits = last[j].Visits + 1; last[j].Now == f.Now {
 				f.Visits = 0
 			}
-			break
+			last = slices.Delete(last, j, j+1)
 		}
 		only = only && f.Visits >= restlessVisits
 	}
-	if !all { // the other changes may hide passages of the last visit, so keep those
-		for j, e := range last {
-			if !known[j] && len(found) < maxRestless {
-				found = append(found, e)
-			}
-		}
-	}
-	return found, only
+	return found, only && len(found) > 0
 }
 
-func linesOf(text string) (lines []string) {
+// A lineForm is a line of a text.
+type lineForm struct {
+	text     string
+	form     string // the line with the kind of each time, counter and token in place of the word
+	counters []int
+}
+
+// countsOn reports whether no counter of a line is smaller than in an earlier line of this form.
+func (l *lineForm) countsOn(before lineForm) bool {
+	for i, n := range l.counters {
+		if n < before.counters[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func formsOf(text string) (all []lineForm) {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
 		}
-	}
-	return lines
-}
-
-// passages returns the short passages of the second text that differ from the first. The result all
-// is true if there are no other differences.
-func passages(was, is []string) (found []store.Restless, all bool) {
-	head, tail := align.Ends(was, is)
-	a, b := was[head:len(was)-tail], is[head:len(is)-tail]
-	if len(a)*len(b) > maxCompared {
-		return nil, false
-	}
-	all = true
-	place := func(line int, away int) dedup.Hash {
-		text := ""
-		if line >= 0 && line < len(is) {
-			text = is[line]
-		}
-		return dedup.HashOf(fmt.Appendf(nil, "%d %s", away, text))
-	}
-	for _, d := range differing(a, b) {
-		whole := span{d.a, d.aEnd, d.b, d.bEnd}
-		parts := []span{whole}
-		if n := d.aEnd - d.a; n == d.bEnd-d.b { // compare line by line
-			parts = parts[:0]
-			for k := range n {
-				parts = append(parts, span{d.a + k, d.a + k + 1, d.b + k, d.b + k + 1})
+		l := lineForm{text: strings.TrimSpace(line)}
+		forms := make([]string, len(words))
+		for i, word := range words {
+			plain := strings.Trim(word, `.,;:!?()[]"'“”«»…`)
+			forms[i] = word
+			switch {
+			case isTime(plain) || decimal.MatchString(plain) && i+1 < len(words) && seconds.MatchString(words[i+1]):
+				forms[i] = "\x00time"
+			case token.MatchString(plain):
+				forms[i] = "\x00token"
+			case counter.MatchString(plain) && !isPrice(words, i):
+				n, _ := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(plain)) // a larger number counts as the largest
+				forms[i], l.counters = "\x00counter", append(l.counters, n)
 			}
 		}
-		for _, d := range parts {
-			now := strings.Join(b[d.b:d.bEnd], "\n")
-			gone, came := core(strings.Join(a[d.a:d.aEnd], "\n"), now)
-			if len(strings.Fields(gone)) > restlessWords+2*maxBefore || len(strings.Fields(came)) > restlessWords+2*maxBefore || len(found) == maxRestless {
-				all = false
-				continue
-			}
-			found = append(found, store.Restless{
-				After: place(head+whole.b-1, d.b-whole.b), Before: place(head+whole.bEnd, whole.bEnd-d.bEnd),
-				Now: dedup.HashOf([]byte(now)), Text: cut(came, restlessText),
-			})
-		}
+		l.form = strings.Join(forms, " ")
+		all = append(all, l)
 	}
-	return found, all
+	return all
 }
 
-// A span is a range of lines in each of two texts, between two lines that are equal in both.
-type span struct{ a, aEnd, b, bEnd int }
+var (
+	clock   = regexp.MustCompile(`^(?i)(\d{1,2}:\d\d(:\d\d)?([.,]\d+)?([ap]m|z|[+-]\d\d:?\d\d)?|\d{4}-\d\d-\d\d(t\S+)?|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d+([.,]\d+)?m?s)$`)
+	counter = regexp.MustCompile(`^(\d+|\d{1,3}([.,]\d{3})+)$`)
+	decimal = regexp.MustCompile(`^\d+[.,]\d+$`)
+	token   = regexp.MustCompile(`^([A-Z]{4,}|\w*([A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d)\w*)$`)
+	seconds = regexp.MustCompile(`^(m?s|seconds?)\b`)
+	ofMoney = regexp.MustCompile(`\p{Sc}|^[A-Z]{3}$`) // a symbol of a currency, or a code such as EUR
+)
 
-// differing returns the spans outside a longest common subsequence of two lists of lines.
-func differing(a, b []string) (spans []span) {
-	at := span{}
-	end := func(i, j int) {
-		if at.aEnd, at.bEnd = i, j; at.a < i || at.b < j {
-			spans = append(spans, at)
-		}
-		at.a, at.b = i+1, j+1
+func isTime(word string) bool {
+	if clock.MatchString(word) {
+		return true
 	}
-	for i, j := range align.Common(a, b) {
-		if j >= 0 {
-			end(i, j)
+	for n := range 12 {
+		month, day := time.Month(n+1).String(), time.Weekday(n%7).String()
+		if word == month || word == month[:3] || word == day || word == day[:3] {
+			return true
 		}
 	}
-	end(len(a), len(b))
-	return spans
+	return false
+}
+
+// isPrice reports whether a currency stands at a number or beside it.
+func isPrice(words []string, i int) bool {
+	return slices.ContainsFunc(words[max(i-1, 0):min(i+2, len(words))], ofMoney.MatchString)
 }

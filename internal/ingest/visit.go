@@ -220,7 +220,7 @@ func (v *visit) touch(kind store.VisitKind) {
 	if kind != store.Failed {
 		private := r.Private || seen.Private
 		v.renamed = r.Private != private
-		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, private // the text has no changed passages
+		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, private // the text has no changed lines
 	}
 	switch kind {
 	case store.Same:
