@@ -152,11 +152,11 @@ func TestBookProbes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := b.Probe(ctx, copies[0])
-		if err != nil || got != probe {
+		got, from, err := b.Probe(ctx, copies[0])
+		if err != nil || got != probe || from != copies[0] {
 			t.Fatalf("%s: the probe is %q, want %q: %v", c.name, got, probe, err)
 		}
-		if twice, _ := b.Probe(ctx, site+"/"); twice != "" {
+		if twice, _, _ := b.Probe(ctx, site+"/"); twice != "" {
 			t.Errorf("%s: it names twice: %s", c.name, twice)
 		}
 		c.said.Probe = probe
@@ -179,7 +179,7 @@ func TestBookProbes(t *testing.T) {
 		if err := b.Sync(ctx, ""); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := NewBook(keeper).Probe(ctx, site+"/x"); (again != "") != (c.asksNextProcess || c.suspects) {
+		if again, _, _ := NewBook(keeper).Probe(ctx, site+"/x"); (again != "") != (c.asksNextProcess || c.suspects) {
 			t.Errorf("%s: before the pages are compared, the next process asks for %q", c.name, again)
 		}
 		if known.Says() {
@@ -195,7 +195,7 @@ func TestBookProbes(t *testing.T) {
 		if s, ok, err = next.Soft(ctx, site+"/old/99"); err != nil || ok != c.suspects || s.HoldsFor(site+"/old/99") != c.holds {
 			t.Errorf("%s: the next process knows %+v, %v", c.name, s, err)
 		}
-		if again, _ := next.Probe(ctx, site+"/x"); (again != "") != c.asksNextProcess {
+		if again, _, _ := next.Probe(ctx, site+"/x"); (again != "") != c.asksNextProcess {
 			t.Errorf("%s: the next process asks for %q", c.name, again)
 		}
 	}
@@ -220,7 +220,7 @@ func TestSoftRestart(t *testing.T) {
 	calm, keeper := NewBook(memory{}), memory{}
 	var probes []string
 	ask := func(b *Book) {
-		if probe, err := b.Probe(ctx, site+"/"); err != nil {
+		if probe, _, err := b.Probe(ctx, site+"/"); err != nil {
 			t.Fatal(err)
 		} else if probe != "" {
 			probes = append(probes, probe)

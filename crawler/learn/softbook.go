@@ -6,30 +6,30 @@ import (
 )
 
 // Probe returns a URL that cannot exist and should be requested from the host of url, or "" if
-// there is none now. It returns each such URL once per process. If there was no response, a later
-// process requests the URL again.
-func (b *Book) Probe(ctx context.Context, url string) (string, error) {
+// there is none now. The result from is the page whose URL it was made from. Probe returns each such
+// URL once per process. If there was no response, a later process requests the URL again.
+func (b *Book) Probe(ctx context.Context, url string) (probe, from string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	e, err := b.host(ctx, hostOf(url))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for _, pattern := range e.site.Pending {
-		if probe := e.site.Softs[pattern].Probe; !e.probed[probe] {
+		if s := e.site.Softs[pattern]; !e.probed[s.Probe] {
 			if e.probed == nil {
 				e.probed = map[string]bool{}
 			}
-			e.probed[probe] = true
-			return probe, nil
+			e.probed[s.Probe] = true
+			return s.Probe, s.From, nil
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
-// Probed records the response to a probe. Status 0 means that there was no response. If the
-// response is a page with text, Probed returns the data about it, and the judged pages that may
-// have the same text. The caller must compare them and call Examined; otherwise, a later process
+// Probed records the response to a probe, and returns the data about it. Status 0 means that there
+// was no response. If the response is a page with text, Probed also returns the judged pages that
+// may have the same text. The caller must compare them and call Examined; otherwise, a later process
 // requests the URL again.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
@@ -43,7 +43,7 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	}
 	e.dirty = true
 	s := e.site.answered(answer)
-	if !s.Says() {
+	if s == nil {
 		return known, nil, nil
 	}
 	return s.copied(), s.suspects(), nil

@@ -50,7 +50,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 		}
 	}
 	if j.endsLater() {
-		if err := p.end(ctx, j); err != nil {
+		if err := p.store.end(ctx, &store.Entry{Record: j.record, Claim: j.claim, State: j.state}); err != nil {
 			return err
 		}
 	}
@@ -101,20 +101,6 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 		p.opt.OnTouch(&j.record)
 	}
 	return p.lessons.learn(ctx, j)
-}
-
-// end records the final state of the URL in the frontier. The judgement must already be in the
-// store.
-func (p *Pipeline) end(ctx context.Context, j *judgement) error {
-	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
-	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
-	switch {
-	case err != nil:
-		return fmt.Errorf("write to the store: %w", err)
-	case outcomes[0] == store.Lost:
-		return frontier.ErrLost
-	}
-	return nil
 }
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the

@@ -25,8 +25,7 @@ import (
 // own; see [learn.Book.Enter]. The worker that claims the host of a killed worker adds the records
 // after it.
 //
-// Known weakness: If a process is killed between the last page of a host and the response to a
-// probe, nothing is left to fetch from the host, so the probe is not repeated.
+// A probe that was requested but not answered is requested again; see [softPages.probe].
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"skink/dedup"
@@ -36,6 +37,25 @@ func (s pageStore) page(ctx context.Context, id dedup.Hash, want store.Want) (*s
 // fetchAgain queues a page for another fetch. It omits the validators (ETag and date), so that the
 // server sends the page even if it was not modified.
 func (s pageStore) fetchAgain(ctx context.Context, r *store.Record) error {
-	_, err := s.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
+	_, err := s.requeue(ctx, r)
 	return err
+}
+
+// requeue is fetchAgain, and reports whether the page was not in the frontier before.
+func (s pageStore) requeue(ctx context.Context, r *store.Record) (queued bool, err error) {
+	n, err := s.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
+	return n > 0, err
+}
+
+// end writes an entry whose record is already in the store, and so only the final state of its URL
+// in the frontier.
+func (s pageStore) end(ctx context.Context, e *store.Entry) error {
+	outcomes, err := s.Commit(ctx, []*store.Entry{e})
+	switch {
+	case err != nil:
+		return fmt.Errorf("write to the store: %w", err)
+	case outcomes[0] == store.Lost:
+		return frontier.ErrLost
+	}
+	return nil
 }

@@ -37,6 +37,49 @@ type softPages struct {
 
 	mu      sync.Mutex
 	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu
+	waiting map[string]bool                   // guarded by mu: pages that are in the frontier only because their probe has not been answered
+}
+
+// probe returns the URL of a probe to request from the host of url, or "". Until the answer has been
+// handled, the page from which the probe was made stays in the frontier. If the process is killed
+// before that, the page is fetched again, and the probe is repeated.
+func (f *softPages) probe(ctx context.Context, url string) (string, error) {
+	probe, from, err := f.book.Probe(ctx, url)
+	if err != nil || probe == "" {
+		return "", err
+	}
+	r, err := f.store.record(ctx, dedup.HashOf([]byte(from)))
+	if err != nil || r == nil {
+		return probe, err
+	}
+	queued, err := f.store.requeue(ctx, r)
+	f.setWaiting(from, queued)
+	return probe, err
+}
+
+func (f *softPages) setWaiting(url string, waiting bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if delete(f.waiting, url); waiting {
+		f.waiting[url] = true
+	}
+}
+
+// rest removes a page from the frontier after the answer to its probe has been handled, unless the
+// page must be fetched again for another reason.
+func (f *softPages) rest(ctx context.Context, url string, claim frontier.Claim) error {
+	f.mu.Lock()
+	waiting := f.waiting[url]
+	f.mu.Unlock()
+	if !waiting {
+		return nil
+	}
+	f.setWaiting(url, false)
+	r, err := f.store.record(ctx, dedup.HashOf([]byte(url)))
+	if err != nil || r == nil {
+		return err
+	}
+	return f.store.end(ctx, &store.Entry{Record: *r, Claim: claim, State: r.End()})
 }
 
 type softMatch struct {
@@ -110,7 +153,7 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 	if err != nil {
 		return err
 	}
-	var leaders []*store.Record
+	var followers, leaders []*store.Record
 	for _, url := range back {
 		r, err := f.store.record(ctx, dedup.HashOf([]byte(url)))
 		switch {
@@ -122,11 +165,10 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 			leaders = append(leaders, r)
 			continue
 		}
-		if err := f.store.fetchAgain(ctx, r); err != nil {
-			return err
-		}
+		followers = append(followers, r)
 	}
-	for _, r := range leaders { // put leaders back last, so that they have no members left when they become errors
+	for _, r := range append(followers, leaders...) { // put leaders back last, so that they have no members left when they become errors
+		f.setWaiting(r.URL, false)
 		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
@@ -250,15 +292,17 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	if err != nil {
 		return fmt.Errorf("store the response to a made-up URL: %w", err)
 	}
-	if !known.Says() {
-		return nil
-	}
 	f.turns.lockAll()
 	defer f.turns.unlock(nil)
-	if err := f.examine(ctx, &known, suspects); err != nil {
-		return err
+	if known.Says() {
+		if err := f.examine(ctx, &known, suspects); err != nil {
+			return err
+		}
+		if err := f.book.Examined(ctx, known.Probe); err != nil {
+			return err
+		}
 	}
-	return f.book.Examined(ctx, known.Probe)
+	return f.rest(ctx, known.From, got.claim)
 }
 
 // isDefault reports whether the answer to a probe is the page that the host shows without the

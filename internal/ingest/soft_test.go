@@ -375,6 +375,75 @@ func TestKilledAroundProbe(t *testing.T) {
 	}
 }
 
+// A process may be killed after a probe was requested, and before it was answered, when nothing else
+// is left to fetch. The page from which the probe was made is then still in the frontier, so the next
+// process asks again. Once there is an answer, nothing is left in the frontier.
+func TestProbeWithoutAnswer(t *testing.T) {
+	const host, sorry = "https://a.example", "We are sorry, but there is no such page here."
+	for kind, open := range storesOf(t) {
+		for _, status := range []int{200, 404, 0} {
+			s := open(t)
+			opt := testOptions(t)
+			opt.Shared = kind == "postgres"
+			var all []*Pipeline
+			begin := func() *Pipeline {
+				opt.Learn = NewBook(s)
+				opt.Learn.Shared = opt.Shared
+				all = append(all, start(t, s, opt))
+				return all[len(all)-1]
+			}
+			pages := map[string]*crawler.Page{}
+			var urls []string
+			for i := range 6 {
+				url, text := fmt.Sprintf("%s/old/x%c", host, 'a'+i), sorry
+				if i == 5 { // one page with another text
+					text = words(1, 100)
+				}
+				urls, pages[url] = append(urls, url), article(url, text)
+				pages[url].Item.Depth = 1
+			}
+			p := begin()
+			for _, url := range urls {
+				handle(t, p, pages[url])
+			}
+			pending := func() (left []string) {
+				for _, url := range urls {
+					if state, err := s.State(t.Context(), url); err != nil {
+						t.Fatal(err)
+					} else if state == frontier.Pending {
+						left = append(left, url)
+					}
+				}
+				return left
+			}
+			asked, err := p.Probe(t.Context(), urls[0])
+			if left := pending(); err != nil || asked == "" || len(left) != 1 {
+				t.Fatalf("%s: after the probe %q, %q is in the frontier: %v", kind, asked, left, err)
+			}
+			p = begin() // the first process is killed
+			from := pending()[0]
+			handle(t, p, again(pages[from], 1))
+			if probe, err := p.Probe(t.Context(), from); err != nil || probe != asked {
+				t.Fatalf("%s: the next process asks for %q, want %q: %v", kind, probe, asked, err)
+			}
+			answer := article(asked, sorry)
+			if status != 200 {
+				answer = answered(asked, status, crawler.ProblemStatus)
+			}
+			if err := p.Probed(t.Context(), answer); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := len(pending()), map[int]int{200: 5, 404: 0, 0: 1}[status]; got != want {
+				t.Errorf("%s: after an answer with status %d, %d pages are in the frontier, want %d", kind, status, got, want)
+			}
+			for _, p := range all {
+				p.Close()
+			}
+			s.Close()
+		}
+	}
+}
+
 // If a site shows its default view for unknown values of a parameter, that view is not a soft 404.
 func TestSoftDefault(t *testing.T) {
 	const host = "https://a.example"
