@@ -59,7 +59,6 @@ type Options struct {
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
 	OnDated        func(ctx context.Context, pages []Dated) error // called with batches of pages for which a sitemap gives the date of the last change; may be nil
 	OnSeed         func(from, to string) error                    // called with the old and new URLs when a seed redirects within its site; may be nil
-	OnListed       func(ctx context.Context, urls []string) error // called with pages that a sitemap lists, before they are queued; may be nil
 
 	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit
 	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0 means no limit

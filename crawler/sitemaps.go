@@ -216,7 +216,7 @@ type Dated struct {
 	LastMod time.Time
 }
 
-// queue calls OnDated and OnListed, and then adds items from a sitemap to the frontier.
+// queue calls OnDated, and then adds items from a sitemap to the frontier.
 func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dated []Dated) error {
 	if len(items) == 0 {
 		return nil
@@ -229,9 +229,6 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 			l.on[frontier.HostOf(d.URL)] = true
 		}
 	}
-	if err := c.listedPages(ctx, items); err != nil {
-		return err
-	}
 	n, err := c.front.Discover(ctx, items)
 	if err != nil {
 		return fmt.Errorf("queue the URLs of a sitemap: %w", err)
@@ -240,22 +237,6 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 		for _, it := range items {
 			l.on[frontier.HostOf(it.URL)] = true
 		}
-	}
-	return nil
-}
-
-func (c *Crawl) listedPages(ctx context.Context, items []frontier.Item) error {
-	if c.opt.OnListed == nil {
-		return nil
-	}
-	var urls []string
-	for _, it := range items {
-		if it.Kind == frontier.Page {
-			urls = append(urls, it.URL)
-		}
-	}
-	if err := c.opt.OnListed(ctx, urls); err != nil {
-		return fmt.Errorf("store the entries of a sitemap: %w", err)
 	}
 	return nil
 }

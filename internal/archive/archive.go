@@ -35,6 +35,17 @@ type Options struct {
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
+// Seeds is the order of the hosts of seeds, as package precedence writes it. The public order leaves
+// out private hosts.
+type Seeds struct{ Public, Private []byte }
+
+// SetSeeds replaces the order of hosts. The new order applies to pages that are committed later.
+func (a *Archive) SetSeeds(s Seeds) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seeds, a.public.told, a.private.told = s, false, false
+}
+
 // DefaultSize is the default size in bytes at which a new file begins. Most web archives use about
 // this size.
 const DefaultSize = 1 << 30
@@ -70,6 +81,7 @@ type Archive struct {
 	private *volume // guarded by mu
 	latest  *volume // guarded by mu: the volume with the latest page or file; nil means that this is not known
 	order   int64   // guarded by mu: the order that was written last; see [corpus.Order]
+	seeds   Seeds   // guarded by mu
 	failed  error   // guarded by mu: the error after which nothing more is written; nil if there was none
 }
 
@@ -84,6 +96,7 @@ type volume struct {
 	unlock  func()       // releases the lock of the open file; nil means that it is not locked
 	at      int64        // offset in the open file at which the next record is written
 	entries []warc.Entry // index entries of the responses in the open file
+	told    bool         // whether the open file has the latest order of hosts
 }
 
 // A mark is the state of a worker's volume, as stored. It names the open file.
@@ -127,7 +140,7 @@ func (v *volume) begin(ctx context.Context) error {
 		return err
 	}
 	name := v.mark.name()
-	first, err := v.info(v.opt.Info)
+	first, err := v.info(v.opt.Info, true)
 	if err != nil {
 		return err
 	}
@@ -145,13 +158,14 @@ func (v *volume) begin(ctx context.Context) error {
 	if err := v.write(first); err != nil {
 		return err
 	}
-	v.at, v.latest = int64(len(first)), v
+	v.at, v.told, v.latest = int64(len(first)), true, v
 	return nil
 }
 
 // info returns a warcinfo record, which gives the records that follow it their order. A file has one
-// at its beginning, and one wherever pages in the other volume come before its next page.
-func (v *volume) info(fields warc.Header) ([]byte, error) {
+// at its beginning, and one wherever pages in the other volume come before its next page. If seeds is
+// true, a record with the order of hosts follows.
+func (v *volume) info(fields warc.Header, seeds bool) ([]byte, error) {
 	v.order++
 	info, err := warc.NewInfo(v.mark.name(), time.Now(), fields)
 	if err != nil {
@@ -161,7 +175,17 @@ func (v *volume) info(fields warc.Header) ([]byte, error) {
 	if v.mark.Private {
 		info.Header.Add(warc.PrivateField, "yes")
 	}
-	return v.pack.Append(nil, info)
+	b, err := v.pack.Append(nil, info)
+	text := v.seeds.Public
+	if v.mark.Private {
+		text = v.seeds.Private
+	}
+	if err != nil || !seeds || text == nil {
+		return b, err
+	}
+	order := warc.New(warc.Metadata, "", time.Now(), corpus.TypeRemark, text)
+	order.Header.Add(corpus.PageField, corpus.IsSeeds)
+	return v.pack.Append(b, order)
 }
 
 // following begins the next file. All responses committed so far are in earlier files.

@@ -44,7 +44,8 @@ type call struct {
 	entry *store.Entry
 	packed
 	private bool   // whether the response belongs to the private volume
-	lead    []byte // record that is written before those of the response
+	about   []byte // records about the page that are written before those of the response
+	lead    []byte // all records that are written before those of the response
 	kept    bool   // the page's record keeps the position of an earlier response, because this visit found the page unchanged
 
 	outcome store.Outcome
@@ -80,6 +81,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
+		var about []byte
 		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power failure, or its file was deleted; this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
@@ -96,11 +98,14 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			if err == nil {
 				all, err = a.with(all, page, &e.Record)
 			}
+			if err == nil {
+				about, err = a.about(page, all.id)
+			}
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return store.Stale, err
 		}
-		return a.commit(ctx, &call{entry: e, packed: all, private: page.Private, kept: isKept(&e.Record) || page.NotModified})
+		return a.commit(ctx, &call{entry: e, packed: all, about: about, private: page.Private, kept: isKept(&e.Record) || page.NotModified})
 	}
 }
 
@@ -156,7 +161,7 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	var entries []*store.Entry
 	added := map[*volume][]byte{}
-	latest := a.latest
+	latest, told := a.latest, map[*volume]bool{a.public: a.public.told, a.private: a.private.told}
 	for _, c := range calls {
 		v := a.volume(c.private)
 		if v.full() || v.at+int64(len(added[v])) >= v.size() {
@@ -166,13 +171,14 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 			if err := v.next(ctx); err != nil {
 				return 0, err
 			}
-			latest = v
+			latest, told[v] = v, true
 		}
-		if c.lead = nil; latest != v {
-			latest = v
-			if c.lead, err = v.info(nil); err != nil {
+		if c.lead = c.about; latest != v || !told[v] {
+			info, err := v.info(nil, !told[v])
+			if err != nil {
 				return 0, err
 			}
+			latest, told[v], c.lead = v, true, append(info, c.about...)
 		}
 		place := store.Archived{File: v.mark.name(), Offset: v.at + int64(len(added[v])+len(c.lead)), Length: c.length, Digest: c.digest}
 		if r := &c.entry.Record; c.kept {
@@ -199,7 +205,7 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 			return i + 1, undo(added)
 		}
 		v := a.volume(c.private)
-		a.latest = v
+		a.latest, v.told = v, true
 		v.at += int64(len(c.lead))
 		v.wrote(c.packed)
 	}

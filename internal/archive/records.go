@@ -160,6 +160,18 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
+// about returns the records about a page that precede its response, so that a reader of the archive
+// has them when it reads the page. The argument response is the ID of the response.
+func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
+	if page.Listed == nil {
+		return nil, nil
+	}
+	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, corpus.TypeURLs, []byte(strings.Join(page.Listed.URLs, "\n")))
+	rec.Header.Add("WARC-Concurrent-To", response)
+	rec.Header.Add(corpus.PageField, corpus.IsListed)
+	return a.pack.Append(nil, rec)
+}
+
 // oneLine replaces each run of white space with one space, because the value of a header field must
 // not contain line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"skink/crawler"
+	"skink/frontier"
 	"skink/store"
 	"skink/warc"
 )
@@ -161,6 +162,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 	}
 	records := warc.NewReader(in)
 	var info warc.Header
+	var known companions
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -172,6 +174,9 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		var page *crawler.Page
 		if err == nil && rec.Type() == warc.Info {
 			info = rec.Header
+		}
+		if err == nil {
+			err = known.read(rec)
 		}
 		if err == nil {
 			page, err = PageOf(rec, opt)
@@ -195,14 +200,55 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 			continue
 		}
 		page.Private = isPrivate(info, rec.Header)
+		known.complete(page)
+		order := orderOf(info)
+		order.Seeds = known.seeds
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
 		if rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
 			at = store.Archived{}
 		}
-		if err := take(page, at, orderOf(info)); err != nil {
+		if err := take(page, at, order); err != nil {
 			return err
 		}
 	}
+}
+
+// companions holds what records of an archive say about the pages that follow.
+type companions struct {
+	seeds  string
+	url    string // page that the fields below are about
+	listed *crawler.Listed
+}
+
+// maxCompanion is the maximum size of a block in bytes. A sitemap may have 50 MB.
+const maxCompanion = 64 << 20
+
+// read reads the block of a record that describes a later record.
+func (c *companions) read(rec *warc.Record) error {
+	kind := rec.Header.Get(PageField)
+	if kind != IsSeeds && kind != IsListed {
+		return nil
+	}
+	block, err := io.ReadAll(io.LimitReader(rec.Block, maxCompanion))
+	switch {
+	case err != nil:
+		return err
+	case kind == IsSeeds:
+		c.seeds = string(block)
+		return nil
+	}
+	c.url = rec.URI()
+	c.listed = &crawler.Listed{URLs: strings.Fields(string(block))}
+	c.listed.Pages = len(c.listed.URLs)
+	return nil
+}
+
+// complete adds to a page what the records before it say about it.
+func (c *companions) complete(page *crawler.Page) {
+	if c.url == page.Item.URL && c.listed != nil {
+		page.Item.Kind, page.Listed = frontier.Sitemap, c.listed
+	}
+	c.url, c.listed = "", nil
 }
 
 const startBytes = 64 << 10

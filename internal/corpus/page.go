@@ -26,6 +26,8 @@ const (
 	NotPage     = "no"
 	IsRequisite = "requisite" // a file that was fetched only because a browser needs it to show a page
 	NoAnswer    = "none"      // value of PageField in a metadata record about a URL without a response
+	IsListed    = "listed"    // value of PageField in a metadata record with the pages that the sitemap in the next response lists
+	IsSeeds     = "seeds"     // value of PageField in a metadata record with the order of the seeds' hosts for the records that follow
 	DetailField = "Skink-Page-Detail"
 )
 
@@ -35,6 +37,7 @@ const (
 type Order struct {
 	Crawl  string
 	Number int64
+	Seeds  string // order of the hosts of seeds, as package precedence writes it; "" if the archive does not say
 }
 
 // OrderField is the field of a warcinfo record with an [Order].
@@ -66,6 +69,9 @@ type Remark struct {
 
 // TypeRemark is the content type of the metadata records that contain a [Remark].
 const TypeRemark = "application/json"
+
+// TypeURLs is the content type of a list of URLs, one in each line.
+const TypeURLs = "text/uri-list"
 
 // PageOf converts a WARC record into the page that a crawl with opt would have produced. It returns
 // a page for the response of a web server, a file without a response (resource record), the text of

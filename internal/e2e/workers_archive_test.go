@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -48,23 +47,7 @@ func TestWorkersArchive(t *testing.T) {
 	again := filepath.Join(t.TempDir(), "again")
 	replayed(t, skink, again, archive)
 	samePages(t, exported(t, skink, again), exported(t, skink, shared))
-	// An archive does not keep the order of the seeds, so other pages may lead.
-	got, want := membersOf(t, completeReport(t, skink, again)), membersOf(t, completeReport(t, skink, shared))
-	if len(want) == 0 || !slices.Equal(got, want) {
-		t.Fatalf("clusters of the complete report:\n got %s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// membersOf returns the sorted URLs of the pages in each cluster of a report.
-func membersOf(t *testing.T, text string) (sets []string) {
-	t.Helper()
-	for _, set := range clusterSets(t, text) {
-		urls := strings.Fields(set)
-		slices.Sort(urls)
-		sets = append(sets, strings.Join(urls, " "))
-	}
-	slices.Sort(sets)
-	return sets
+	sameClusters(t, completeReport(t, skink, again), completeReport(t, skink, shared))
 }
 
 // agreeShared checks that an archive and a shared store contain the same records.

@@ -18,6 +18,7 @@ import (
 	"skink/dedup"
 	"skink/feed"
 	"skink/feed/release"
+	"skink/frontier"
 	"skink/internal/complete"
 	"skink/internal/precedence"
 	"skink/store"
@@ -98,12 +99,12 @@ func TestAllAgree(t *testing.T) {
 		}
 		for i, page := range pages {
 			if i == sitemap {
-				step(func() error { return p.Listed(ctx, listed) })
+				step(func() error { return p.Handle(ctx, sitemapOf(listed), new(crawler.Leads)) })
 			}
 			step(func() error { return p.Handle(ctx, page, new(crawler.Leads)) })
 		}
 		if sitemap == len(pages) {
-			step(func() error { return p.Listed(ctx, listed) })
+			step(func() error { return p.Handle(ctx, sitemapOf(listed), new(crawler.Leads)) })
 		}
 		for range len(pages) + 1 {
 			if err := <-errs; err != nil {
@@ -128,6 +129,14 @@ func TestAllAgree(t *testing.T) {
 	})
 }
 
+// sitemapOf returns a sitemap that lists the given URLs.
+func sitemapOf(urls []string) *crawler.Page {
+	return &crawler.Page{
+		Item: frontier.Item{URL: "https://a.test/sitemap.xml", Kind: frontier.Sitemap}, FetchedAt: time.Now(), Status: 200,
+		Listed: &crawler.Listed{Pages: len(urls), URLs: urls},
+	}
+}
+
 // orderOf sets the order of hosts in a store.
 func orderOf(t *rapid.T, s store.Store, o *precedence.Order) {
 	if _, err := precedence.Add(context.Background(), s, o.Prefers(), []string{"b.test", "a.test"}); err != nil {
@@ -141,6 +150,9 @@ func ledBy(t *rapid.T, s store.Reader) map[string]string {
 	for page, err := range s.Changes(context.Background(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
+		}
+		if page.Record.Kind != store.Page {
+			continue
 		}
 		if led[page.Record.URL] = page.Record.URL; page.Record.Follows() {
 			led[page.Record.URL] = page.Record.DuplicateOf

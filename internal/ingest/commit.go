@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"skink/crawler"
 	"skink/dedup"
@@ -21,6 +22,12 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 	defer p.lessons.begin()()
 	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
 	defer held.release()
+	if len(v.listed) > 0 {
+		held.takeAll()
+		if err := p.list(ctx, v.listed); err != nil {
+			return err
+		}
+	}
 	j := &judgement{visit: v, record: v.draft}
 	if v.kind == recorded {
 		held.takeAll()
@@ -57,6 +64,25 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 	return p.soft.meanwhile(ctx, j, held)
 }
 
+// list records that a sitemap lists the given URLs. Listed pages are preferred as leaders, so a
+// stored page may replace its leader. The caller holds the locks of all clusters until the sitemap
+// is stored: then an archive has the sitemap before all pages whose verdicts it changes.
+func (p *Pipeline) list(ctx context.Context, urls []string) error {
+	for part := range slices.Chunk(urls, listedAtOnce) {
+		ids := make([]dedup.Hash, len(part))
+		for i, url := range part {
+			ids[i] = dedup.HashOf([]byte(url))
+		}
+		if err := p.listing.add(ctx, p.store, ids); err != nil {
+			return err
+		}
+		if err := p.elections.markListed(ctx, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // write judges a visit and writes the result. It repeats this as long as the store refuses the
 // result as stale. Then it updates the counts and the book of evidence, and returns the judgement
 // that was written.
@@ -70,7 +96,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 			held.take(ids...)
 			continue
 		}
-		if !j.changesLeaders() && v.kind != recorded { // the store refuses the verdict if another page makes it wrong
+		if !j.changesLeaders() && v.kind != recorded && len(v.listed) == 0 { // the store refuses the verdict if another page makes it wrong
 			held.release()
 		}
 		e := j.entry(&p.opt.Rule)

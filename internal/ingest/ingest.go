@@ -233,21 +233,6 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	return p.soft.probed(ctx, got)
 }
 
-// Listed records that a sitemap lists the given URLs. Pass at most a few thousand per call. Listed
-// pages are preferred as leaders, so a stored page may replace its leader.
-func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
-	ids := make([]dedup.Hash, len(urls))
-	for i, url := range urls {
-		ids[i] = dedup.HashOf([]byte(url))
-	}
-	if err := p.listing.add(ctx, p.store, ids); err != nil {
-		return err
-	}
-	p.elections.turns.lockAll()
-	defer p.elections.turns.unlock(nil)
-	return p.elections.markListed(ctx, ids)
-}
-
 // Sweep queues the postponed URLs that are now worth fetching, and returns their number. The crawl
 // calls it when nothing else is left to fetch. It implements [crawler.Sweeper].
 func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {

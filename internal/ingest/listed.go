@@ -27,6 +27,9 @@ import (
 // Further URLs count as listed only if their pages are in the store when the sitemap is read.
 const maxListed = 10_000_000
 
+// listedAtOnce is the number of URLs in one part of the set, and in one question to the store.
+const listedAtOnce = 1000
+
 // listedName is the key of the number of parts in a store. The keys of the parts begin with it.
 const listedName = "listed"
 

@@ -43,6 +43,7 @@ type reading struct {
 	said     learn.Text    // text hashes for the book of evidence
 	links    []frontier.Item
 	beyond   []string // linked URLs that the crawl does not fetch
+	listed   []string // canonical URLs of the pages that a sitemap lists
 	out      []byte   // all links in the store's format; nil if the store keeps none
 }
 
@@ -79,8 +80,11 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		}
 	}
 	got := unread(page, leads)
-	if page.Listed != nil && !r.opt.NoLinks {
-		got.out = listed(got.seen.URL, page.Listed.URLs)
+	if page.Listed != nil {
+		got.listed = page.Listed.URLs
+		if !r.opt.NoLinks {
+			got.out = listed(got.seen.URL, got.listed)
+		}
 	}
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil

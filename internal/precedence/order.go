@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -117,15 +118,48 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 		case len(prefer) > 0 && !slices.Equal(prefer, k.Prefer):
 			return ErrPrefer
 		}
-		known := map[string]bool{}
-		for _, host := range k.Hosts {
+		k.addHosts(hosts)
+		return nil
+	})
+}
+
+func (k *kept) addHosts(hosts []string) {
+	known := map[string]bool{}
+	for _, host := range k.Hosts {
+		known[host] = true
+	}
+	for _, host := range hosts {
+		if !known[host] {
 			known[host] = true
+			k.Hosts = append(k.Hosts, host)
 		}
-		for _, host := range hosts {
-			if !known[host] {
-				known[host] = true
-				k.Hosts = append(k.Hosts, host)
-			}
+	}
+}
+
+// Text returns the order as an archive keeps it, without the hosts that leave returns true for.
+func (o *Order) Text(leave func(host string) bool) []byte {
+	k := o.kept
+	k.Hosts = slices.DeleteFunc(slices.Clone(k.Hosts), leave)
+	k.Moved = maps.Clone(k.Moved)
+	maps.DeleteFunc(k.Moved, func(to, from string) bool { return leave(to) || leave(from) })
+	text, _ := json.Marshal(k) // strings can always be encoded
+	return text
+}
+
+// Merge adds an order that Text returned to the order in a store, and returns the result. The
+// expressions of --prefer count only if the store has neither expressions nor hosts.
+func Merge(ctx context.Context, s store.Meta, text []byte) (*Order, error) {
+	more, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return change(ctx, s, func(k *kept, _ bool) error {
+		if len(k.Prefer)+len(k.Hosts) == 0 {
+			k.Prefer = more.kept.Prefer
+		}
+		k.addHosts(more.kept.Hosts)
+		for to, from := range more.kept.Moved {
+			k.move(from, to)
 		}
 		return nil
 	})
@@ -135,14 +169,18 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 // It returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
-		if k.Moved == nil {
-			k.Moved = map[string]string{}
-		}
-		if k.Moved[to] == "" {
-			k.Moved[to] = from
-		}
+		k.move(from, to)
 		return nil
 	})
+}
+
+func (k *kept) move(from, to string) {
+	if k.Moved == nil {
+		k.Moved = map[string]string{}
+	}
+	if k.Moved[to] == "" {
+		k.Moved[to] = from
+	}
 }
 
 // change applies edit to the order in a store. It retries if another worker changes the order at

@@ -10,6 +10,7 @@ import (
 	"skink/internal/archive"
 	"skink/internal/harmless"
 	"skink/internal/ingest"
+	"skink/internal/precedence"
 	"skink/report"
 	"skink/store"
 	"skink/warc"
@@ -36,6 +37,16 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 		return nil
 	}
 	return k.archive.Answer
+}
+
+// archiveOrder writes the order of hosts to the archive, if there is one.
+func (r *run) archiveOrder(kept *keeping, order *precedence.Order) {
+	if kept.archive == nil {
+		return
+	}
+	private := func(host string) bool { return r.opt.Crawl.IsPrivate("http://" + host) }
+	all := func(string) bool { return false }
+	kept.archive.SetSeeds(archive.Seeds{Public: order.Text(private), Private: order.Text(all)})
 }
 
 // inStep returns a store whose Sync first syncs the archive. So even after a power failure, the

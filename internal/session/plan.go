@@ -216,6 +216,7 @@ func plant(ctx context.Context, s store.Store, all Seeds) error {
 type moves struct {
 	store    store.Store
 	pipeline *ingest.Pipeline
+	archived func(*precedence.Order)
 	seeds    Seeds // guarded by mu
 	mu       sync.Mutex
 }
@@ -230,6 +231,7 @@ func (m *moves) moved(ctx context.Context, from, to string) error {
 		return err
 	}
 	m.pipeline.SetOrder(order)
+	m.archived(order)
 	m.seeds.Add(Seeds{Moved: []string{to}})
 	return m.seeds.write(ctx, m.store)
 }

@@ -14,6 +14,7 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/harmless"
 	"skink/internal/ingest"
+	"skink/internal/precedence"
 	"skink/report"
 	"skink/store"
 )
@@ -27,9 +28,10 @@ type replay struct {
 	out      Output
 	store    *NamedStore
 	pipeline *ingest.Pipeline
-	ways     map[string]way // redirects read so far, by target
-	lost     int            // records that could not be read
-	passed   report.Passed  // skipped records by reason
+	ways     map[string]way  // redirects read so far, by target
+	seeds    map[string]bool // orders of hosts that are in the store
+	lost     int             // records that could not be read
+	passed   report.Passed   // skipped records by reason
 }
 
 type way struct {
@@ -47,7 +49,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	if err != nil {
 		return err
 	}
-	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}}
+	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}, seeds: map[string]bool{"": true}}
 	r.options.Scope = nil // links are not followed
 	r.pipeline, err = ingest.New(ctx, s, ingest.Options{
 		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: opt.Crawl.AgentFor, Memory: opt.Memory, Documents: DocumentsOf(set, opt.Memory),
@@ -90,6 +92,7 @@ type archivedPage struct {
 	at     store.Archived
 	crawl  int // number of the crawl among those of all archives
 	number int64
+	seeds  string
 }
 
 func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
@@ -173,7 +176,7 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, crawls map[st
 		},
 	}
 	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived, order corpus.Order) error {
-		if !yield(&archivedPage{p, at, crawls[order.Crawl], order.Number}, nil) {
+		if !yield(&archivedPage{p, at, crawls[order.Crawl], order.Number, order.Seeds}, nil) {
 			return errStop
 		}
 		return nil
@@ -184,12 +187,29 @@ func (r *replay) replayed(p *archivedPage) (*ingest.Replayed, error) {
 	r.lead(p.Page)
 	p.Item.Due = p.FetchedAt // so that a second response for the same URL counts as another visit
 	leads, err := crawler.LeadsOf(p.Page, &r.options)
-	discover := func(ctx context.Context) error {
+	before := func(ctx context.Context) error {
+		if err := r.orderBy(ctx, p.seeds); err != nil {
+			return err
+		}
 		_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that have been added to it
 		return err
 	}
 	known := func() { r.passed.Add("visit that is not later than the stored visit") }
-	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: discover, Write: r.placed(p.at), Known: known}, err
+	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: before, Write: r.placed(p.at), Known: known}, err
+}
+
+// orderBy adds an order of hosts to that of the store.
+func (r *replay) orderBy(ctx context.Context, seeds string) error {
+	if r.seeds[seeds] {
+		return nil
+	}
+	order, err := precedence.Merge(ctx, r.store, []byte(seeds))
+	if err != nil {
+		return err
+	}
+	r.seeds[seeds] = true
+	r.pipeline.SetOrder(order)
+	return nil
 }
 
 // lead adds to a page the redirects that led to it. If the page itself is a redirect, lead records

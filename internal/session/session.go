@@ -74,6 +74,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	if err := r.openArchive(ctx, kept); err != nil {
 		return sum, err
 	}
+	r.archiveOrder(kept, order)
 	end, err := r.crawl(ctx, p, order, kept, present)
 	if err = first(err, kept.close()); err == nil && ctx.Err() == nil {
 		err = r.adopt(ctx)
@@ -144,9 +145,8 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o := p.crawl
 	o.Connections = affordable(o.Connections, disk.FileLimit())
-	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds}
+	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
-	o.OnListed = pipeline.Listed
 	o.OnAnswer = kept.keep()
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
