@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/internal/config"
 	"skink/report"
 )
 
@@ -78,7 +79,7 @@ func given(flags *pflag.FlagSet, name string) bool {
 // shownFlag returns a flag for an error, with the place in the configuration file that sets it.
 func shownFlag(flags *pflag.FlagSet, name string) string {
 	shown := "--" + strings.Replace(name, "=", " ", 1)
-	if about := flags.Lookup(flagOf(name)).Annotations[configured]; about != nil {
+	if about := flags.Lookup(flagOf(name)).Annotations[config.Source]; about != nil {
 		shown += " (" + about[0] + ")"
 	}
 	return shown
