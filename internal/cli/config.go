@@ -111,7 +111,9 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	if of.stored {
 		opt.Ignored = "store"
 	}
-	opt.Suggest = func(word string, names []string) string { return didYouMean(word, names, "", "see skink config --help") }
+	opt.Suggest = func(word string, names []string) string {
+		return didYouMean(word, names, "", "see skink config --help")
+	}
 	opt.Invalid = func(err error, flags *pflag.FlagSet) error { return flagError(err, c.name, flags) }
 	for _, other := range commands() {
 		if flags, _ := other.newFlags(); flags.Lookup("config") != nil && other.name != c.name {
