@@ -6,11 +6,11 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"skink/dedup"
 	"skink/report"
 	"skink/report/audit"
+	"skink/store"
 )
 
 // # Other similarities
@@ -50,7 +50,8 @@ type Pair struct {
 func (v *View) compareAll() {
 	v.comparison.renew(v.life, func(ctx context.Context) (Alike, error) {
 		v.compared.Store(0)
-		return v.opt.Alike(ctx, borrowed{v.opt.Store}, func(share float64) { v.compared.Store(int64(100 * share)) })
+		tell := func(share float64) { v.compared.Store(int64(100 * share)) }
+		return borrowed(ctx, v.opt.Store, func(s store.Reader) (Alike, error) { return v.opt.Alike(ctx, s, tell) })
 	})
 }
 
@@ -90,11 +91,7 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	if l.result != nil {
 		s.show(l.result)
 	}
-	again := time.Duration(0)
-	if l.making {
-		again = time.Second
-	}
-	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
+	return &screen{name: "alike", title: "Similarity", again: l.making, Content: s}, nil
 }
 
 func (s *alikeView) show(a Alike) {
@@ -136,13 +133,7 @@ func countText(n float64) string {
 	return report.Grouped(int64(n))
 }
 
-func (v *View) recompare(w http.ResponseWriter, r *http.Request) {
-	if !v.authentic(r) {
-		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
-		return
-	}
-	if v.opt.Alike != nil {
-		v.beside.Go(v.compareAll)
-	}
-	http.Redirect(w, r, "/similarity", http.StatusSeeOther)
+func (v *View) recompare(*http.Request) (next string) {
+	v.beside.Go(v.compareAll)
+	return "/similarity"
 }

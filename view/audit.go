@@ -28,36 +28,37 @@ import (
 // number of a crawl whose findings are stored, and "", which means the latest of these crawls.
 const sinceNone = "none"
 
-type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
-
-func (v *View) nearly() nearlyOf {
-	if v.opt.Nearly == nil {
-		return nil
-	}
-	return func(ctx context.Context) (*audit.Nearly, error) { return v.opt.Nearly(ctx, borrowed{v.opt.Store}) }
-}
+type nearlyOf func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
 // makeAudit audits the store, compares it with the chosen crawl (see sinceNone), and returns when
-// the audit has ended. It returns at once if an audit is already running.
+// the audit has ended. It returns at once if an audit is already running. If nearly is nil, the
+// audit lacks the pages that are almost duplicates.
 func (v *View) makeAudit(choice string, nearly nearlyOf) {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
-		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Nearly: nearly}
-		var err error
-		if opt.History, err = audit.ReadHistory(ctx, borrowed{v.opt.Store}); err != nil {
+		return borrowed(ctx, v.opt.Store, func(s store.Reader) (*audit.Audit, error) { return v.auditOf(ctx, s, choice, nearly) })
+	})
+}
+
+func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearly nearlyOf) (*audit.Audit, error) {
+	opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Pages: lentPages{v.opt.Store}}
+	if nearly != nil {
+		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return nearly(ctx, s) }
+	}
+	var err error
+	if opt.History, err = audit.ReadHistory(ctx, s); err != nil {
+		return nil, err
+	}
+	since := opt.History.Last()
+	if number, err := strconv.Atoi(choice); err == nil {
+		since = opt.History.Of(number)
+	}
+	if since != nil && choice != sinceNone {
+		opt.Since, err = audit.ReadPast(ctx, s, since)
+		if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // unless the user chose a crawl, an audit without a comparison is better than none
 			return nil, err
 		}
-		since := opt.History.Last()
-		if number, err := strconv.Atoi(choice); err == nil {
-			since = opt.History.Of(number)
-		}
-		if since != nil && choice != sinceNone {
-			opt.Since, err = audit.ReadPast(ctx, borrowed{v.opt.Store}, since)
-			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // unless the user chose a crawl, an audit without a comparison is better than none
-				return nil, err
-			}
-		}
-		return audit.Read(ctx, borrowed{v.opt.Store}, opt)
-	})
+	}
+	return audit.Read(ctx, s, opt)
 }
 
 type auditView struct {
@@ -121,16 +122,7 @@ func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
 // Query returns the filter as a URL query that begins with a question mark. The caller may append
 // parameters. It returns "" if the filter leaves nothing out.
 func (f auditFilter) Query() string {
-	q := url.Values{}
-	for name, value := range map[string]string{"host": f.Host, "section": f.Section, "change": string(f.Change)} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if len(q) == 0 {
-		return ""
-	}
-	return "?" + q.Encode()
+	return with("", nil, "host", f.Host, "section", f.Section, "change", string(f.Change))
 }
 
 var weights = map[audit.Weight]string{
@@ -144,7 +136,7 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.result
 	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(func() { v.makeAudit("", v.nearly()) })
+		v.beside.Go(func() { v.makeAudit("", v.opt.Nearly) })
 		known.making = true
 	}
 	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, None: a == nil}
@@ -166,11 +158,7 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 			last.Findings = append(last.Findings, selected)
 		}
 	}
-	again := time.Duration(0)
-	if known.making {
-		again = time.Second
-	}
-	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
+	return &screen{name: "audit", title: "Audit", again: known.making, Content: s}, nil
 }
 
 func choicesOf(a *audit.Audit) (all []sinceChoice) {
@@ -185,26 +173,18 @@ func choicesOf(a *audit.Audit) (all []sinceChoice) {
 	return append(all, sinceChoice{sinceNone, "no crawl", a.Since() == nil})
 }
 
-func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
-	if !v.authentic(r) {
-		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
-		return
-	}
+func (v *View) remakeAudit(r *http.Request) (next string) {
 	choice := r.PostFormValue("since")
-	v.beside.Go(func() { v.makeAudit(choice, v.nearly()) })
-	http.Redirect(w, r, "/audit", http.StatusSeeOther)
+	v.beside.Go(func() { v.makeAudit(choice, v.opt.Nearly) })
+	return "/audit"
 }
 
 type findingView struct {
 	audit.Selection
-	Filter  auditFilter
-	At      string
-	Table   report.Table
-	Total   int
-	First   int
-	Last    int
-	Earlier string
-	Later   string
+	Filter auditFilter
+	At     string
+	Table  report.Table
+	paging
 }
 
 // rowsTime is how long a request may spend computing rows. After that, the page shows the rows
@@ -216,9 +196,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	if err != nil {
 		return nil, err
 	}
-	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
-	from = max(from, 0)
-	rows := []audit.Row{}
+	from, rows := fromOf(r), []audit.Row{}
 	until := time.Now().Add(rowsTime)
 	filter := filterOf(v.auditing.now().result, r)
 	selected := f.Select(filter.Filter)
@@ -230,18 +208,9 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 			break
 		}
 	}
-	s := &findingView{Selection: selected, Filter: filter, At: timeText(at), Table: f.List().Table(rows), Total: selected.RowCount(), First: from + 1, Last: from + len(rows)}
+	s := &findingView{Selection: selected, Filter: filter, At: timeText(at), Table: f.List().Table(rows)}
 	s.Table.LinkTo = inside
-	here := "/audit/" + f.FullName() + "?"
-	if filter.On() {
-		here = "/audit/" + f.FullName() + filter.Query() + "&"
-	}
-	if from > 0 {
-		s.Earlier = fmt.Sprintf("%sfrom=%d", here, max(from-rowsShown, 0))
-	}
-	if s.Last < s.Total && len(rows) > 0 {
-		s.Later = fmt.Sprintf("%sfrom=%d", here, s.Last)
-	}
+	s.paging = pagingOf("/audit/"+f.FullName(), r, from, from+len(rows), selected.RowCount())
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"skink/dedup"
@@ -32,24 +31,17 @@ type clusterList struct {
 	Shape    string
 	Clusters []clusterRow
 	Patterns []patternRow
-	Total    int
-	First    int
-	Last     int
-	Earlier  string
-	Later    string
+	paging
 }
 
 // clustersPage lists the clusters, largest first. The request may restrict the list to clusters
 // that have a member on a given host, or a member whose URL has a given pattern.
 func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
-	from, _ := strconv.Atoi(form.Get("from"))
 	l := &clusterList{Query: form, Hosts: v.largestHosts(100), Shape: form.Get("shape")}
 	v.index.look(func(t *rows) {
-		all := t.clustersOf(form.Get("host"), form.Get("shape"))
-		l.Total = len(all)
-		from = min(max(from, 0), len(all))
-		some := all[from:min(from+rowsShown, len(all))]
+		var some []uint32
+		some, l.paging = partOf("/clusters", r, t.clustersOf(form.Get("host"), form.Get("shape")))
 		for _, c := range some {
 			l.Clusters = append(l.Clusters, clusterRow{ID: t.clusters[c].leader, Members: int(t.clusters[c].members)})
 		}
@@ -57,13 +49,6 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 			l.Patterns = t.patterns(form)
 		}
 	})
-	l.First, l.Last = from+1, from+len(l.Clusters)
-	if from > 0 {
-		l.Earlier = with("/clusters", form, "from", strconv.Itoa(max(from-rowsShown, 0)))
-	}
-	if l.Last < l.Total {
-		l.Later = with("/clusters", form, "from", strconv.Itoa(l.Last))
-	}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
 		ids := make([]dedup.Hash, len(l.Clusters))
 		for i, c := range l.Clusters {
@@ -125,7 +110,7 @@ func (t *rows) patterns(form url.Values) (all []patternRow) {
 	}
 	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	for _, s := range places[:min(len(places), patternsShown)] {
-		all = append(all, patternRow{t.shapes[s], counts[s], with("/clusters", form, "shape", t.shapes[s], "from", "")})
+		all = append(all, patternRow{t.shapes[s], counts[s], with("/clusters", form, "shape", t.shapes[s])})
 	}
 	return all
 }
@@ -134,11 +119,7 @@ type clusterView struct {
 	ID      dedup.Hash
 	Leader  *store.Record
 	Members []*store.Record
-	Total   int
-	First   int
-	Last    int
-	Earlier string
-	Later   string
+	paging
 
 	MinWords int // pages with fewer words count as thin
 }
@@ -146,7 +127,6 @@ type clusterView struct {
 // clusterPage shows the members of a cluster, highest resemblance first. If the request names a
 // member, its text is shown next to the leader's.
 func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	c := &clusterView{MinWords: v.opt.Rule.MinWords}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
 		leader, err := content(ctx, s, r.PathValue("id"), store.WantRecord)
@@ -156,26 +136,17 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 		c.ID, c.Leader = leader.Record.ID, &leader.Record
 		var ids []dedup.Hash
 		v.index.look(func(t *rows) {
-			all := t.members(c.ID)
-			c.Total = len(all)
-			from = min(max(from, 0), len(all))
-			for _, i := range all[from:min(from+rowsShown, len(all))] {
+			var some []int
+			some, c.paging = partOf("/cluster/"+c.ID.String(), r, t.members(c.ID))
+			for _, i := range some {
 				ids = append(ids, t.at(i).id)
 			}
 		})
-		c.First, c.Last = from+1, from+len(ids)
 		c.Members, err = records(ctx, s, ids)
 		return err
 	})
 	if err != nil {
 		return nil, err
-	}
-	here := "/cluster/" + c.ID.String()
-	if from > 0 {
-		c.Earlier = here + "?from=" + strconv.Itoa(max(from-rowsShown, 0))
-	}
-	if c.Last < c.Total {
-		c.Later = here + "?from=" + strconv.Itoa(c.Last)
 	}
 	return &screen{name: "cluster", title: "Cluster of", subject: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
 }

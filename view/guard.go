@@ -80,6 +80,24 @@ func (v *View) authentic(r *http.Request) bool {
 	return (origin == "" || strings.TrimPrefix(origin, "http://") == r.Host) && same(r.PostFormValue("token"), v.form)
 }
 
+// posted returns the handler of a form. If the form was sent from one of the view's own pages, the
+// handler calls do, and redirects to the address that do returns. If do returns "", there is no page
+// with this form.
+func (v *View) posted(do func(r *http.Request) (next string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !v.authentic(r) {
+			http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
+			return
+		}
+		next := do(r)
+		if next == "" {
+			http.Error(w, "there is no such page", http.StatusNotFound)
+			return
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}
+}
+
 func same(given, want string) bool {
 	return given != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }

@@ -257,17 +257,12 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// recountLinks handles the form that starts a new count of all links, and redirects to the page that
-// has the form.
-func (v *View) recountLinks(w http.ResponseWriter, r *http.Request) {
+// recountLinks starts a new count of all links, and returns the address of the page with its form.
+func (v *View) recountLinks(r *http.Request) (next string) {
 	var id dedup.Hash
-	switch {
-	case id.UnmarshalText([]byte(r.PathValue("id"))) != nil:
-		http.Error(w, "there is no such page", http.StatusNotFound)
-	case !v.authentic(r):
-		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
-	default:
-		v.beside.Go(v.readLinks)
-		http.Redirect(w, r, "/page/"+id.String()+"#in", http.StatusSeeOther)
+	if id.UnmarshalText([]byte(r.PathValue("id"))) != nil {
+		return ""
 	}
+	v.beside.Go(v.readLinks)
+	return "/page/" + id.String() + "#in"
 }

@@ -91,7 +91,7 @@ func TestLists(t *testing.T) {
 		{"/pages?q=lighthouse&in=text", []string{tiny}},
 		{"/pages?q=word299&in=text", []string{fog, eel, copied}},
 		{"/pages?q=word299&in=text&host=a.example", []string{fog}},
-		{"/pages?sort=nothing&after=-3&before=x&status=many", []string{fog, printed, eel, copied, tiny, gone}},
+		{"/pages?sort=nothing&from=-3&status=many", []string{fog, printed, eel, copied, tiny, gone}},
 	} {
 		if got, want := listed(get(t, server, c.path)), idsOf(c.want...); !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %v\nwant %v", c.path, got, want)
@@ -100,8 +100,8 @@ func TestLists(t *testing.T) {
 }
 
 // A user who follows the links to the end of a list and back sees each page once, in every sort
-// order. Pages that are added in the meantime do not change that.
-func TestCursors(t *testing.T) {
+// order, and also if the list is the result of a search in the text of pages.
+func TestPaging(t *testing.T) {
 	s := storetest.NewMemory()
 	var want []string
 	for i := range 230 {
@@ -117,44 +117,69 @@ func TestCursors(t *testing.T) {
 		}
 		return strings.ReplaceAll(found[1], "&amp;", "&")
 	}
+	starts := []string{"/pages?q=title&in=text"}
 	for _, c := range columns {
-		for _, down := range []string{"", "&down=1"} {
-			start := "/pages?sort=" + c.name + down
-			body, forth, path := get(t, server, start), []string{}, start
-			for {
-				forth = append(forth, listed(body)...)
-				next := link(body, "next")
-				if next == "" {
-					break
-				}
-				path, body = next, get(t, server, next)
+		starts = append(starts, "/pages?sort="+c.name, "/pages?sort="+c.name+"&down=1")
+	}
+	for _, start := range starts {
+		body, forth, path := get(t, server, start), []string{}, start
+		for {
+			forth = append(forth, listed(body)...)
+			next := link(body, "next")
+			if next == "" {
+				break
 			}
-			got := slices.Sorted(slices.Values(forth))
-			if all := slices.Sorted(slices.Values(idsOf(want...))); !slices.Equal(got, all) {
-				t.Fatalf("%s: %d pages, want %d", start, len(got), len(all))
+			path, body = next, get(t, server, next)
+		}
+		got := slices.Sorted(slices.Values(forth))
+		if all := slices.Sorted(slices.Values(idsOf(want...))); !slices.Equal(got, all) {
+			t.Fatalf("%s: %d pages, want %d", start, len(got), len(all))
+		}
+		back := listed(body)
+		for {
+			path = link(body, "prev")
+			if path == "" {
+				break
 			}
-			back := listed(body)
-			for {
-				path = link(body, "prev")
-				if path == "" {
-					break
-				}
-				body = get(t, server, path)
-				back = append(listed(body), back...)
-			}
-			if !slices.Equal(back, forth) {
-				t.Errorf("%s: the way back shows other pages than the way forth", start)
-			}
+			body = get(t, server, path)
+			back = append(listed(body), back...)
+		}
+		if !slices.Equal(back, forth) {
+			t.Errorf("%s: the way back shows other pages than the way forth", start)
 		}
 	}
-	first := get(t, server, "/pages?sort=url")
 	keep(t, s, testPage{url: "https://example.com/!", title: "It comes first", text: words(0, 60)})
 	v.index.looked = v.index.looked.Add(-lookEvery)
 	if got := listed(get(t, server, "/pages?sort=url")); got[0] != idOf("https://example.com/!").String() {
 		t.Errorf("the list does not begin with the page that came")
 	}
-	if got := listed(get(t, server, link(first, "next"))); got[0] != idOf("https://example.com/050").String() {
-		t.Errorf("the page that came moved what is behind the cursor")
+}
+
+// slowTexts is a store that needs longer for each call for texts than a search may take.
+type slowTexts struct{ store.Reader }
+
+func (s slowTexts) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	if want&store.WantText != 0 {
+		time.Sleep(searchTime + time.Millisecond)
+	}
+	return s.Reader.Pages(ctx, ids, want)
+}
+
+// A search in texts that ran out of time before it found a page can be continued.
+func TestSearchGoesOn(t *testing.T) {
+	s := storetest.NewMemory()
+	for i := range rowsShown {
+		keep(t, s, testPage{url: fmt.Sprintf("https://example.com/%03d", i), title: "Fog", text: words(i, i+60)})
+	}
+	keep(t, s, testPage{url: "https://example.com/last", title: "Fog", text: "a lighthouse"})
+	_, server := newView(t, slowTexts{s}, nil)
+	body := get(t, server, "/pages?q=lighthouse&in=text")
+	rest := regexp.MustCompile(`<a href="([^"]*)">Search the remaining texts`).FindStringSubmatch(body)
+	if rest == nil {
+		t.Fatalf("the search cannot be continued:\n%s", body)
+	}
+	if got := listed(get(t, server, strings.ReplaceAll(rest[1], "&amp;", "&"))); !slices.Equal(got, idsOf("https://example.com/last")) {
+		t.Errorf("the rest of the texts has %v", got)
 	}
 }
 

@@ -5,20 +5,15 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 )
 
 // A mapView is the data for the page that shows which hosts have duplicates of other hosts' pages.
 // The square is a table with the same hosts as rows and columns.
 type mapView struct {
-	Heads   []string   // hosts in the square: those with the most duplicates of each other's pages
-	Rows    []mapRow   // one row for each host in Heads, with one cell for each host in Heads
-	Pairs   []hostPair // pairs of hosts in the shown part of the list
-	Total   int
-	First   int
-	Last    int
-	Earlier string
-	Later   string
+	Heads []string   // hosts in the square: those with the most duplicates of each other's pages
+	Rows  []mapRow   // one row for each host in Heads, with one cell for each host in Heads
+	Pairs []hostPair // pairs of hosts in the shown part of the list
+	paging
 }
 
 // A mapRow is a row of the square. It compares one host with each host in the square.
@@ -47,22 +42,12 @@ type hostPair struct {
 const squareSize = 12
 
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	m := &mapView{}
 	v.index.look(func(t *rows) {
 		all := t.pairs()
-		m.Total = len(all)
-		from = min(max(from, 0), len(all))
-		m.Pairs = all[from:min(from+rowsShown, len(all))]
+		m.Pairs, m.paging = partOf("/map", r, all)
 		m.square(t, all)
 	})
-	m.First, m.Last = from+1, from+len(m.Pairs)
-	if from > 0 {
-		m.Earlier = "/map?from=" + strconv.Itoa(max(from-rowsShown, 0))
-	}
-	if m.Last < m.Total {
-		m.Later = "/map?from=" + strconv.Itoa(m.Last)
-	}
 	return &screen{name: "map", title: "Map", Content: m}, nil
 }
 
@@ -92,8 +77,8 @@ func (m *mapView) square(t *rows, all []hostPair) {
 		}
 	}
 	for _, a := range hosts {
-		m.Heads = append(m.Heads, hostText(t.hosts[a].name))
-		row := mapRow{Host: hostText(t.hosts[a].name)}
+		m.Heads = append(m.Heads, t.hosts[a].name)
+		row := mapRow{Host: t.hosts[a].name}
 		for _, b := range hosts {
 			n := t.between[shared{a, b}]
 			heat := 0

@@ -3,9 +3,9 @@ package view
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"skink/report/audit"
+	"skink/store"
 )
 
 // # Pages that are almost duplicates
@@ -47,11 +47,7 @@ func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error)
 		v.beside.Go(v.findNearly)
 		running, n.Comparing, n.Auditing = true, compared.result == nil, compared.result != nil
 	}
-	again := time.Duration(0)
-	if running {
-		again = time.Second
-	}
-	return &screen{name: "nearly", title: "Similar pages that are not duplicates", again: again, Content: n}, nil
+	return &screen{name: "nearly", title: "Similar pages that are not duplicates", again: running, Content: n}, nil
 }
 
 // findNearly compares all pages if there is no comparison yet, and then audits the store with the
@@ -65,14 +61,10 @@ func (v *View) findNearly() {
 	if alike == nil {
 		return
 	}
-	v.makeAudit("", func(context.Context) (*audit.Nearly, error) { return alike.Nearly(), nil })
+	v.makeAudit("", func(context.Context, store.Reader) (*audit.Nearly, error) { return alike.Nearly(), nil })
 }
 
-func (v *View) findNearlyAgain(w http.ResponseWriter, r *http.Request) {
-	if !v.authentic(r) {
-		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
-		return
-	}
+func (v *View) findNearlyAgain(*http.Request) (next string) {
 	v.beside.Go(v.findNearly)
-	http.Redirect(w, r, "/audit/"+nearlyName, http.StatusSeeOther)
+	return "/audit/" + nearlyName
 }

@@ -426,17 +426,10 @@ func (v *View) changed(r *http.Request, shown map[string]string) (map[string]str
 	return changed, nil
 }
 
-// controlHandler returns the handler of a form that controls the crawl by calling do.
-func (v *View) controlHandler(do func(Crawl)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case v.opt.Crawl == nil:
-			http.Error(w, "this process is not running a crawl", http.StatusNotFound)
-		case !v.authentic(r):
-			http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
-		default:
-			do(v.opt.Crawl)
-			http.Redirect(w, r, "/now", http.StatusSeeOther)
-		}
+// control returns a function for a form that controls the crawl by calling do.
+func (v *View) control(do func(Crawl)) func(*http.Request) (next string) {
+	return func(*http.Request) string {
+		do(v.opt.Crawl)
+		return "/now"
 	}
 }

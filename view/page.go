@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -82,10 +81,7 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 		return nil, err
 	}
 	title := strings.TrimSpace(report.Clip(p.Title, 300))
-	again := time.Duration(0)
-	if p.In != nil && p.In.Making && p.In.None {
-		again = time.Second
-	}
+	again := p.In != nil && p.In.Making && p.In.None
 	return &screen{name: "one page", subject: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 

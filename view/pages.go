@@ -22,7 +22,6 @@ var functions = template.FuncMap{
 	"time":   timeText,
 	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
 	"titled": func(r *store.Record) string { return strings.TrimSpace(report.Clip(r.Title, 200)) },
-	"host":   hostText,
 	"known":  func(rawURL string) string { return "/page/" + url.PathEscape(rawURL) },
 	"clip":   func(s string) string { return report.Clip(strings.Join(strings.Fields(s), " "), 60) },
 
@@ -73,14 +72,6 @@ func sizeText(n int64) string {
 	return report.Counted(n, "byte")
 }
 
-// hostText returns the name of a host as users see it, or "(files)" for "".
-func hostText(name string) string {
-	if name == "" {
-		return "(files)"
-	}
-	return name
-}
-
 type heading struct {
 	Name, Title, Link string
 	Sorted            string // value of the attribute aria-sort: ascending, descending or ""
@@ -96,14 +87,10 @@ type list struct {
 	Kinds    []string
 	Headings []heading
 	Pages    []*store.Record
-	Total    int
-	First    int
-	Last     int
-	Earlier  string // address of the previous part of the list; "" if there is none
-	Later    string
 	Unsorted bool
 	Looked   int
-	Shape    string
+	paging
+	Shape string
 }
 
 var shownColumns = []heading{
@@ -112,45 +99,19 @@ var shownColumns = []heading{
 	{Name: "depth", Title: "Depth", Class: "number"}, {Name: "fetched", Title: "Fetched"},
 }
 
-func queryOf(form url.Values) query {
-	number := func(name string, none int) int {
-		if n, err := strconv.Atoi(form.Get(name)); err == nil && n >= 0 {
-			return n
-		}
-		return none
-	}
+func queryOf(r *http.Request) query {
+	form := r.URL.Query()
+	status, _ := strconv.Atoi(form.Get("status")) // an invalid number means any status
 	return query{
 		words: wordsOf(form.Get("q")), host: form.Get("host"), shape: form.Get("shape"),
-		verdict: placeIn(verdicts, form.Get("verdict")), kind: placeIn(kinds, form.Get("kind")), status: number("status", 0),
-		column: columnNamed(form.Get("sort")), down: form.Get("down") != "",
-		after: number("after", -1), before: number("before", -1),
+		verdict: placeIn(verdicts, form.Get("verdict")), kind: placeIn(kinds, form.Get("kind")), status: max(status, 0),
+		column: columnNamed(form.Get("sort")), down: form.Get("down") != "", from: fromOf(r),
 	}
-}
-
-// with returns the address of a list with some parameters changed. pairs alternates between names
-// and values of parameters. The value "" removes a parameter.
-func with(path string, form url.Values, pairs ...string) string {
-	changed := url.Values{}
-	for name, values := range form {
-		if name != "after" && name != "before" && values[0] != "" {
-			changed[name] = values[:1]
-		}
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		changed.Del(pairs[i])
-		if pairs[i+1] != "" {
-			changed.Set(pairs[i], pairs[i+1])
-		}
-	}
-	if len(changed) == 0 {
-		return path
-	}
-	return path + "?" + changed.Encode()
 }
 
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
-	q := queryOf(form)
+	q := queryOf(r)
 	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:]}
 	read := v.index.progress()
 	var found selection
@@ -161,15 +122,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	} else {
 		found = v.list(q)
 	}
-	l.Total, l.First, l.Last, l.Unsorted = found.total, found.first, found.first+len(found.rows)-1, found.unsorted
-	if len(found.rows) > 0 {
-		if found.earlier {
-			l.Earlier = with("/pages", form, "before", strconv.Itoa(found.rows[0]))
-		}
-		if found.later {
-			l.Later = with("/pages", form, "after", strconv.Itoa(found.rows[len(found.rows)-1]))
-		}
-	}
+	l.Unsorted, l.paging = found.unsorted, pagingOf("/pages", r, q.from, q.from+max(l.Looked, len(found.ids)), found.total)
 	l.Hosts = v.largestHosts(100)
 	for _, h := range shownColumns {
 		down, sorted := "", columns[q.column].name == h.Name
@@ -186,11 +139,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 		l.Pages, err = records(ctx, s, found.ids)
 		return err
 	})
-	again := time.Duration(0)
-	if found.unsorted || read.Reading {
-		again = time.Second
-	}
-	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
+	return &screen{name: "pages", title: "Pages", again: found.unsorted || read.Reading, Content: l}, err
 }
 
 // list returns the rows that the query q selects. If q needs a sort order that does not exist yet,
@@ -229,45 +178,37 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// These limit a search in the text of pages, which is read from the store: the maximum duration of
-// a search, and the number of pages read with one call.
-const (
-	searchTime  = 120 * time.Millisecond
-	textsAtOnce = 64
-)
+// searchTime is the maximum duration of a search in the text of pages, which is read from the store.
+const searchTime = 120 * time.Millisecond
 
-// searchTexts adds to found the pages whose text contains all words of q, in list order, starting
-// after the row given in q. It stops when the list is full or searchTime has passed.
+// searchTexts adds to found the pages whose text contains all words of q, in list order, from the
+// page with index q.from on. It stops when the list is full or searchTime has passed.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words
 	q.words, q.kind = nil, placeIn(kinds, string(store.Page))
 	return v.opt.Store.Read(ctx, func(s store.Reader) error {
-		for len(found.rows) < rowsShown {
+		for {
 			some := v.list(q)
 			found.total, found.unsorted = some.total, some.unsorted
-			if found.first == 0 {
-				found.first = some.first
-			}
 			pages, err := s.Pages(ctx, some.ids, store.WantText)
 			if err != nil {
 				return err
 			}
 			for i, p := range pages {
 				l.Looked++
-				q.after = some.rows[i]
 				if p != nil && containsAll(p, words) {
-					found.rows, found.ids = append(found.rows, some.rows[i]), append(found.ids, some.ids[i])
+					found.ids = append(found.ids, some.ids[i])
 				}
-				if len(found.rows) == rowsShown {
-					break
+				if len(found.ids) == rowsShown {
+					return nil
 				}
 			}
-			if found.later = some.later; !some.later || time.Now().After(until) {
-				break
+			q.from += len(pages)
+			if len(pages) == 0 || time.Now().After(until) {
+				return nil
 			}
 		}
-		return nil
 	})
 }
 

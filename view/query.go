@@ -19,20 +19,12 @@ type query struct {
 	status  int   // HTTP status; 0 means any status
 	column  int   // index in columns of the sort column
 	down    bool
-	after   int // number of the row after which to begin; -1 means to begin with the first row
-	before  int // number of the row before which to end; -1 means to use after instead
+	from    int // index in the list of the first row to show
 }
 
-// rowsShown is the maximum number of rows that a list shows at once.
-const rowsShown = 50
-
 type selection struct {
-	rows     []int // row numbers
 	ids      []dedup.Hash
-	total    int
-	first    int // position of the first shown row in the whole list, counted from 1
-	earlier  bool
-	later    bool
+	total    int  // number of rows in the whole list
 	unsorted bool // whether the rows are in crawl order because the requested order is not ready
 }
 
@@ -53,45 +45,15 @@ func wordsOf(text string) []string {
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)
-	var window []int // if q.before is set, the last matching rows, at most as many as fit in the list
-	passed := q.after < 0
-	if q.before >= 0 {
-		passed = false
-	}
 	walk(func(i int) {
-		hit := matches(i)
-		switch {
-		case q.before >= 0:
-			passed = passed || i == q.before
-			if !passed && hit {
-				if len(window) == rowsShown {
-					window, s.earlier = append(window[:0], window[1:]...), true
-				}
-				window = append(window, i)
-				s.first = s.total + 2 - len(window)
-			}
-			s.later = s.later || passed && hit
-		case passed && hit && len(s.rows) < rowsShown:
-			s.rows = append(s.rows, i)
-			s.first = s.total + 2 - len(s.rows)
-		case passed && hit:
-			s.later = true
-		default:
-			s.earlier = s.earlier || hit
+		if !matches(i) {
+			return
 		}
-		if q.before < 0 && i == q.after {
-			passed = true
+		if s.total >= q.from && len(s.ids) < rowsShown {
+			s.ids = append(s.ids, t.at(i).id)
 		}
-		if hit {
-			s.total++
-		}
+		s.total++
 	})
-	if q.before >= 0 {
-		s.rows = window
-	}
-	for _, i := range s.rows {
-		s.ids = append(s.ids, t.at(i).id)
-	}
 	return s, later
 }
 

@@ -139,12 +139,14 @@ func (v *View) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
 	mux.Handle("GET /now", v.shown(v.nowPage))
 	mux.HandleFunc("GET /now/events", v.events)
-	mux.HandleFunc("POST /now/pause", v.controlHandler(Crawl.Pause))
-	mux.HandleFunc("POST /now/go-on", v.controlHandler(Crawl.GoOn))
-	mux.HandleFunc("POST /now/stop", v.controlHandler(Crawl.Stop))
+	if v.opt.Crawl != nil {
+		mux.HandleFunc("POST /now/pause", v.posted(v.control(Crawl.Pause)))
+		mux.HandleFunc("POST /now/go-on", v.posted(v.control(Crawl.GoOn)))
+		mux.HandleFunc("POST /now/stop", v.posted(v.control(Crawl.Stop)))
+	}
 	mux.Handle("GET /pages", v.shown(v.pagesPage))
 	mux.Handle("GET /page/{id}", v.shown(v.onePage))
-	mux.HandleFunc("POST /page/{id}/in", v.recountLinks)
+	mux.HandleFunc("POST /page/{id}/in", v.posted(v.recountLinks))
 	if v.opt.Marked != nil {
 		mux.HandleFunc("GET /page/{id}/marked", v.markedPage)
 	}
@@ -152,15 +154,15 @@ func (v *View) routes() http.Handler {
 	mux.Handle("GET /cluster/{id}", v.shown(v.clusterPage))
 	mux.Handle("GET /compare", v.shown(v.comparePage))
 	mux.Handle("GET /audit", v.shown(v.auditPage))
-	mux.HandleFunc("POST /audit", v.remakeAudit)
+	mux.HandleFunc("POST /audit", v.posted(v.remakeAudit))
 	mux.Handle("GET /audit/{name}", v.shown(v.findingPage))
 	if v.opt.Alike != nil {
 		mux.Handle("GET /audit/"+nearlyName, v.shown(v.nearlyPage))
-		mux.HandleFunc("POST /audit/"+nearlyName, v.findNearlyAgain)
+		mux.HandleFunc("POST /audit/"+nearlyName, v.posted(v.findNearlyAgain))
+		mux.HandleFunc("POST /similarity", v.posted(v.recompare))
 	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
-	mux.HandleFunc("POST /similarity", v.recompare)
 	mux.Handle("GET /map", v.shown(v.mapPage))
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
 		v.file(w, "text/css; charset=utf-8", report.Style, "view.css")
@@ -184,11 +186,11 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 }
 
 type screen struct {
-	name    string        // name of the template
-	title   string        // title in the view's own words; if "", subject is the title
-	subject string        // crawled text that follows the title, such as the title of a crawled page
-	again   time.Duration // time after which the browser reloads the page; 0 means never
-	live    string        // path from which the browser receives changes to the page; "" if the page does not change
+	name    string // name of the template
+	title   string // title in the view's own words; if "", subject is the title
+	subject string // crawled text that follows the title, such as the title of a crawled page
+	again   bool   // whether the browser reloads the page after a second
+	live    string // path from which the browser receives changes to the page; "" if the page does not change
 	Content any
 }
 
@@ -239,8 +241,8 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if s.again > 0 {
-		w.Header().Set("Refresh", fmt.Sprint(max(int(s.again/time.Second), 1)))
+	if s.again {
+		w.Header().Set("Refresh", "1")
 	}
 	w.WriteHeader(status)
 	out := harmless.HTML(w)

@@ -41,9 +41,16 @@ type Options struct {
 	Since   *Past    // earlier crawl to compare the findings with; nil means none
 	Areas   bool     // record the host and section of each URL, for [Filter]
 
+	Pages PageReader // reads the pages of rows after Read has returned; nil means the store that is passed to Read
+
 	// Nearly finds pages that are almost duplicates. If it is nil, the list of these pages is not
 	// available.
 	Nearly func(ctx context.Context) (*Nearly, error)
+}
+
+// A PageReader is the part of a [store.Reader] that reads pages.
+type PageReader interface {
+	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
 // An Audit is the result of [Read]: all findings about the pages of a store.
@@ -51,7 +58,7 @@ type Audit struct {
 	About
 	Lists []*List // in a fixed order, including empty lists
 
-	s     store.Reader
+	s     PageReader
 	site  *site
 	rule  dedup.Rule
 	cover *coverage
@@ -87,14 +94,17 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
 		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(), history: opt.History, past: opt.Since,
 	}
+	if opt.Pages != nil {
+		a.s = opt.Pages
+	}
 	if opt.Areas {
 		a.site.areas = &areas{at: map[Area]int32{}}
 	}
 	a.Lists = lists(a)
-	if err := a.readRecords(ctx); err != nil {
+	if err := a.readRecords(ctx, s); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	if err := a.readLinks(ctx); err != nil {
+	if err := a.readLinks(ctx, s); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	if err := a.site.findBounds(ctx, s); err != nil {
@@ -144,8 +154,8 @@ func lists(a *Audit) []*List {
 	return all
 }
 
-func (a *Audit) readRecords(ctx context.Context) error {
-	for change, err := range a.s.Changes(ctx, "", store.WantRecord) {
+func (a *Audit) readRecords(ctx context.Context, s store.Reader) error {
+	for change, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -185,9 +195,9 @@ func (a *Audit) count(r *store.Record) {
 	a.cover.see(r)
 }
 
-func (a *Audit) readLinks(ctx context.Context) error {
+func (a *Audit) readLinks(ctx context.Context, s store.Reader) error {
 	at := int32(-1)
-	for change, err := range a.s.Changes(ctx, "", store.WantLinks) {
+	for change, err := range s.Changes(ctx, "", store.WantLinks) {
 		if err == nil {
 			err = ctx.Err()
 		}
