@@ -72,7 +72,10 @@ const (
 
 // TestContainers measures the kept words of the golden files.
 func TestContainers(t *testing.T) {
-	var pages []page
+	measurePages(t, goldenPages(t), goldenBounds)
+}
+
+func goldenPages(t *testing.T) (pages []page) {
 	for _, g := range generators {
 		found, err := filepath.Glob(filepath.Join("testdata/containers", g.name, "*.html"))
 		if err != nil || len(found) == 0 {
@@ -83,7 +86,7 @@ func TestContainers(t *testing.T) {
 			pages = append(pages, page{g, path, filepath.ToSlash(name)})
 		}
 	}
-	measurePages(t, pages, goldenBounds)
+	return pages
 }
 
 // TestContainersDebian measures the kept words of Debian's documentation packages.
@@ -199,7 +202,7 @@ func measurePages(t *testing.T, pages []page, within bounds) {
 			if p.by.name != g.name {
 				continue
 			}
-			m := measure(t, p)
+			m := measure(t, p, extract.Options{})
 			if m.words < fewWords {
 				continue
 			}
@@ -227,12 +230,12 @@ func measurePages(t *testing.T, pages []page, within bounds) {
 }
 
 // measure compares the extracted text of a page with its container.
-func measure(t *testing.T, p page) measured {
+func measure(t *testing.T, p page, opt extract.Options) measured {
 	body, err := os.ReadFile(p.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := extract.Parse(body, "text/html")
+	doc, err := opt.Parse(body, "text/html")
 	if err != nil {
 		t.Fatalf("%s: %v", p.name, err)
 	}

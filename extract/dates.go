@@ -20,8 +20,9 @@ const (
 
 // dropDates drops short lines with a date above the first or below the last running paragraph,
 // except in threads, where each post has a date.
-func (s *survey) dropDates(first, last int32) {
-	if s.thread {
+func (s *survey) dropDates() {
+	_, _, first, last := s.span(s.root)
+	if s.thread || !s.hasLabels(first, last) {
 		return
 	}
 	from, to := last, first
@@ -83,7 +84,11 @@ func isPointer(b *block) bool {
 
 // dropLinkLists drops an article's short lists whose items are all links, unless they are a large
 // part of the article.
-func (s *survey) dropLinkLists(first, last int32) {
+func (s *survey) dropLinkLists() {
+	_, _, first, last := s.span(s.root)
+	if !s.isArticle() || !s.hasLabels(first, last) {
+		return
+	}
 	var lists []*elem
 	size := 0
 	for i := int32(0); i < int32(len(s.elems)); i++ {

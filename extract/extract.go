@@ -225,6 +225,8 @@ type Options struct {
 	SkipLang   bool // leave Document.Lang empty for plain text; detecting its language takes most of the time
 
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
+
+	without string // name of a rule that is left out; see Without
 }
 
 // Parse extracts the text, metadata and links of a page. contentType is the Content-Type header of

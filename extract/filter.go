@@ -6,10 +6,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The main text is found by a fixed sequence of rules. The last major step is the filter method,
-// which drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels
-// stay on short pages, where they may be all of the text. They also stay in reference manuals,
-// where the name of a parameter looks like a label.
+// Labels are dropped only on pages with running text, because on other pages labels are a large part
+// of the content. They also stay in reference manuals, where the name of a parameter looks like a
+// label.
 
 const enough = 400 // labels are dropped only on pages with at least this many bytes of running text
 
@@ -17,22 +16,15 @@ func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"
 	}
-	s.dropMenuLines()
 	s.recount()
-	s.clearSections()
-	s.dropRepeats()
-	s.keepFlow()
-	s.prune()
-	s.restoreRepeats()
-	s.dropCards()
-	root, how := s.findRoot()
-	_, _, first, last := s.span(root)
-	s.dropAbove(d.Title, first, last)
-	s.filter(first, last)
-	s.dropTitle(d.Title, first, last)
-	s.headline = s.headlineAbove(first)
+	d.Root = RootBody
+	for _, r := range rules {
+		if r.Name != s.opt.without {
+			r.apply(s)
+		}
+	}
+	_, _, first, last := s.span(s.root)
 	d.Text = s.take(first, last)
-	d.Root = how
 	if d.Text == "" {
 		s.fallBack(d)
 	}
@@ -42,14 +34,25 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// headlineAbove returns the block with the page's <h1> if it is above the main text with no running
-// text in between. Otherwise it returns -1. It also returns -1 for articles, whose headline is only
-// in Title; see dropTitle.
-func (s *survey) headlineAbove(first int32) int32 {
-	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
-		return -1
+// placeHeadline drops the headline of an article, because it is in Title. On other sites, copies of
+// the article may have a different headline, or none in their main text. Without the headline, the
+// copies have the same text. On other pages, it adds the <h1> to the main text if it is above the
+// text with no running text in between.
+func (s *survey) placeHeadline() {
+	_, _, first, last := s.span(s.root)
+	if !s.isArticle() {
+		if s.h1Block >= 0 && s.h1Block < first && s.total(s.h1Block, first).runs == 0 {
+			s.headline = s.h1Block
+		}
+		return
 	}
-	return s.h1Block
+	for i := first; i < last; i++ {
+		b := &s.blocks[i]
+		if b.kind == heading && s.elems[b.elem].node.DataAtom == atom.H1 && strings.Contains(s.doc.Title, string(s.text[b.start:b.end])) {
+			b.dropped = true
+			return
+		}
+	}
 }
 
 // take marks as main text the headline and all blocks in blocks[first:last] that were not dropped.
@@ -83,7 +86,18 @@ func (s *survey) fallBack(d *Document) {
 	}
 }
 
-func (s *survey) filter(first, last int32) {
+// hasLabels reports whether labels may be dropped in blocks[first:last] of the root: enough of the
+// content must be running text. Product pages and threads of short answers have more labels, so a
+// smaller share is required there. The first call decides for all rules.
+func (s *survey) hasLabels(first, last int32) bool {
+	if s.labels == nil {
+		found := !s.manual && s.isRunning(first, last)
+		s.labels = &found
+	}
+	return *s.labels
+}
+
+func (s *survey) isRunning(first, last int32) bool {
 	whole, running, code := 0, 0, 0
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
@@ -98,33 +112,27 @@ func (s *survey) filter(first, last int32) {
 			running += b.size()
 		}
 	}
-	// Enough of the content must be running text, because on other pages labels are a large part of
-	// the content. Product pages and threads of short answers have more labels, so a smaller share is
-	// required there.
 	prose := 3
 	if s.isProduct() || s.thread {
 		prose = 2
 	}
-	if s.manual || running < enough || running*5 < whole*prose || code*20 > whole {
-		return
-	}
-	s.dropLabels(first, last)
-	s.dropOrphans(first, last)
+	return running >= enough && running*5 >= whole*prose && code*20 <= whole
 }
 
 // dropAbove drops the teasers above the headline of an article, such as a strip of the latest
 // articles below the menu. It drops nothing if the text above has a running paragraph without a
 // link, because that is the article's introduction.
-func (s *survey) dropAbove(title string, first, last int32) {
+func (s *survey) dropAbove() {
 	if !s.isArticle() {
 		return
 	}
+	_, _, first, last := s.span(s.root)
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if !b.dropped && b.runs() && b.link == 0 {
 			return
 		}
-		if b.kind != heading || s.rank(i) > '2' || b.words <= label || !strings.Contains(title, string(s.text[b.start:b.end])) {
+		if b.kind != heading || s.rank(i) > '2' || b.words <= label || !strings.Contains(s.doc.Title, string(s.text[b.start:b.end])) {
 			continue
 		}
 		if s.total(first, i).runs >= 2 && s.total(i, last).weight >= 8*enough {
@@ -135,24 +143,12 @@ func (s *survey) dropAbove(title string, first, last int32) {
 	}
 }
 
-// dropTitle drops the headline of an article, because it is in Title. On other sites, copies of the
-// article may have a different headline, or none in their main text. Without the headline, the
-// copies have the same text.
-func (s *survey) dropTitle(title string, first, last int32) {
-	if !s.isArticle() {
+// dropOrphans drops headings whose content was dropped entirely.
+func (s *survey) dropOrphans() {
+	_, _, first, last := s.span(s.root)
+	if !s.hasLabels(first, last) {
 		return
 	}
-	for i := first; i < last; i++ {
-		b := &s.blocks[i]
-		if b.kind == heading && s.elems[b.elem].node.DataAtom == atom.H1 && strings.Contains(title, string(s.text[b.start:b.end])) {
-			b.dropped = true
-			return
-		}
-	}
-}
-
-// dropOrphans drops headings whose content was dropped entirely.
-func (s *survey) dropOrphans(first, last int32) {
 	lost, kept := false, false // whether any block between heading i and the next heading was dropped, and whether any was kept
 	for i := last - 1; i >= first; i-- {
 		b := &s.blocks[i]

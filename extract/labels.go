@@ -20,12 +20,12 @@ const (
 	kicker = 5 // maximum number of words in a label, such as a section name, on articles and other text pages
 )
 
-func (s *survey) dropLabels(first, last int32) {
-	alike, text := s.shapes(first, last), s.stretches()
-	s.dropDates(first, last)
-	if s.isArticle() {
-		s.dropLinkLists(first, last)
+func (s *survey) dropLabels() {
+	_, _, first, last := s.span(s.root)
+	if !s.hasLabels(first, last) {
+		return
 	}
+	alike, text := s.shapes(first, last), s.stretches()
 	below := false
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]

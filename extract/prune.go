@@ -97,14 +97,18 @@ func (s *survey) whole() sum { return s.sums[len(s.blocks)] }
 // dropMenuLines drops lines that consist only of four or more short links, such as a menu without
 // <nav>.
 func (s *survey) dropMenuLines() {
+	dropped := false
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		switch b.kind {
 		case group, row, cell:
 			if b.links >= 4 && b.size()-b.link <= b.links && b.link < 18*b.links {
-				b.dropped = true
+				b.dropped, dropped = true, true
 			}
 		}
+	}
+	if dropped {
+		s.recount()
 	}
 }
 

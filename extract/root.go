@@ -36,16 +36,17 @@ const (
 	loneRuns     = 2   // minimum number of running paragraphs in a column chosen by loneShare
 )
 
-// findRoot returns the index in elems of the element with the main text, or -1 for the whole page,
-// and a Root constant.
-func (s *survey) findRoot() (root int32, how string) {
-	root, how = s.chooseRoot()
+func (s *survey) findRoot() { s.root, s.doc.Root = s.chooseRoot() }
+
+// narrow replaces the root with its column, if it has one.
+func (s *survey) narrow() {
 	if !s.thread && !s.manual {
-		root = s.column(root)
+		s.root = s.column(s.root)
 	}
-	return root, how
 }
 
+// chooseRoot returns the index in elems of the element with the main text, or -1 for the whole page,
+// and a Root constant.
 func (s *survey) chooseRoot() (root int32, how string) {
 	whole := s.whole().weight
 	if i := s.only(hintBody); i >= 0 && s.holds(i, whole, 0.5) {

@@ -20,6 +20,8 @@ type survey struct {
 	elems    []elem
 	sums     []sum           // sums[i] is the total of blocks[:i]
 	h1       string          // text of the first non-empty <h1>
+	root     int32           // index in elems of the box with the main text; -1 means the whole page
+	labels   *bool           // result of hasLabels; nil before its first call
 	headline int32           // block of an <h1> above the root that is added to the main text; -1 if none
 	h1Block  int32           // block of the first non-empty <h1>; -1 if there is none
 	links    map[linkKey]int // indexes in doc.Links
@@ -64,7 +66,7 @@ type elem struct {
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
-	s.elem, s.row, s.h1Block, s.headline = -1, -1, -1, -1
+	s.elem, s.row, s.h1Block, s.headline, s.root = -1, -1, -1, -1, -1
 	s.walk(root)
 	s.flush()
 	return s

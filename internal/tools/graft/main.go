@@ -38,6 +38,7 @@ func main() {
 	flag.BoolVar(&o.ownBox, "own-box", false, "set an article into a template with the box around it, instead of into the template's own")
 	flag.IntVar(&o.pairs, "pairs", 20_000, "pairs of a site's pages to compare")
 	flag.Uint64Var(&o.seed, "seed", 1, "of what is drawn")
+	flag.StringVar(&without, "without", "", "rule of the extractor to leave out; see extract.Rules")
 	flag.IntVar(&o.worst, "worst", 0, "pages at fault to show, worst first")
 	flag.Parse()
 	if err := run(o); err != nil {

@@ -31,6 +31,9 @@ type extracted struct {
 	set  dedup.Set
 }
 
+// without names the rule of the extractor that is left out.
+var without string
+
 func take(root *html.Node) extracted {
 	var b bytes.Buffer
 	if err := html.Render(&b, root); err != nil {
@@ -40,7 +43,7 @@ func take(root *html.Node) extracted {
 }
 
 func takeHTML(body []byte) extracted {
-	doc, err := extract.Parse(body, "text/html; charset=utf-8")
+	doc, err := extract.Options{}.Without(without).Parse(body, "text/html; charset=utf-8")
 	if err != nil {
 		return extracted{}
 	}
