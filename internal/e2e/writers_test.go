@@ -20,7 +20,6 @@ var writers = map[string]string{
 	"internal/disk":               "replaces a file of a store at once",
 	"store/badger":                "the files of a store, and views of it in temporary folders",
 	"store/badger/postings":       "the index of a store",
-	"store/remote":                "the address of a process, in the folder of its store",
 	"store/postgres/postgrestest": "servers for tests",
 	"crawler/render":              "the browser's profile, in the folder for temporary files",
 	"internal/tools/webgen":       "a tool for tests",

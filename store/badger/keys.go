@@ -79,10 +79,9 @@ import (
 // texts.
 //
 // The folder also contains the files of the index, NUMBER.postings; see package postings. They can
-// be rebuilt from the journal (the j keys). READERS and readers.sock belong to package
-// store/remote, through which the process that has the store open serves other processes. NAME.kept
-// is a cached value that can be computed again from the pages; see kept.go. None of these files is
-// part of the store.
+// be rebuilt from the journal (the j keys). readers.sock belongs to package store/remote, through
+// which the process that has the store open serves other processes. NAME.kept is a cached value that
+// can be computed again from the pages; see kept.go. None of these files is part of the store.
 //
 // The values of o and t keys are cut into pieces of [partSize] bytes for two reasons. A transaction
 // of badger can take at most 15% of a memtable. A value of more than 1 MiB would go to the value

@@ -16,11 +16,11 @@ import (
 )
 
 // These are the names and extensions of the files in a store's folder. Package store/remote creates
-// three of them, and skink crawl keeps its configuration in skink.toml.
+// readers.sock, and skink crawl keeps its configuration in skink.toml.
 var (
 	ownNames = []string{
 		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile,
-		"READERS", "READERS.new", "readers.sock", "skink.toml",
+		"readers.sock", "skink.toml",
 	}
 	ownExtensions = []string{".sst", ".vlog", logExt, postings.SegmentExt, disk.KeptExt}
 )

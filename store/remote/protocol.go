@@ -1,13 +1,8 @@
 package remote
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,105 +15,51 @@ import (
 
 // # The protocol
 //
-// The process that has a store open keeps two files in its folder while it serves clients:
-//
-//	READERS       the address at which it listens, and two secrets, as JSON; mode 0600
-//	readers.sock  a Unix socket; mode 0600
-//
-// If a socket is impossible, because its path is too long for the system or the file system does
-// not support sockets, the process listens on loopback instead, and READERS names the port. Only
-// the owner of the store can read READERS, so only the owner can connect. A process that was killed
-// leaves both files behind. The next server has the store's lock and replaces them. A reader that
-// finds them before that gets no response.
+// The process that has a store open listens on a Unix socket in its folder, readers.sock, with mode
+// 0600. So only the owner of the store can connect. A process that was killed leaves the socket
+// behind, and nobody answers there. The next server has the store's lock and replaces the socket.
 //
 // A connection is a session, and all answers within a session come from one snapshot. The snapshot
 // is taken when the session begins, and released when the connection ends.
 //
-//	client  the question in READERS, 64 hexadecimal digits
-//	server  the answer in READERS, 64 hexadecimal digits
 //	server  a greeting
 //	client  a request    }
 //	server  an answer    } as often as the client likes
 //
-// The two secrets prove to each side that the other has read the same file. They are needed because
-// on loopback, another program may now use the port of a killed process. After the secrets, each
-// direction is one stream of encoding/gob. A list is sent in parts. The first answer contains the
-// number of the list, and the client asks for the next part by that number until the list is
+// Each direction is one stream of encoding/gob. A list is sent in parts. The first answer contains
+// the number of the list, and the client asks for the next part by that number until the list is
 // complete. So a client may read several lists at once, and a slow client costs the server only an
 // open iterator for each list. Pages are sent as the store keeps them (see [store.Packed]), and the
 // client unpacks them. The two sides may run different versions of skink, but need the same
 // [protocolVersion].
-const protocolVersion = 4
+const protocolVersion = 5
 
-const (
-	addressName     = "READERS"
-	halfAddressName = "READERS.new"
-	socketName      = "readers.sock"
-	secretSize      = 64 // in hexadecimal digits
-)
+const socketName = "readers.sock"
 
-// An address is the content of the file READERS: how to reach the server.
-type address struct {
-	Version  int    `json:"version"`
-	Network  string `json:"network"` // "unix" or "tcp"
-	Address  string `json:"address"`
-	Question string `json:"question"`
-	Answer   string `json:"answer"`
-}
+// maxSocketPath is the maximum length in bytes of a socket's path on all systems.
+const maxSocketPath = 100
 
-func newAddress(at net.Addr) address {
-	return address{protocolVersion, at.Network(), at.String(), newSecret(), newSecret()}
-}
-
-func newSecret() string {
-	b := make([]byte, secretSize/2)
-	_, _ = rand.Read(b) // Read never fails
-	return hex.EncodeToString(b)
-}
-
-// write writes the file READERS to dir in one step, so that no client reads half of it.
-func (a address) write(dir string) error {
-	b, err := json.Marshal(a)
+// atSocket calls do with a path of the socket in dir. If the usual path is too long, it uses a path
+// through an open file, which exists only on Linux.
+func atSocket(dir string, do func(path string) error) error {
+	path := filepath.Join(dir, socketName)
+	if len(path) <= maxSocketPath {
+		return do(path)
+	}
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // WriteFile would keep the permissions of an old file, so Serve has already removed it
-		return err
-	}
-	return os.Rename(half, filepath.Join(dir, addressName))
-}
-
-func readAddress(dir string) (a address, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, addressName))
-	if err != nil {
-		return a, err
-	}
-	if err := json.Unmarshal(b, &a); err != nil {
-		return a, fmt.Errorf("%s: %w", addressName, err)
-	}
-	if a.Version != protocolVersion {
-		return a, fmt.Errorf("%s was written by another version of skink (protocol version %d; this version of skink uses %d)", addressName, a.Version, protocolVersion)
-	}
-	return a, nil
-}
-
-// leave removes the server's files from the folder, including those left by a killed process.
-func leave(dir string) error {
-	var all error
-	for _, name := range []string{addressName, halfAddressName, socketName} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			all = errors.Join(all, err)
-		}
-	}
-	return all
+	defer f.Close()
+	return do(fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), socketName))
 }
 
 // A greeting is the server's first message in a session.
 type greeting struct {
-	By     string    // command that has the store open, such as "skink crawl"
-	Moment time.Time // time of the snapshot
-	Busy   bool      // whether the server has too many sessions; if so, it closes the connection
+	Version int
+	By      string    // command that has the store open, such as "skink crawl"
+	Moment  time.Time // time of the snapshot
+	Busy    bool      // whether the server has too many sessions; if so, it closes the connection
 }
 
 type verb uint8

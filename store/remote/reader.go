@@ -2,14 +2,11 @@ package remote
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -53,15 +50,15 @@ const meetTimeout = 5 * time.Second
 // Open starts a session with the process that has the store in dir open. The error is ErrNobody or
 // ErrBusy if no session is possible.
 func Open(ctx context.Context, dir string) (*Reader, error) {
-	at, err := readAddress(dir)
+	var conn net.Conn
+	err := atSocket(dir, func(path string) (err error) {
+		conn, err = (&net.Dialer{Timeout: meetTimeout}).DialContext(ctx, "unix", path)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
-	conn, err := dial(ctx, dir, at)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
-	}
-	r, err := meet(ctx, conn, at)
+	r, err := meet(ctx, conn)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -69,39 +66,20 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	return r, nil
 }
 
-// dial connects to a server. If the path of the socket is not valid in this process, for example in
-// a container, it tries the socket in dir.
-func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
-	d := net.Dialer{Timeout: meetTimeout}
-	conn, err := d.DialContext(ctx, at.Network, at.Address)
-	if err != nil && at.Network == "unix" {
-		return d.DialContext(ctx, "unix", filepath.Join(dir, socketName))
-	}
-	return conn, err
-}
-
-func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
+func meet(ctx context.Context, conn net.Conn) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, so does the first read or write
-	secret := make([]byte, secretSize)
-	_, err := io.WriteString(conn, at.Question)
-	if err == nil {
-		_, err = io.ReadFull(conn, secret)
-	}
-	if err == nil && subtle.ConstantTimeCompare(secret, []byte(at.Answer)) != 1 {
-		err = errors.New("another program is listening on the address of the store")
-	}
+	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, so does the first read
 	r := &Reader{conn: conn, out: gob.NewEncoder(conn), in: gob.NewDecoder(conn)}
 	var hello greeting
-	if err == nil {
-		err = r.in.Decode(&hello)
-	}
+	err := r.in.Decode(&hello)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	case hello.Version != protocolVersion:
+		return nil, fmt.Errorf("%w: it is another version of skink (protocol version %d; this version of skink uses %d)", ErrNobody, hello.Version, protocolVersion)
 	case hello.Busy:
 		return nil, ErrBusy
 	}

@@ -2,14 +2,15 @@ package remote
 
 import (
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -293,26 +294,29 @@ func serveMemory(t *testing.T, dir string, s *storetest.Memory, l limits) *Serve
 	return server
 }
 
-// Only the owner of the files can connect, and the server removes its files at the end.
-func TestFiles(t *testing.T) {
+// Only the owner of the socket can connect, and the server removes the socket at the end.
+func TestSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
-	for _, name := range []string{addressName, socketName} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := info.Mode().Perm(); got != 0o600 {
-			t.Errorf("%s has rights %v", name, got)
-		}
-	}
+	wantOwnSocket(t, dir)
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
 	wantEmpty(t, dir)
 	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
 		t.Errorf("Open: %v", err)
+	}
+}
+
+func wantOwnSocket(t *testing.T, dir string) {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(dir, socketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := info.Mode(), fs.ModeSocket|0o600; got != want {
+		t.Errorf("the socket has mode %v, want %v", got, want)
 	}
 }
 
@@ -327,14 +331,15 @@ func wantEmpty(t *testing.T, dir string) {
 // The server works in a folder whose path is too long for a socket.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the path is too long on this system")
+	}
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
-	if server.at.Network != "tcp" || !net.ParseIP("127.0.0.1").Equal(server.listener.Addr().(*net.TCPAddr).IP) {
-		t.Errorf("listens at %s %s", server.at.Network, server.at.Address)
-	}
+	wantOwnSocket(t, dir)
 	r := openReader(t, dir)
 	if r.By() != "a test" || time.Since(r.Moment()) > time.Hour {
 		t.Errorf("by %q at %v", r.By(), r.Moment())
@@ -348,51 +353,47 @@ func TestLongPath(t *testing.T) {
 	wantEmpty(t, dir)
 }
 
-// A process that was killed leaves its files. The next server replaces them, and a reader that
-// finds them gets ErrNobody.
-func TestStaleFiles(t *testing.T) {
+// A process that was killed leaves its socket. The next server replaces it, and a reader that finds
+// it gets ErrNobody.
+func TestStaleSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l, err := net.Listen("unix", filepath.Join(dir, socketName))
+	l, err := listen(dir)
 	if err != nil {
-		t.Skip(err)
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	old := newAddress(l.Addr())
-	if err := errors.Join(l.Close(), old.write(dir), os.WriteFile(filepath.Join(dir, halfAddressName), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantOwnSocket(t, dir)
 	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
 		t.Errorf("Open: %v", err)
 	}
-	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
-	if server.at.Network != "unix" {
-		t.Errorf("listens at %s", server.at.Network)
-	}
-	if info, err := os.Stat(filepath.Join(dir, addressName)); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("READERS: %v, %v", info, err)
-	}
+	serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
 	openReader(t, dir)
 }
 
-// Client and server refuse a connection if the other side does not have the right secret.
-func TestSecrets(t *testing.T) {
+// A reader does not talk to a server with another version of the protocol.
+func TestOtherVersion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server := serveMemory(t, dir, storetest.NewMemory(), defaultLimits)
-	for _, change := range []func(*address){
-		func(a *address) { a.Question = newSecret() },
-		func(a *address) { a.Answer = newSecret() },
-		func(a *address) { a.Version++ },
-	} {
-		wrong := server.at
-		change(&wrong)
-		if err := wrong.write(dir); err != nil {
-			t.Fatal(err)
+	l, err := listen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			defer conn.Close()
+			err = gob.NewEncoder(conn).Encode(greeting{Version: protocolVersion + 1})
 		}
-		if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
-			t.Errorf("Open: %v", err)
+		if err != nil {
+			t.Error(err)
 		}
+	}()
+	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) || !strings.Contains(err.Error(), "another version of skink") {
+		t.Errorf("Open: %v", err)
 	}
 }
 

@@ -2,11 +2,10 @@ package remote
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"iter"
 	"net"
 	"os"
@@ -44,7 +43,6 @@ type Snapshot interface {
 type limits struct {
 	sessions int           // maximum number of concurrent sessions
 	lists    int           // maximum number of open lists in a session
-	hello    time.Duration // maximum time for exchanging the secrets
 	idle     time.Duration // maximum time between two requests
 	answer   time.Duration // maximum time for a client to receive an answer
 	age      time.Duration // maximum duration of a session
@@ -56,7 +54,7 @@ type limits struct {
 // minutes between two requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
-	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
+	idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
 	grace: 2 * time.Second,
 }
 
@@ -66,7 +64,6 @@ type Server struct {
 	command string
 	take    func() (Snapshot, error)
 	limits  limits
-	at      address
 
 	listener net.Listener
 	ctx      context.Context // all sessions end when ctx is canceled
@@ -74,7 +71,6 @@ type Server struct {
 	accepts  sync.WaitGroup
 	serving  sync.WaitGroup
 	slots    chan struct{} // holds one value for each session
-	refusals chan struct{} // holds one value for each client that is being refused
 }
 
 // Serve starts a server for clients that read the store in dir. It runs until Close is called.
@@ -86,45 +82,44 @@ func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) 
 }
 
 func serve(dir, command string, take func() (Snapshot, error), l limits) (*Server, error) {
-	s := &Server{dir: dir, command: command, take: take, limits: l, slots: make(chan struct{}, l.sessions), refusals: make(chan struct{}, l.sessions)}
-	if err := leave(dir); err != nil {
-		return nil, fmt.Errorf("start the server for readers of the store: %w", err)
+	s := &Server{dir: dir, command: command, take: take, limits: l, slots: make(chan struct{}, l.sessions)}
+	err := leave(dir)
+	if err == nil {
+		s.listener, err = listen(dir)
 	}
-	var err error
-	if s.listener, err = listen(dir); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("start the server for readers of the store: %w", err)
-	}
-	s.at = newAddress(s.listener.Addr())
-	if err := s.at.write(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the server for readers of the store: %w", err), s.listener.Close(), leave(dir))
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.accepts.Go(s.accept)
 	return s, nil
 }
 
-// listen listens on a Unix socket in dir or, if that is impossible, on a loopback address.
-func listen(dir string) (net.Listener, error) {
-	abs, err := filepath.Abs(dir)
+func listen(dir string) (l *net.UnixListener, err error) {
+	err = atSocket(dir, func(path string) error {
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Join(abs, socketName)
-	l, err := net.Listen("unix", name)
-	if err == nil {
-		if err = os.Chmod(name, 0o600); err == nil {
-			return l, nil
-		}
-		_ = l.Close() // a loopback address works as well
-	}
-	l, tcpErr := net.Listen("tcp", "127.0.0.1:0")
-	if tcpErr != nil {
-		return nil, errors.Join(err, tcpErr)
+	l.SetUnlinkOnClose(false) // the path may have been valid only in atSocket, so leave removes the socket
+	if err := os.Chmod(filepath.Join(dir, socketName), 0o600); err != nil {
+		return nil, errors.Join(err, l.Close(), leave(dir))
 	}
 	return l, nil
 }
 
-// Close stops accepting clients and removes the server's files from the folder. Open sessions have
+// leave removes the socket from the folder, even one left by a killed process.
+func leave(dir string) error {
+	err := os.Remove(filepath.Join(dir, socketName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Close stops accepting clients and removes the socket from the folder. Open sessions have
 // limits.grace to end on their own. Then their connections are closed, and their clients get an
 // error. The caller must close the store afterwards, not before.
 func (s *Server) Close() error {
@@ -153,50 +148,32 @@ func (s *Server) accept() {
 			}
 			continue
 		}
-		switch {
-		case s.begin(s.slots, func() { s.serve(conn, false) }):
-		case s.begin(s.refusals, func() { s.serve(conn, true) }):
+		select {
+		case s.slots <- struct{}{}:
+			s.serving.Go(func() {
+				defer func() { <-s.slots }()
+				s.serve(conn)
+			})
 		default:
+			_ = gob.NewEncoder(conn).Encode(greeting{Version: protocolVersion, By: s.command, Busy: true})
 			_ = conn.Close()
 		}
 	}
 }
 
-// begin runs do in a new goroutine if slots has room, and reports whether it did.
-func (s *Server) begin(slots chan struct{}, do func()) bool {
-	select {
-	case slots <- struct{}{}:
-	default:
-		return false
-	}
-	s.serving.Go(func() {
-		defer func() { <-slots }()
-		do()
-	})
-	return true
-}
-
 // serve handles a connection until it ends. An error only closes the connection, because the client
 // reports it.
-func (s *Server) serve(conn net.Conn, busy bool) {
+func (s *Server) serve(conn net.Conn) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
 	oldest := time.Now().Add(s.limits.age)
-	_ = conn.SetDeadline(time.Now().Add(s.limits.hello)) // if this fails, so does the first read or write
-	if !s.meet(conn) {
-		return
-	}
-	out := gob.NewEncoder(conn)
-	if busy {
-		_ = out.Encode(greeting{By: s.command, Busy: true})
-		return
-	}
 	snapshot, err := s.take()
 	if err != nil {
 		return
 	}
 	defer snapshot.Close()
-	if err := out.Encode(greeting{By: s.command, Moment: time.Now()}); err != nil {
+	out := gob.NewEncoder(conn)
+	if err := out.Encode(greeting{Version: protocolVersion, By: s.command, Moment: time.Now()}); err != nil {
 		return
 	}
 	in := gob.NewDecoder(conn)
@@ -214,17 +191,4 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 			return
 		}
 	}
-}
-
-// meet exchanges the secrets with a client, and reports whether the client sent the right one.
-func (s *Server) meet(conn net.Conn) bool {
-	question := make([]byte, secretSize)
-	if _, err := io.ReadFull(conn, question); err != nil {
-		return false
-	}
-	if subtle.ConstantTimeCompare(question, []byte(s.at.Question)) != 1 {
-		return false
-	}
-	_, err := io.WriteString(conn, s.at.Answer)
-	return err == nil
 }
