@@ -264,7 +264,7 @@ func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 // Keep writes a response that belongs to no page in the store, such as the one for robots.txt. If
 // writing fails, the next commit returns the error.
 func (a *Archive) Keep(raw *wire.Raw) {
-	p, err := a.answer(raw, corpus.NotPage, "")
+	p, err := a.answer(raw, warc.Header{{Name: corpus.PageField, Value: corpus.NotPage}})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil && a.failed == nil {

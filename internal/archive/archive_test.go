@@ -224,13 +224,13 @@ func TestResume(t *testing.T) {
 	}{
 		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
+			p, err := a.answer(page(3).Raw, fieldsOf(page(3), corpus.IsPage, ""))
 			if err := errors.Join(err, a.public.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
 		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
-			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
+			p, err := a.answer(page(3).Raw, fieldsOf(page(3), corpus.IsPage, ""))
 			if err := errors.Join(err, a.public.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
@@ -620,13 +620,13 @@ func TestAdopt(t *testing.T) {
 	}{
 		{"nothing unusual", func(*testing.T, *Archive) {}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"an answer that was not committed", func(t *testing.T, a *Archive) {
-			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
+			p, err := a.answer(page(3).Raw, fieldsOf(page(3), corpus.IsPage, ""))
 			if err := errors.Join(err, a.public.write(p.records)); err != nil {
 				t.Error(err)
 			}
 		}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"a part of an answer", func(t *testing.T, a *Archive) {
-			p, err := a.answer(page(3).Raw, corpus.IsPage, "")
+			p, err := a.answer(page(3).Raw, fieldsOf(page(3), corpus.IsPage, ""))
 			if err := errors.Join(err, a.public.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}

@@ -77,7 +77,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		kind = corpus.IsRequisite
 	}
 	if page.Raw != nil {
-		answer, failed = a.answer(page.Raw, kind, "")
+		answer, failed = a.answer(page.Raw, fieldsOf(page, kind, ""))
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
@@ -86,14 +86,14 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
-			all, err = a.revisit(page.Raw, profile, &e.Record)
+			all, err = a.revisit(page, profile, &e.Record)
 		} else if err == nil {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "" || kind == corpus.IsRequisite:
 			case r.Visit == store.Failed: // the server responded, but the visit counts as failed, for example because of an error page
-				all, err = a.answer(page.Raw, corpus.NotPage, "")
+				all, err = a.answer(page.Raw, fieldsOf(page, corpus.NotPage, ""))
 			case crawler.Problem(r.Problem).Answered():
-				all, err = a.answer(page.Raw, r.Problem, r.Detail)
+				all, err = a.answer(page.Raw, fieldsOf(page, r.Problem, r.Detail))
 			}
 			if err == nil {
 				all, err = a.with(all, page, &e.Record)

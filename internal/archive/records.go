@@ -50,9 +50,25 @@ type packed struct {
 
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of a response and of its request. kind is the kind of response, such
+// fieldsOf returns the fields of the record of a page's response. kind is the kind of response, such
 // as [corpus.IsPage]. detail explains it, or is "".
-func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
+func fieldsOf(page *crawler.Page, kind, detail string) (h warc.Header) {
+	h.Add(corpus.PageField, kind)
+	if detail != "" {
+		h.Add(corpus.DetailField, oneLine(detail))
+	}
+	if page.Signals != "" {
+		h.Add(corpus.SignalsField, oneLine(page.Signals))
+	}
+	if page.Hidden {
+		h.Add(corpus.HiddenField, "yes")
+	}
+	return h
+}
+
+// answer returns the records of a response and of its request. The record of the response has the
+// given fields.
+func (a *Archive) answer(raw *wire.Raw, fields warc.Header) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
 	block.Reset()
@@ -66,10 +82,7 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	if raw.Cut != wire.Whole {
 		response.Header.Add("WARC-Truncated", string(raw.Cut))
 	}
-	response.Header.Add(corpus.PageField, kind)
-	if detail != "" {
-		response.Header.Add(corpus.DetailField, oneLine(detail))
-	}
+	response.Header = append(response.Header, fields...)
 	if p.records, err = a.pack.Append(nil, response); err != nil {
 		return p, err
 	}
@@ -92,7 +105,8 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 // revisit returns the records of a response that repeats an earlier one. before is the stored
 // record with the position of the earlier response. The revisit record has the head of the new
 // response, the profile, and a reference to the record with the body.
-func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
+func (a *Archive) revisit(page *crawler.Page, profile string, before *store.Record) (p packed, err error) {
+	raw := page.Raw
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
 	h.Add("WARC-Profile", profile)
@@ -104,7 +118,7 @@ func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (
 	if before.Archive.Digest != "" {
 		h.Add("WARC-Payload-Digest", before.Archive.Digest)
 	}
-	h.Add(corpus.PageField, corpus.IsPage)
+	*h = append(*h, fieldsOf(page, corpus.IsPage, "")...)
 	if p.records, err = a.pack.Append(nil, rec); err != nil {
 		return p, err
 	}

@@ -29,6 +29,9 @@ const (
 	IsListed    = "listed"    // value of PageField in a metadata record with the pages that the sitemap in the next response lists
 	IsSeeds     = "seeds"     // value of PageField in a metadata record with the order of the seeds' hosts for the records that follow
 	DetailField = "Skink-Page-Detail"
+
+	SignalsField = "Skink-Signals" // value of [crawler.Page.Signals]
+	HiddenField  = "Skink-Hidden"  // exists if [crawler.Page.Hidden] is true
 )
 
 // An Order is the place of pages in a crawl. A skink crawl writes private responses to files of their
@@ -75,11 +78,12 @@ const TypeURLs = "text/uri-list"
 
 // PageOf converts a WARC record into the page that a crawl with opt would have produced. It returns
 // a page for the response of a web server, a file without a response (resource record), the text of
-// a page (conversion record), and a [Remark] of a skink crawl about a URL without a response.
+// a page (conversion record), and a [Remark] of a skink crawl about a URL without a response. The
+// page of a revisit record of a skink crawl is not modified.
 //
 // PageOf returns nil and no error for a record that accompanies another, such as a request. For
 // other records without a page it returns a [*PassedError]. Examples are a robots.txt, a response
-// that a skink crawl did not use as a page, and a revisit record, which has no body. If the record
+// that a skink crawl did not use as a page, and a revisit record of another tool. If the record
 // is damaged or invalid, the error is a [*warc.Damage] or describes the fault. PageOf reads the
 // block of a page to its end.
 func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
@@ -96,7 +100,7 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 		page = crawler.Replay(item, fileAnswer(rec, kind), opt)
 	case warc.Conversion:
 		page = crawler.Replay(item, fileAnswer(rec, "text/plain; charset=utf-8"), opt)
-	case warc.Response:
+	case warc.Response, warc.Revisit:
 		answer, err := httpAnswer(rec)
 		if err != nil {
 			return nil, about(rec, err)
@@ -106,7 +110,10 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	if _, err := io.Copy(io.Discard, rec.Block); err != nil {
 		return nil, err
 	}
-	if problem := crawler.Problem(rec.Header.Get(PageField)); problem.Answered() && page.Problem == "" {
+	page.Signals, page.Hidden = rec.Header.Get(SignalsField), rec.Header.Has(HiddenField)
+	if rec.Type() == warc.Revisit { // its body is in an earlier record
+		page.NotModified, page.Truncated, page.Problem, page.Detail = true, false, "", ""
+	} else if problem := crawler.Problem(rec.Header.Get(PageField)); problem.Answered() && page.Problem == "" {
 		page.Problem, page.Detail = problem, rec.Header.Get(DetailField)
 	}
 	return page, nil
@@ -151,7 +158,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	if Accompanies(rec) {
 		return "", nil
 	}
-	if err := OtherType(rec); err != nil {
+	if err := OtherType(rec); err != nil && (rec.Type() != warc.Revisit || rec.Header.Get(PageField) != IsPage) {
 		return "", err
 	}
 	kind := rec.Header.Get("Content-Type")

@@ -27,9 +27,9 @@ type Replayed struct {
 	Before func(context.Context) error
 	// Write commits the entry of the page.
 	Write EntryWriter
-	// Known is called instead of Write if the store already has a record of a visit to the page at
-	// the same time or later.
-	Known func()
+	// Skip is called instead of Write with the reason, for example that the store already has a
+	// record of a visit to the page at the same time or later.
+	Skip func(why string)
 }
 
 // maxReaders also limits how many pages wait in memory. More readers would not help, because a
@@ -80,15 +80,19 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
 	}
-	if err := r.Before(ctx); err != nil {
-		return err
-	}
 	known, err := p.store.record(ctx, r.reading.seen.ID)
 	if err != nil {
 		return err
 	}
+	if known == nil && r.Page.NotModified {
+		r.Skip("revisit")
+		return nil
+	}
+	if err := r.Before(ctx); err != nil {
+		return err
+	}
 	if answers(known, r.Page) {
-		r.Known()
+		r.Skip("visit that is not later than the stored visit")
 	} else if known != nil { // put the URL back into the frontier, so that this visit can finish it
 		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {
 			return err

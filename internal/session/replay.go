@@ -194,8 +194,7 @@ func (r *replay) replayed(p *archivedPage) (*ingest.Replayed, error) {
 		_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that have been added to it
 		return err
 	}
-	known := func() { r.passed.Add("visit that is not later than the stored visit") }
-	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: before, Write: r.placed(p.at), Known: known}, err
+	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: before, Write: r.placed(p.at), Skip: r.passed.Add}, err
 }
 
 // orderBy adds an order of hosts to that of the store.
@@ -232,7 +231,11 @@ func (r *replay) lead(p *crawler.Page) {
 // record, and then commits the page.
 func (r *replay) placed(at store.Archived) ingest.EntryWriter {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
-		e.Record.Archive = at
+		if e.Touch {
+			e.Record.Answered = at
+		} else {
+			e.Record.Archive = at
+		}
 		outcomes, err := r.store.Commit(ctx, []*store.Entry{e})
 		if err != nil {
 			return store.Stale, err
