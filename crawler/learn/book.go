@@ -117,6 +117,29 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	return e, nil
 }
 
+// use calls do with the entry of a host.
+func (b *Book) use(ctx context.Context, host string, do func(*entry)) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.host(ctx, host)
+	if err == nil {
+		do(e)
+	}
+	return err
+}
+
+// change calls do with the evidence about a host, which do may change. It does nothing if the host
+// is exempt.
+func (b *Book) change(ctx context.Context, host string, do func(*Host)) error {
+	if b.Exempt[host] {
+		return nil
+	}
+	return b.use(ctx, host, func(e *entry) {
+		do(e.site)
+		e.dirty = true
+	})
+}
+
 // Enter must be called before a page of a claimed host is judged, if the book is Shared. At the
 // first call after a claim, it stores the cursor that end returns, so that the evidence of a worker
 // that is killed can be completed. If the last worker was killed, Enter instead calls missed with
@@ -162,87 +185,54 @@ func (b *Book) Clean(url string) string {
 }
 
 // Look returns the advice of [Host.Look], and also detects link farms if Domain is set.
-func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, error) {
+func (b *Book) Look(ctx context.Context, url string, now time.Time) (a Advice, err error) {
 	host := hostOf(url)
 	if !b.Budget || b.Exempt[host] {
-		return Advice{}, nil
+		return a, nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, host)
-	if err != nil {
-		return Advice{}, err
-	}
-	a := e.site.Look(url, now)
-	if a.Rule == "" && b.Domain != nil {
+	err = b.use(ctx, host, func(e *entry) {
+		if a = e.site.Look(url, now); a.Rule != "" || b.Domain == nil {
+			return
+		}
 		if e.domain == "" {
 			e.domain = b.Domain(host)
 		}
 		if b.farms.among(e.domain, host) {
 			a = Advice{Rule: Farm, Pattern: "*." + e.domain}
 		}
-	}
-	return a, nil
+	})
+	return a, err
 }
 
 // Sweep returns a Sweep for the postponed URLs of a host; see [Host.Sweep]. The caller must not
 // call Judged for the host while it uses the Sweep.
-func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	return e.site.Sweep(), nil
+func (b *Book) Sweep(ctx context.Context, host string) (s *Sweep, err error) {
+	err = b.use(ctx, host, func(e *entry) { s = e.site.Sweep() })
+	return s, err
 }
 
 // Queued records that a chunk of a host's postponed URLs was queued; see [Host.Queued].
 func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, host)
-	if err != nil {
-		return err
-	}
-	e.site.Queued(a, chunk)
-	e.dirty = true
-	return nil
+	return b.change(ctx, host, func(h *Host) { h.Queued(a, chunk) })
 }
 
 // Dated adds counts of right and wrong lastmod dates in a host's sitemaps, and returns the new
 // totals. Each call first halves the earlier counts.
 func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, host)
-	if err != nil {
-		return p, err
-	}
-	if before := e.site.LastMod; before != nil {
-		p.Right, p.Wrong = p.Right+before.Right/2, p.Wrong+before.Wrong/2
-	}
-	if p != (Proofs{}) {
-		e.site.LastMod, e.dirty = &p, true
-	}
-	return p, nil
+	err := b.change(ctx, host, func(h *Host) {
+		if before := h.LastMod; before != nil {
+			p.Right, p.Wrong = p.Right+before.Right/2, p.Wrong+before.Wrong/2
+		}
+		if p != (Proofs{}) {
+			h.LastMod = &p
+		}
+	})
+	return p, err
 }
 
 // Judged adds the verdict on a page to the evidence about the page's host.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
-	host := hostOf(url)
-	if b.Exempt[host] {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e, err := b.host(ctx, host)
-	if err != nil {
-		return err
-	}
-	e.dirty = true
-	e.site.Judged(url, v)
-	return nil
+	return b.change(ctx, hostOf(url), func(h *Host) { h.Judged(url, v) })
 }
 
 // Sync writes to the keeper all evidence that has changed since the last call. The evidence must

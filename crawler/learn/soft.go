@@ -40,9 +40,6 @@ const (
 
 	maxSofts  = 128      // maximum number of a host's patterns with evidence
 	maxProbes = 32       // maximum number of probes of a host
-	maxAlike  = 16       // maximum number of leaders in the evidence of a pattern
-	maxTitles = 24       // maximum number of titles in the evidence of a pattern
-	maxURLs   = 8        // maximum number of URLs in each list of the evidence
 	maxOthers = 6        // maximum number of pages with other titles to compare with the response
 	maxAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
 )
@@ -68,21 +65,9 @@ type Soft struct {
 	Said []string `json:"said,omitempty"` // pages with the same text as the response; empty once Holds is set
 
 	// These fields are the evidence. They are empty once Holds is set.
-	Alike  []alike    `json:"alike,omitempty"`  // leaders with their copies, latest first
-	Thin   []string   `json:"thin,omitempty"`   // pages too short to be compared
-	Titles []sameName `json:"titles,omitempty"` // titles of the pages that are not copies, latest first
-}
-
-// An alike is a leader with its copies within the pattern.
-type alike struct {
-	Leader string   `json:"leader"`
-	URLs   []string `json:"urls"`
-}
-
-// A sameName lists the pages that share one title. Words is a hash of the title.
-type sameName struct {
-	Words uint64   `json:"words"`
-	URLs  []string `json:"urls"`
+	Alike  groups   `json:"alike,omitempty"`  // leaders with their copies
+	Thin   []string `json:"thin,omitempty"`   // pages too short to be compared
+	Titles groups   `json:"titles,omitempty"` // titles of the pages that are not copies
 }
 
 // Says reports whether the response to the probe is a page with text.
@@ -130,7 +115,7 @@ func (h *Host) doubt(a *address, v *Verdict) {
 		s.Others = append(s.Others, url)
 	}
 	if v.Changed && (v.Copy() || v.Thin) {
-		s.turned(url)
+		s.Turned = addTo(s.Turned, url)
 	}
 	if !s.Holds {
 		h.suspect(s, s.remember(url, v))
@@ -140,12 +125,6 @@ func (h *Host) doubt(a *address, v *Verdict) {
 // errs reports whether the response is a real error, or is too long. In either case the pattern has
 // no soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
-
-func (s *Soft) turned(url string) {
-	if !s.errs() {
-		s.Turned = addURL(s.Turned, url)
-	}
-}
 
 // suspect chooses the URL of a pattern's probe, unless it already has one. The argument suspects
 // contains the URLs of the pages that prompted the probe. If it is empty, suspect does nothing.
@@ -167,29 +146,20 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 		if isDefault(v.Leader, url) {
 			return nil
 		}
-		i := slices.IndexFunc(s.Alike, func(a alike) bool { return a.Leader == v.Leader })
-		a := alike{Leader: v.Leader}
-		s.Alike, a = toFront(s.Alike, i, a, maxAlike)
-		a.URLs = addURL(a.URLs, url)
-		s.Alike[0] = a
-		if len(a.URLs) >= several {
-			return a.URLs
+		if urls := s.Alike.add(v.Leader, url); len(urls) >= several {
+			return urls
 		}
 	} else {
-		title := v.title()
-		i := slices.IndexFunc(s.Titles, func(t sameName) bool { return t.Words == title })
-		t := sameName{Words: title}
-		s.Titles, t = toFront(s.Titles, i, t, maxTitles)
-		t.URLs = addURL(t.URLs, url)
-		s.Titles[0] = t
+		title := nameOf(v.title())
+		urls := s.Titles.add(title, url)
 		if v.Thin {
-			s.Thin = addURL(s.Thin, url)
+			s.Thin = addTo(s.Thin, url)
 		}
 		if v.Thin && len(s.Thin) >= manyThin {
 			return s.Thin
 		}
-		if len(t.URLs) >= several && s.otherwiseTitled(title) >= several {
-			return t.URLs
+		if len(urls) >= several && len(s.titled(func(other string) bool { return other != title })) >= several {
+			return urls
 		}
 	}
 	if slices.Contains(s.Turned, url) {
@@ -198,67 +168,25 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	return nil
 }
 
-// toFront moves the element at i to the front. If i is negative, it inserts added at the front, and
-// drops the last element if there are more than limit. It returns the list and its first element.
-func toFront[T any](list []T, i int, added T, limit int) ([]T, T) {
-	switch {
-	case i >= 0:
-		added = list[i]
-		copy(list[1:i+1], list[:i])
-		list[0] = added
-	case len(list) < limit:
-		list = slices.Insert(list, 0, added)
-	default:
-		copy(list[1:], list)
-		list[0] = added
-	}
-	return list, added
-}
-
-// addURL adds a URL to a list of at most maxURLs. If the list is full, the URL replaces the last
-// element.
-func addURL(urls []string, url string) []string {
-	switch {
-	case slices.Contains(urls, url):
-	case len(urls) < maxURLs:
-		urls = append(urls, url)
-	default:
-		urls[len(urls)-1] = url
-	}
-	return urls
-}
-
-// titled returns the pages whose title hashes satisfy wanted. The first pages of all titles come
-// before any second page.
-func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
-	for i := range maxURLs {
+// titled returns the pages whose titles satisfy wanted. The first pages of all titles come before any
+// second page.
+func (s *Soft) titled(wanted func(title string) bool) (urls []string) {
+	for i := range maxMembers {
 		for _, t := range s.Titles {
-			if i < len(t.URLs) && wanted(t.Words) {
-				urls = append(urls, t.URLs[i])
+			if i < len(t.Of) && wanted(t.Text) {
+				urls = append(urls, t.Of[i])
 			}
 		}
 	}
 	return urls
 }
 
-func (s *Soft) otherwiseTitled(words uint64) (n int) {
-	for _, t := range s.Titles {
-		if t.Words != words {
-			n += len(t.URLs)
-		}
-	}
-	return n
-}
-
 // suspects returns all pages in the evidence that may have the same text as the response.
 func (s *Soft) suspects() (urls []string) {
-	for _, a := range s.Alike {
-		urls = append(urls, a.Leader)
-		urls = append(urls, a.URLs...)
+	for _, g := range s.Alike {
+		urls = append(append(urls, g.Text), g.Of...)
 	}
-	urls = append(urls, s.Thin...)
-	urls = append(urls, s.titled(func(words uint64) bool { return words == s.Words })...)
-	urls = append(urls, s.Turned...)
+	urls = slices.Concat(urls, s.Thin, s.titled(func(title string) bool { return title == nameOf(s.Words) }), s.Turned)
 	slices.Sort(urls)
 	return slices.Compact(urls)
 }
@@ -267,24 +195,14 @@ func (s *Soft) suspects() (urls []string) {
 // other copies of those leaders.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
-	for _, a := range s.Alike {
-		if slices.ContainsFunc(a.URLs, func(url string) bool { return slices.Contains(others, url) }) {
-			hidden = append(append(hidden, a.Leader), a.URLs...)
+	for _, g := range s.Alike {
+		if slices.ContainsFunc(g.Of, func(url string) bool { return slices.Contains(others, url) }) {
+			hidden = append(append(hidden, g.Text), g.Of...)
 		}
+		urls = append(urls, g.Of...)
 	}
-	add := func(all []string) {
-		for _, url := range all {
-			if !slices.Contains(hidden, url) {
-				urls = append(urls, url)
-			}
-		}
-	}
-	for _, a := range s.Alike {
-		add(a.URLs)
-	}
-	add(s.titled(func(uint64) bool { return true }))
-	add(s.Others)
-	return urls
+	urls = slices.Concat(urls, s.titled(func(string) bool { return true }), s.Others)
+	return slices.DeleteFunc(urls, func(url string) bool { return slices.Contains(hidden, url) })
 }
 
 // pending returns the evidence about the pattern whose probe is this URL. It returns nil if there
@@ -318,7 +236,7 @@ func (h *Host) answered(answer Soft) *Soft {
 		h.Answers++
 	}
 	s.Title, s.Words, s.Text, s.Real = answer.Title, answer.Words, answer.Text, answer.Real
-	others := s.titled(func(words uint64) bool { return words != s.Words })
+	others := s.titled(func(title string) bool { return title != nameOf(s.Words) })
 	s.Others = others[:min(len(others), maxOthers)]
 	return s
 }
@@ -348,7 +266,7 @@ func (s *Soft) hold(said []string) (counts []string) {
 		if s.HoldsFor(url) {
 			counts = append(counts, url)
 		}
-		s.Said = addURL(s.Said, url)
+		s.Said = addTo(s.Said, url)
 	}
 	return counts
 }

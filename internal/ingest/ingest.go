@@ -132,7 +132,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	p := &Pipeline{
 		store: pages, opt: opt,
 		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight, documents: make(chan struct{}, opt.Documents.AtOnce())},
-		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh), waiting: map[string]bool{}},
+		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
 		lessons: lessons{store: pages, book: opt.Learn, rule: opt.Rule, shared: opt.Shared},

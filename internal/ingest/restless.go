@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"skink/dedup"
 	"skink/store"
@@ -45,11 +44,11 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 	if was == nil || !was.Kept {
 		return nil, false
 	}
-	old, now := formsOf(was.Text), formsOf(text)
-	only = slices.EqualFunc(old, now, func(a, b lineForm) bool { return a.form == b.form })
-	earlier := map[string][]lineForm{} // the lines of the kept text that are not matched yet, by form
+	old, now := linesOf(was.Text), linesOf(text)
+	only = slices.EqualFunc(old, now, func(a, b restlessLine) bool { return a.form == b.form })
+	earlier := map[string][]string{} // the lines of the kept text that are not matched yet, by form
 	for _, l := range old {
-		earlier[l.form] = append(earlier[l.form], l)
+		earlier[l.form] = append(earlier[l.form], l.text)
 	}
 	for _, l := range now {
 		same := earlier[l.form]
@@ -58,8 +57,8 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 		}
 		earlier[l.form] = same[1:]
 		switch {
-		case same[0].text == l.text:
-		case len(found) == maxRestless || !l.countsOn(same[0]):
+		case same[0] == l.text:
+		case len(found) == maxRestless || !rises(same[0], l.text):
 			only = false
 		default:
 			found = append(found, store.Restless{Line: dedup.HashOf([]byte(l.form)), Now: dedup.HashOf([]byte(l.text)), Visits: 1, Text: cut(l.text, restlessText)})
@@ -79,73 +78,64 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 	return found, only && len(found) > 0
 }
 
-// A lineForm is a line of a text.
-type lineForm struct {
-	text     string
-	form     string // the line with the kind of each time, counter and token in place of the word
-	counters []int
+// A restlessLine is a line and its form: the line with the kind of each time, counter and token in
+// place of the word.
+type restlessLine struct{ text, form string }
+
+func linesOf(text string) (all []restlessLine) {
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		forms := make([]string, len(words))
+		for i := range words {
+			forms[i] = formOf(words, i)
+		}
+		all = append(all, restlessLine{strings.TrimSpace(line), strings.Join(forms, " ")})
+	}
+	return all
 }
 
-// countsOn reports whether no counter of a line is smaller than in an earlier line of this form.
-func (l *lineForm) countsOn(before lineForm) bool {
-	for i, n := range l.counters {
-		if n < before.counters[i] {
+const counted = "\x00counter"
+
+// formOf returns the kind of a word if it is a time, a counter or a token, and the word otherwise.
+func formOf(words []string, i int) string {
+	word := strings.Trim(words[i], marks)
+	switch {
+	case clock.MatchString(word), calendar.MatchString(word), decimal.MatchString(word) && i+1 < len(words) && seconds.MatchString(words[i+1]):
+		return "\x00time"
+	case token.MatchString(word):
+		return "\x00token"
+	case counter.MatchString(word) && !slices.ContainsFunc(words[max(i-1, 0):min(i+2, len(words))], money.MatchString):
+		return counted
+	}
+	return words[i]
+}
+
+// rises reports whether no counter of a line is smaller than in an earlier line of the same form.
+func rises(old, now string) bool {
+	a, b := strings.Fields(old), strings.Fields(now)
+	number := func(word string) int {
+		n, _ := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(strings.Trim(word, marks))) // of a number that is too large, the largest
+		return n
+	}
+	for i := range a {
+		if formOf(b, i) == counted && number(b[i]) < number(a[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func formsOf(text string) (all []lineForm) {
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		l := lineForm{text: strings.TrimSpace(line)}
-		forms := make([]string, len(words))
-		for i, word := range words {
-			plain := strings.Trim(word, `.,;:!?()[]"'“”«»…`)
-			forms[i] = word
-			switch {
-			case isTime(plain) || decimal.MatchString(plain) && i+1 < len(words) && seconds.MatchString(words[i+1]):
-				forms[i] = "\x00time"
-			case token.MatchString(plain):
-				forms[i] = "\x00token"
-			case counter.MatchString(plain) && !isPrice(words, i):
-				n, _ := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(plain)) // a larger number counts as the largest
-				forms[i], l.counters = "\x00counter", append(l.counters, n)
-			}
-		}
-		l.form = strings.Join(forms, " ")
-		all = append(all, l)
-	}
-	return all
-}
+const marks = `.,;:!?()[]"'“”«»…`
 
 var (
-	clock   = regexp.MustCompile(`^(?i)(\d{1,2}:\d\d(:\d\d)?([.,]\d+)?([ap]m|z|[+-]\d\d:?\d\d)?|\d{4}-\d\d-\d\d(t\S+)?|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d+([.,]\d+)?m?s)$`)
-	counter = regexp.MustCompile(`^(\d+|\d{1,3}([.,]\d{3})+)$`)
-	decimal = regexp.MustCompile(`^\d+[.,]\d+$`)
-	token   = regexp.MustCompile(`^([A-Z]{4,}|\w*([A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d)\w*)$`)
-	seconds = regexp.MustCompile(`^(m?s|seconds?)\b`)
-	ofMoney = regexp.MustCompile(`\p{Sc}|^[A-Z]{3}$`) // a symbol of a currency, or a code such as EUR
+	clock    = regexp.MustCompile(`^(?i)(\d{1,2}:\d\d(:\d\d)?([.,]\d+)?([ap]m|z|[+-]\d\d:?\d\d)?|\d{4}-\d\d-\d\d(t\S+)?|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d+([.,]\d+)?m?s)$`)
+	calendar = regexp.MustCompile(`^(Jan(uary)?|Feb(ruary)?|Mar(ch)?|Apr(il)?|May|June?|July?|Aug(ust)?|Sept?(ember)?|Oct(ober)?|Nov(ember)?|Dec(ember)?|Mon(day)?|Tue(sday)?|Wed(nesday)?|Thu(rsday)?|Fri(day)?|Sat(urday)?|Sun(day)?)$`)
+	decimal  = regexp.MustCompile(`^\d+[.,]\d+$`)
+	seconds  = regexp.MustCompile(`^(m?s|seconds?)\b`)
+	counter  = regexp.MustCompile(`^(\d+|\d{1,3}([.,]\d{3})+)$`)
+	money    = regexp.MustCompile(`\p{Sc}|^[A-Z]{3}$`) // a symbol of a currency, or a code such as EUR
+	token    = regexp.MustCompile(`^([A-Z]{4,}|\w*([A-Za-z]\d+[A-Za-z]|\d[A-Za-z]+\d)\w*)$`)
 )
-
-func isTime(word string) bool {
-	if clock.MatchString(word) {
-		return true
-	}
-	for n := range 12 {
-		month, day := time.Month(n+1).String(), time.Weekday(n%7).String()
-		if word == month || word == month[:3] || word == day || word == day[:3] {
-			return true
-		}
-	}
-	return false
-}
-
-// isPrice reports whether a currency stands at a number or beside it.
-func isPrice(words []string, i int) bool {
-	return slices.ContainsFunc(words[max(i-1, 0):min(i+2, len(words))], ofMoney.MatchString)
-}

@@ -35,9 +35,10 @@ type softPages struct {
 	book  *learn.Book // nil if pages are not checked
 	turns *electing   // locks of the clusters; see putBack
 
+	waiting sync.Map // URLs of pages that are in the frontier only because their probe has not been answered
+
 	mu      sync.Mutex
 	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu
-	waiting map[string]bool                   // guarded by mu: pages that are in the frontier only because their probe has not been answered
 }
 
 // probe returns the URL of a probe to request from the host of url, or "". Until the answer has been
@@ -53,28 +54,18 @@ func (f *softPages) probe(ctx context.Context, url string) (string, error) {
 		return probe, err
 	}
 	queued, err := f.store.requeue(ctx, r)
-	f.setWaiting(from, queued)
-	return probe, err
-}
-
-func (f *softPages) setWaiting(url string, waiting bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if delete(f.waiting, url); waiting {
-		f.waiting[url] = true
+	if queued {
+		f.waiting.Store(from, true)
 	}
+	return probe, err
 }
 
 // rest removes a page from the frontier after the answer to its probe has been handled, unless the
 // page must be fetched again for another reason.
 func (f *softPages) rest(ctx context.Context, url string, claim frontier.Claim) error {
-	f.mu.Lock()
-	waiting := f.waiting[url]
-	f.mu.Unlock()
-	if !waiting {
+	if _, waiting := f.waiting.LoadAndDelete(url); !waiting {
 		return nil
 	}
-	f.setWaiting(url, false)
 	r, err := f.store.record(ctx, dedup.HashOf([]byte(url)))
 	if err != nil || r == nil {
 		return err
@@ -82,27 +73,18 @@ func (f *softPages) rest(ctx context.Context, url string, claim frontier.Claim) 
 	return f.store.end(ctx, &store.Entry{Record: *r, Claim: claim, State: r.End()})
 }
 
-type softMatch struct {
-	probe string // URL of the probe; "" if the page was not compared
-	says  bool   // the page has the text of the answer; it is a soft 404 only once several pages have this text
-}
-
-// match compares a page with the answer to its pattern's probe, unless last is already the result
-// of this comparison. The page is a soft 404 if it has the text of the answer, and the answer
-// counts for its URL.
-func (f *softPages) match(ctx context.Context, r *store.Record, text func() (string, error), last softMatch) (learn.Soft, softMatch, error) {
+// match reports whether a page has the text of the answer to its pattern's probe. It is a soft 404
+// only if the answer counts for its URL.
+func (f *softPages) match(ctx context.Context, r *store.Record, text func() (string, error)) (soft learn.Soft, says bool, err error) {
 	if f.book == nil || r.Kind != store.Page {
-		return learn.Soft{}, softMatch{}, nil
+		return soft, false, nil
 	}
 	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || isExempt(r, &soft) {
-		return soft, softMatch{}, err
+		return soft, false, err
 	}
-	if last.probe == soft.Probe {
-		return soft, last, nil
-	}
-	says, err := f.saysMissing(ctx, &soft, r, text)
-	return soft, softMatch{soft.Probe, says}, err
+	says, err = f.saysMissing(ctx, &soft, r, text)
+	return soft, says, err
 }
 
 func isExempt(r *store.Record, soft *learn.Soft) bool {
@@ -110,17 +92,17 @@ func isExempt(r *store.Record, soft *learn.Soft) bool {
 }
 
 // soften returns the reading of a failed visit if a page is a soft 404, and got otherwise.
-func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMatch, error) {
+func (f *softPages) soften(ctx context.Context, got *reading) (*reading, error) {
 	if got.notModified {
-		return got, softMatch{}, nil
+		return got, nil
 	}
-	soft, m, err := f.match(ctx, &got.seen, got.plainText, softMatch{})
-	if err != nil || !m.says || !soft.HoldsFor(got.seen.URL) {
-		return got, m, err
+	soft, says, err := f.match(ctx, &got.seen, got.plainText)
+	if err != nil || !says || !soft.HoldsFor(got.seen.URL) {
+		return got, err
 	}
 	missing := got.failed(crawler.ProblemSoft, "the host returns the same text for the made-up URL "+soft.Probe)
 	missing.seen.Truncated = got.seen.Truncated
-	return missing, m, nil
+	return missing, nil
 }
 
 // meanwhile is called after a judgement has been stored and its URL recorded as finished in the
@@ -131,12 +113,12 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 	if j.kind == recorded || j.kind == touched {
 		return nil
 	}
-	soft, m, err := f.match(ctx, &j.record, j.plainText, j.soft)
-	if err != nil || !m.says {
+	soft, says, err := f.match(ctx, &j.record, j.plainText)
+	if err != nil || !says {
 		return err
 	}
 	held.takeAll()
-	return f.putBack(ctx, &soft, &j.record)
+	return f.putBack(ctx, &soft, j.record.URL)
 }
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
@@ -144,12 +126,8 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 // answer count, putBack also puts back the pages that were found earlier to have its text. The
 // caller must hold the locks of all clusters. Otherwise, a page could become a leader at the same
 // time: its URL would be put back after its record is written, and then be recorded as finished.
-func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
-	var urls []string
-	for _, r := range said {
-		urls = append(urls, r.URL)
-	}
-	back, err := f.book.Said(ctx, soft.From, urls)
+func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...string) error {
+	back, err := f.book.Said(ctx, soft.From, said)
 	if err != nil {
 		return err
 	}
@@ -168,7 +146,7 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 		followers = append(followers, r)
 	}
 	for _, r := range append(followers, leaders...) { // put leaders back last, so that they have no members left when they become errors
-		f.setWaiting(r.URL, false)
+		f.waiting.Delete(r.URL)
 		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}
@@ -183,54 +161,40 @@ const maxMembers = 64
 // examine finds the stored pages of a pattern that have the text of its probe's answer, and calls
 // putBack for them. It compares the suspects and, if a suspect leads a cluster, the members of the
 // cluster.
-func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
-	var said []*store.Record
-	done := map[dedup.Hash]bool{}
-	look := func(id dedup.Hash) (*store.Record, error) {
-		c, err := f.store.content(ctx, id)
-		if err != nil || c == nil || done[id] {
-			return nil, err
-		}
-		done[id] = true
-		says, err := f.storedSays(ctx, soft, c)
-		if says {
-			said = append(said, &c.Record)
-		}
-		return &c.Record, err
-	}
+func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects ...string) error {
+	var ids []dedup.Hash
 	for _, url := range suspects {
-		r, err := look(dedup.HashOf([]byte(url)))
+		ids = append(ids, dedup.HashOf([]byte(url)))
+	}
+	look, met := slices.Clone(ids), map[dedup.Hash]int{} // the number of members of each leader
+	for r, err := range f.store.Members(ctx, ids) {
 		if err != nil {
 			return err
 		}
-		if r == nil || r.Follows() {
+		if learn.SamePattern(r.URL, soft.From) && met[r.Leader] < maxMembers && !slices.Contains(ids, r.ID) {
+			look, met[r.Leader] = append(look, r.ID), met[r.Leader]+1
+		}
+	}
+	var said []string
+	for _, id := range look {
+		c, err := f.store.content(ctx, id)
+		if err != nil {
+			return err
+		}
+		if c == nil {
 			continue
 		}
-		members, err := f.membersIn(ctx, r.ID, soft.From)
-		if err != nil {
+		switch says, err := f.storedSays(ctx, soft, c); {
+		case err != nil:
 			return err
+		case says:
+			said = append(said, c.Record.URL)
 		}
-		for _, id := range members {
-			if _, err := look(id); err != nil {
-				return err
-			}
-		}
+	}
+	if len(said) == 0 {
+		return nil
 	}
 	return f.putBack(ctx, soft, said...)
-}
-
-// membersIn returns up to maxMembers members of a leader's cluster whose URLs have the same
-// pattern as url.
-func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
-	for r, err := range f.store.Members(ctx, []dedup.Hash{leader}) {
-		if err != nil {
-			return nil, err
-		}
-		if len(ids) < maxMembers && learn.SamePattern(r.URL, url) {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids, nil
 }
 
 // storedSays reports whether a stored page has the text of the answer to a probe. For an exact
@@ -258,17 +222,10 @@ func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.C
 // it was killed.
 func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	soft, ok, err := f.book.Soft(ctx, r.URL)
-	if err != nil || !ok || r.Kind != store.Page {
+	if err != nil || !ok {
 		return err
 	}
-	c, err := f.store.content(ctx, r.ID)
-	if err != nil || c == nil {
-		return err
-	}
-	if says, err := f.storedSays(ctx, &soft, c); err != nil || !says {
-		return err
-	}
-	return f.putBack(ctx, &soft, &c.Record)
+	return f.examine(ctx, &soft, r.URL)
 }
 
 // probed handles the answer to a probe. It records the answer and looks for stored pages with the
@@ -295,7 +252,7 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	f.turns.lockAll()
 	defer f.turns.unlock(nil)
 	if known.Says() {
-		if err := f.examine(ctx, &known, suspects); err != nil {
+		if err := f.examine(ctx, &known, suspects...); err != nil {
 			return err
 		}
 		if err := f.book.Examined(ctx, known.Probe); err != nil {

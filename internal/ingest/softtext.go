@@ -83,21 +83,27 @@ func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
 		if a.hasTitleOf(other) {
 			continue
 		}
-		drop := a.drop(other)
-		own, missing, _ := countDifference(a.text, other.text, drop)
-		if d := max(own, missing); a.others == 0 || d < a.near {
+		answer, text := a.beside(other)
+		if d := unmatched(answer, text); a.others == 0 || d < a.near {
 			a.near = d
 		}
 		a.others++
-		for r := range runsOf(leave(other.text, drop)) {
+		for r := range runsOf(text) {
 			a.taken[r] = true
 		}
 	}
 	return a
 }
 
+// drop reports whether a word is part of the URL of the answer or of a page.
 func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
+}
+
+// beside returns the texts of the answer and of a page without the words of their URLs.
+func (a *softAnswer) beside(page *pageWords) (answer, text []string) {
+	drop := a.drop(page)
+	return leave(a.text, drop), leave(page.text, drop)
 }
 
 func (a *softAnswer) hasTitleOf(page *pageWords) bool {
@@ -109,68 +115,60 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 	if !a.hasTitleOf(page) {
 		return false
 	}
-	drop := a.drop(page)
-	own, missing, words := countDifference(a.text, page.text, drop)
-	dropPlain := func(word string) bool { return drop(word) || strings.ContainsFunc(word, unicode.IsDigit) }
-	ownPlain, missingPlain, _ := countDifference(a.text, page.text, dropPlain)
+	answer, text := a.beside(page)
+	differing := unmatched(answer, text)
 	switch {
-	case words == 0:
+	case len(answer) == 0:
 		return false
-	case own == 0 && missing == 0:
+	case differing == 0:
 		return true
 	case a.others < minOthers:
 		return false
-	case ownPlain == 0 && missingPlain == 0 && max(own, missing) <= min(maxOwn, words/oneIn, (a.near-1)/2):
+	case unmatched(leave(answer, hasDigit), leave(text, hasDigit)) == 0 && differing <= min(maxOwn, len(answer)/oneIn, (a.near-1)/2):
 		return true
 	}
-	return a.shares(page, drop)
+	return a.shares(answer, text)
 }
 
 // shares reports whether a page shares enough text with the answer, not counting text that the
 // other pages also contain.
-func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
-	answer := runsOf(leave(a.text, drop))
+func (a *softAnswer) shares(answer, text []string) bool {
+	said := runsOf(answer)
 	own, shared := 0, 0
-	for r := range runsOf(leave(page.text, drop)) {
+	for r := range runsOf(text) {
 		if a.taken[r] {
 			continue
 		}
 		own++
-		if answer[r] {
+		if said[r] {
 			shared++
 		}
 	}
 	return shared >= minShared && shared*shareOfOwn >= own
 }
 
-// countDifference returns the number of a page's words that are not in an answer (own), the number
-// of the answer's words that are not in the page (missing), and the number of the answer's words
-// (words). Repeated words count each time. Words for which drop returns true do not count.
-func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
+// unmatched returns the number of words of a that are not in b, or the number of words of b that are
+// not in a, whichever is larger. Repeated words count each time.
+func unmatched(a, b []string) int {
 	left := map[string]int{}
-	for _, w := range answer {
-		if !drop(w) {
-			left[w]++
-			words++
-		}
+	for _, w := range a {
+		left[w]++
 	}
-	missing = words
-	for _, w := range page {
-		switch {
-		case drop(w):
-		case left[w] > 0:
+	both := 0
+	for _, w := range b {
+		if left[w] > 0 {
 			left[w]--
-			missing--
-		default:
-			own++
+			both++
 		}
 	}
-	return own, missing, words
+	return max(len(a), len(b)) - both
 }
 
 func leave(words []string, drop func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(words), drop)
 }
+
+func hasDigit(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
 
 func runsOf(words []string) map[run]bool {
 	all := map[run]bool{}

@@ -31,7 +31,6 @@ type visit struct {
 	draft  store.Record   // record to store; has a verdict only if it keeps that of the stored record
 	before *store.Record  // stored record; nil at the first visit
 	state  frontier.State // final state of the URL in the frontier; Unknown if it is not in the frontier
-	soft   softMatch
 
 	passedOn bool // the page has changed, and was a duplicate of the page at its canonical URL before
 	renamed  bool // the page keeps its verdict, but its canonical URL has changed, or whether it is private
@@ -79,16 +78,16 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
 	}
 	if known != nil && got.unrendered(known) { // its HTML is no answer to what has become of the page
-		return p.visitOf(ctx, got, softMatch{}, known)
+		return p.visitOf(ctx, got, known)
 	}
-	got, soft, err := p.soft.soften(ctx, got)
+	got, err := p.soft.soften(ctx, got)
 	if err == nil && known != nil {
 		got, err = p.hours.weigh(ctx, got, known)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p.visitOf(ctx, got, soft, known)
+	return p.visitOf(ctx, got, known)
 }
 
 // visitAgain compares a reading with the stored record again after the store has refused its entry
@@ -101,16 +100,16 @@ func (p *Pipeline) visitAgain(ctx context.Context, v *visit) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.visitOf(ctx, v.reading, v.soft, known)
+	return p.visitOf(ctx, v.reading, known)
 }
 
-func (p *Pipeline) visitOf(ctx context.Context, got *reading, soft softMatch, known *store.Record) (v *visit, err error) {
+func (p *Pipeline) visitOf(ctx context.Context, got *reading, known *store.Record) (v *visit, err error) {
 	if known == nil {
 		v = firstVisit(got)
 	} else if v, err = p.revisit(ctx, got, known); err != nil {
 		return nil, err
 	}
-	v.soft, v.state = soft, v.draft.End()
+	v.state = v.draft.End()
 	if v.kind != touched {
 		v.draft.Listed = v.draft.Listed || v.seen.Kind == store.Page && p.listing.has(v.seen.ID)
 	}
