@@ -43,7 +43,33 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	case only.DeadEnd == store.DeadEndScripts && !only.Rendered:
 		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or add more seeds", only.URL), nil
 	case n.Outside > 0:
+		if kept, err := keptOut(ctx, s); err != nil || kept != "" {
+			return kept, err
+		}
 		return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
+	}
+	return "", nil
+}
+
+// keptOut describes a URL that a rule other than the scope keeps out of the crawl, such as a seed
+// that --exclude excludes. It returns "" if there is none.
+func keptOut(ctx context.Context, s store.Reader) (string, error) {
+	const scope = "scope:"
+	for page, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return "", fmt.Errorf("find excluded URLs: %w", err)
+		}
+		if r := &page.Record; r.Kind == store.Outside && !strings.HasPrefix(r.Detail, scope) {
+			return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", r.URL, r.Detail), nil
+		}
+	}
+	for outside, err := range s.URLs(ctx, frontier.Outside) {
+		if err != nil {
+			return "", fmt.Errorf("find excluded URLs: %w", err)
+		}
+		if url, rule := frontier.Left(outside); rule != "" && !strings.HasPrefix(rule, scope) {
+			return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", url, rule), nil
+		}
 	}
 	return "", nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,7 +33,6 @@ import (
 type tableContent struct {
 	blocks [][]byte   // undamaged, without their checksums
 	lost   []keyRange // ranges of the keys that may have been in damaged blocks
-	last   uint64     // number of the last transaction in the table, even if its block is damaged; 0 if the index is damaged
 }
 
 // A keyRange is a range of keys that a lost block may have contained. It includes from and excludes
@@ -53,7 +51,7 @@ func readTable(b []byte) (c *tableContent, what string) {
 		return noTable(), "the index is damaged"
 	}
 	root := fb.GetRootAsTableIndex(index, 0)
-	c = &tableContent{last: root.MaxVersion()}
+	c = &tableContent{}
 	n := root.OffsetsLength()
 	for i := range n {
 		var at, next fb.BlockOffset
@@ -147,15 +145,17 @@ type Damage struct {
 	What string
 }
 
-// damagedTables reads all tables that are not listed in checked, and lists the undamaged ones there.
-// It returns the damaged ones, with descriptions of the damage.
+// damagedTables reads all tables that are not listed in checked. It returns the damaged ones, with
+// descriptions of the damage.
 func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (found map[uint64]*tableContent, said []Damage, err error) {
 	found = map[uint64]*tableContent{}
-	unread := slices.DeleteFunc(slices.Collect(maps.Keys(m.Tables)), func(id uint64) bool { return checked.has(dir, id) })
-	var mu sync.Mutex // guards both results and checked
+	var mu sync.Mutex // guards both results
 	var all errgroup.Group
 	all.SetLimit(min(runtime.GOMAXPROCS(0), 4))
-	for _, id := range unread {
+	for id := range m.Tables {
+		if checked.has(dir, id) {
+			continue
+		}
 		all.Go(func() error {
 			b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
 			c, what := noTable(), "missing"
@@ -165,14 +165,12 @@ func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (fou
 			case !errors.Is(err, os.ErrNotExist):
 				return err
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if what == "" {
-				checked.add(dir, id, c.last)
-				return nil
+			if what != "" {
+				mu.Lock()
+				defer mu.Unlock()
+				found[id] = c
+				said = append(said, Damage{tableName(id), what})
 			}
-			found[id] = c
-			said = append(said, Damage{tableName(id), what})
 			return nil
 		})
 	}
