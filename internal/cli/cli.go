@@ -128,6 +128,9 @@ func run(ctx context.Context, args []string, con Console) error {
 		return help(con.Out, args[1:])
 	case "--version":
 		return versionCommand.run(ctx, args[1:], con)
+	case "__complete":
+		completeWord(con.Out, args[1:])
+		return nil
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {

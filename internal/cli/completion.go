@@ -15,9 +15,15 @@ import (
 
 // # Completion
 //
-// A completion script lists all commands and flags, and the values that a flag accepts. writeBash,
-// writeZsh and writeFish generate it from the flag sets of the commands. The script contains all
-// words, so completing does not run skink.
+// A completion script passes the words of the command line to skink __complete, which prints the
+// words that may stand at the end, one per line. A tab separates a word from its description. The
+// line :files or :folders means that the shell completes names of files or folders. The words are
+// not filtered, because each shell has its own way of matching them.
+
+const (
+	anyFile   = ":files"
+	anyFolder = ":folders"
+)
 
 func completionCommand() command {
 	return command{
@@ -36,106 +42,181 @@ install them for fish:
   skink completion fish > ~/.config/fish/completions/skink.fish`,
 		setup: func(*pflag.FlagSet) runFunc {
 			return func(_ context.Context, con Console, args []string) error {
-				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
+				script, ok := completionScripts[args[0]]
 				if !ok {
 					return usagef("completion: unknown shell %s: must be bash, zsh or fish", brief(args[0]))
 				}
-				write(con.Out, allSuggestions())
-				return nil
+				_, err := io.WriteString(con.Out, script)
+				return err
 			}
 		},
 	}
 }
 
-// A suggestion holds the completions at one position on a command line: words, files, or folders.
-// The zero value offers nothing; it is for values that cannot be listed, such as numbers.
-type suggestion struct {
-	words   []string
-	files   bool
-	folders bool
+var completionScripts = map[string]string{
+	"bash": `# bash completion for skink. Load it with: source <(skink completion bash)
+
+_skink() {
+	local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]} words
+	words=($("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
+	words=("${words[@]#--*=}") # bash splits --flag=value into three words
+	[[ $current != '=' ]] || current=''
+	case ${words[0]} in
+	:files) COMPREPLY=($(compgen -f -- "$current")) && compopt -o filenames 2>/dev/null ;;
+	:folders) COMPREPLY=($(compgen -d -- "$current")) && compopt -o filenames 2>/dev/null ;;
+	*) COMPREPLY=($(compgen -W "${words[*]}" -- "$current")) ;;
+	esac
 }
 
-type suggestions struct {
-	command
-	flags []flagSuggestion
-	args  suggestion
+complete -F _skink skink
+`,
+	"zsh": `#compdef skink
+# zsh completion for skink. Write it to a file _skink in a folder of $fpath.
+
+_skink() {
+	local -a found
+	found=("${(@f)$("${words[1]}" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+	case $found[1] in
+	:files) compset -P '--*='; _files ;;
+	:folders) compset -P '--*='; _files -/ ;;
+	*)
+		found=("${(@)found//:/\\:}")
+		found=("${(@)found/$'\t'/:}")
+		_describe skink found ;;
+	esac
 }
 
-type flagSuggestion struct {
-	*pflag.Flag
-	value suggestion
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+	_skink "$@"
+else
+	compdef _skink skink
+fi
+`,
+	"fish": `# fish completion for skink. Write it to ~/.config/fish/completions/skink.fish.
+
+function __skink_complete
+	set -l words (commandline -opc)
+	set -l current (commandline -ct)
+	set -l found ($words[1] __complete $words[2..] $current 2>/dev/null)
+	set -l flag (string match -r -- '^--[^=]*=' $current)
+	set -l rest (string replace -r -- '^--[^=]*=' '' $current)
+	switch "$found[1]"
+		case :files
+			printf '%s\n' "$flag"(__fish_complete_path $rest)
+		case :folders
+			printf '%s\n' "$flag"(__fish_complete_directories $rest)
+		case '*'
+			printf '%s\n' $found
+	end
+end
+
+complete -c skink -f -a '(__skink_complete)'
+`,
 }
 
-// takesNext reports whether the value of the flag is the next word, as in "--top 5". A flag with an
-// optional value accepts it only as "--name=value".
-func (f flagSuggestion) takesNext() bool { return f.NoOptDefVal == "" }
-
-func (f flagSuggestion) repeats() bool {
-	_, repeats := f.Value.(pflag.SliceValue)
-	return repeats
+// completeWord prints the completions of the last of words, which follow "skink" on a command line.
+func completeWord(w io.Writer, words []string) {
+	line := strings.NewReplacer("\x00=\x00", "=", "\x00=", "=").Replace(strings.Join(words, "\x00")) // bash makes three words of --flag=value
+	for _, found := range completions(strings.Split(line, "\x00")) {
+		fmt.Fprintln(w, found)
+	}
 }
 
-func allSuggestions() (all []suggestions) {
-	helped := suggestion{words: append(commandNames(), topicNames()...)}
-	all = append(all, suggestions{command: command{name: "help", short: "print the manual, the help of a command, or a topic"}, args: helped})
-	for _, c := range commands() {
-		flags, _ := c.newFlags()
-		cc := suggestions{command: c}
+func completions(words []string) (all []string) {
+	if len(words) < 2 {
+		all = []string{"help\tprint the manual, the help of a command, or a topic", "--help", "--version"}
+		for _, c := range commands() {
+			all = append(all, c.name+"\t"+c.short)
+		}
+		return all
+	}
+	if words[0] == "help" {
+		return append(commandNames(), topicNames()...)
+	}
+	i := slices.Index(commandNames(), words[0])
+	if i < 0 {
+		return nil
+	}
+	c := commands()[i]
+	flags, _ := c.newFlags()
+	if f, prefix := completedFlag(flags, words[1:]); f != nil {
+		for _, value := range valuesNamed(valueName(f)) {
+			if value != anyFile && value != anyFolder {
+				value = prefix + value
+			}
+			all = append(all, value)
+		}
+		return all
+	}
+	if strings.HasPrefix(words[len(words)-1], "-") {
 		flags.VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {
-				cc.flags = append(cc.flags, flagSuggestion{f, suggestionOf(valueName(f))})
+				all = append(all, "--"+f.Name+"\t"+flagText(f))
 			}
 		})
-		switch {
-		case c.name == "completion":
-			cc.args.words = []string{"bash", "zsh", "fish"}
-		case c.name == "config":
-			cc.args.words = commandNames()
-		case c.name == "man":
-			cc.args.folders = true
-		case c.name == "store":
-			cc.args.words = storeVerbs
-		case strings.Trim(c.args, "[flags] ") != "":
-			cc.args.files = true
-		}
-		all = append(all, cc)
+		return append(all, "--all")
 	}
-	return all
+	named := strings.Fields(strings.NewReplacer("[flags]", "", "[", " ", "]", "", "...", "").Replace(c.args))
+	if len(named) == 0 {
+		return nil
+	}
+	return valuesNamed(named[min(len(words)-2, len(named)-1)])
 }
 
-// suggestionOf returns the completions for the value of a flag. value is the name of that value in
-// the help text, such as "FILE", or the accepted words, such as "text|json".
-func suggestionOf(value string) suggestion {
-	switch value {
-	case "FILE", "PATH":
-		return suggestion{files: true}
+// completedFlag returns the flag whose value is the last of words, or nil. prefix is what stands
+// before the value in that word, such as "--name=".
+func completedFlag(flags *pflag.FlagSet, words []string) (f *pflag.Flag, prefix string) {
+	name, _, joined := strings.Cut(words[len(words)-1], "=")
+	if joined {
+		prefix = name + "="
+	} else if len(words) > 1 {
+		name = words[len(words)-2]
+	}
+	f = flags.Lookup(strings.TrimPrefix(name, "--"))
+	if f == nil || !strings.HasPrefix(name, "--") || !joined && f.NoOptDefVal != "" {
+		return nil, ""
+	}
+	return f, prefix
+}
+
+// valuesNamed returns the completions for a value or an argument with the given name in the help
+// text, such as "FILE", or for the accepted words, such as "text|json". It returns nil for values
+// that cannot be listed, such as numbers.
+func valuesNamed(name string) []string {
+	switch name {
+	case "FILE", "PATH", "PAGE", "SEED", "PAIRS", "A", "B":
+		return []string{anyFile}
 	case "DIR", "STORE":
-		return suggestion{folders: true}
+		return []string{anyFolder}
+	case "COMMAND":
+		return commandNames()
+	case "SHELL":
+		return []string{"bash", "zsh", "fish"}
 	case "STATE":
-		return suggestion{words: append(stateNames(), "all")}
+		return append(stateNames(), "all")
 	case "STATES":
 		words := []string{"all"}
 		for _, s := range session.Retried {
 			words = append(words, session.NameOf(s))
 		}
-		return suggestion{words: words}
+		return words
 	case "FORM":
-		return suggestion{words: triedForms}
+		return triedForms
 	case "PROFILE":
-		return suggestion{words: strings.Split(profileNames(), ", ")}
+		return strings.Split(profileNames(), ", ")
 	case "MEASURE":
-		return suggestion{words: measureNames()}
+		return measureNames()
 	case "TOPIC":
-		return suggestion{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
+		return append([]string{aboutAll, "pages"}, audit.Names()...)
 	case "KIND":
-		return suggestion{words: []string{"thin", "ai-train=no", "ai-input=no", "search=no"}}
+		return []string{"thin", "ai-train=no", "ai-input=no", "search=no"}
 	case "AGE":
-		return suggestion{words: []string{"due"}}
+		return []string{"due"}
 	}
-	if strings.Contains(value, "|") {
-		return suggestion{words: strings.Split(value, "|")}
+	if strings.Contains(name, "|") {
+		return strings.Split(name, "|")
 	}
-	return suggestion{}
+	return nil
 }
 
 func stateNames() (names []string) {
@@ -157,171 +238,4 @@ func topicNames() (names []string) {
 		names = append(names, t.name)
 	}
 	return names
-}
-
-func writeBash(w io.Writer, all []suggestions) {
-	fmt.Fprint(w, `# bash completion for skink. Load it with: source <(skink completion bash)
-
-_skink() {
-	local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words='' files=''
-	COMPREPLY=()
-	if [[ $current == '=' ]]; then # bash splits --flag=value into three words
-		current='' before+='='
-	elif [[ $before == '=' ]]; then
-		before=${COMP_WORDS[COMP_CWORD-2]}=
-	fi
-	if ((COMP_CWORD == 1)); then
-`)
-	names := []string{"--help", "--version"}
-	for _, c := range all {
-		names = append(names, c.name)
-	}
-	fmt.Fprintf(w, "\t\twords=%s\n\telse\n\t\tcase \"$command $before\" in\n", bashWords(names))
-	for _, c := range all {
-		for _, f := range c.flags {
-			if valueName(f.Flag) == "" {
-				continue
-			}
-			pattern := fmt.Sprintf("'%s --%s='", c.name, f.Name)
-			if f.takesNext() {
-				pattern += fmt.Sprintf(" | '%s --%s'", c.name, f.Name)
-			}
-			fmt.Fprintf(w, "\t\t%s) %s ;;\n", pattern, f.value.bash())
-		}
-	}
-	fmt.Fprint(w, "\t\t*) case \"$command $current\" in\n")
-	for _, c := range all {
-		var flags []string
-		for _, f := range c.flags {
-			flags = append(flags, "--"+f.Name)
-		}
-		if slices.Contains(flags, "--help") {
-			flags = append(flags, "--all")
-		}
-		slices.Sort(flags)
-		if flags = slices.Compact(flags); len(flags) > 0 {
-			fmt.Fprintf(w, "\t\t\t'%s -'*) words=%s ;;\n", c.name, bashWords(flags))
-		}
-		fmt.Fprintf(w, "\t\t\t'%s '*) %s ;;\n", c.name, c.args.bash())
-	}
-	fmt.Fprint(w, `			esac ;;
-		esac
-	fi
-	case $files in
-	files) COMPREPLY=($(compgen -f -- "$current")) ;;
-	folders) COMPREPLY=($(compgen -d -- "$current")) ;;
-	*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
-	esac
-	[[ -z $files ]] || compopt -o filenames 2>/dev/null
-}
-
-complete -F _skink skink
-`)
-}
-
-// bash returns the bash statement that sets the variable words or files in the generated script.
-func (c suggestion) bash() string {
-	switch {
-	case c.files:
-		return "files=files"
-	case c.folders:
-		return "files=folders"
-	case len(c.words) > 0:
-		return "words=" + bashWords(c.words)
-	}
-	return ":"
-}
-
-func bashWords(words []string) string { return "$'" + strings.Join(words, `\n`) + "'" }
-
-func writeZsh(w io.Writer, all []suggestions) {
-	fmt.Fprint(w, "#compdef skink\n# zsh completion for skink. Write it to a file _skink in a folder of $fpath.\n\n_skink() {\n\tlocal -a commands=(\n")
-	for _, c := range all {
-		fmt.Fprintf(w, "\t\t%s\n", shellQuoted(c.name+":"+c.short))
-	}
-	fmt.Fprint(w, "\t)\n\tif ((CURRENT == 2)); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tshift words\n\t((CURRENT--))\n\tcase $words[1] in\n")
-	for _, c := range all {
-		fmt.Fprintf(w, "\t%s)\n\t\t_arguments", c.name)
-		for _, f := range c.flags {
-			fmt.Fprintf(w, " \\\n\t\t\t%s", shellQuoted(f.zsh()))
-		}
-		fmt.Fprintf(w, " \\\n\t\t\t%s\n\t\t;;\n", shellQuoted("*:argument:"+c.args.zsh()))
-	}
-	fmt.Fprint(w, "\tesac\n}\n\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n\t_skink \"$@\"\nelse\n\tcompdef _skink skink\nfi\n")
-}
-
-// zsh returns the specification of the flag for _arguments, the completion function of zsh.
-func (f flagSuggestion) zsh() string {
-	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, ":", `\:`).Replace(flagText(f.Flag))
-	spec := "--" + f.Name
-	value := valueName(f.Flag)
-	switch {
-	case value != "" && f.takesNext():
-		spec += "="
-	case value != "":
-		spec += "=-"
-	}
-	spec += "[" + text + "]"
-	if value != "" {
-		spec += ":" + strings.ReplaceAll(value, ":", `\:`) + ":" + f.value.zsh()
-	}
-	if f.repeats() {
-		spec = "*" + spec
-	}
-	return spec
-}
-
-func (c suggestion) zsh() string {
-	switch {
-	case c.files:
-		return "_files"
-	case c.folders:
-		return "_files -/"
-	case len(c.words) > 0:
-		return "(" + strings.Join(c.words, " ") + ")"
-	}
-	return " "
-}
-
-func writeFish(w io.Writer, all []suggestions) {
-	fmt.Fprint(w, "# fish completion for skink. Write it to ~/.config/fish/completions/skink.fish.\n\ncomplete -c skink -f\n")
-	for _, c := range all {
-		fmt.Fprintf(w, "complete -c skink -n __fish_use_subcommand -a %s -d %s\n", c.name, shellQuoted(c.short))
-	}
-	for _, c := range all {
-		seen := shellQuoted("__fish_seen_subcommand_from " + c.name)
-		if argument := c.args.fish(); argument != "" {
-			fmt.Fprintf(w, "complete -c skink -n %s%s\n", seen, argument)
-		}
-		for _, f := range c.flags {
-			line := fmt.Sprintf("complete -c skink -n %s -l %s", seen, f.Name)
-			if f.Shorthand != "" {
-				line += " -s " + f.Shorthand
-			}
-			if valueName(f.Flag) != "" && f.takesNext() {
-				line += " -r"
-			}
-			if valueName(f.Flag) != "" {
-				line += f.value.fish()
-			}
-			fmt.Fprintf(w, "%s -d %s\n", line, shellQuoted(strings.ReplaceAll(flagText(f.Flag), `\`, `\\`)))
-		}
-	}
-}
-
-func (c suggestion) fish() string {
-	switch {
-	case c.files:
-		return " -F"
-	case c.folders:
-		return " -a '(__fish_complete_directories)'"
-	case len(c.words) > 0:
-		return " -a " + shellQuoted(strings.Join(c.words, " "))
-	}
-	return ""
-}
-
-// shellQuoted quotes a word for bash, zsh and fish.
-func shellQuoted(word string) string {
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -1,8 +1,6 @@
-package cli
+package e2e
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +24,7 @@ func TestBashCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	script := scriptOf(t, dir, "skink.bash", writeBash)
+	script := scriptOf(t, dir, "skink.bash", "bash")
 	for _, c := range []struct {
 		line string // the words, separated by |, as bash splits them; the last one is completed
 		want string // completions, each of which must be offered
@@ -78,15 +76,26 @@ func TestBashCompletion(t *testing.T) {
 // TestZshAndFishCompletion lets both shells read their scripts, and fish complete command lines.
 func TestZshAndFishCompletion(t *testing.T) {
 	dir := t.TempDir()
-	zsh, fish := scriptOf(t, dir, "_skink", writeZsh), scriptOf(t, dir, "skink.fish", writeFish)
+	zsh, fish := scriptOf(t, dir, "_skink", "zsh"), scriptOf(t, dir, "skink.fish", "fish")
 	t.Run("zsh", func(t *testing.T) {
-		// In place of the real _arguments, which works only inside the line editor, this function
-		// prints its arguments.
-		program := `compdef() { }; source "$1"; _arguments() { printf '%s\n' "$@"; }; words=(skink crawl --sc); CURRENT=3; _skink`
-		out := runShell(t, "zsh", "-f", "-c", program, "zsh", zsh)
-		for _, want := range []string{"--scope=[", ":(host domain prefix any)", "*--include=[", "--view=-[", "*:argument:_files"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("no %q in the arguments of skink crawl:\n%s", want, out)
+		// The functions in place of the real ones, which work only inside the line editor, print what
+		// they get.
+		program := `compdef() { }; source "$1"; shift; compset() { }; _files() { print files $@ }; _describe() { print -l -- ${(P)2} }; words=("$@"); CURRENT=$#; _skink`
+		for line, want := range map[string]string{
+			"skink cra":              "crawl:crawl sites and find duplicate pages",
+			"skink crawl --sc":       "--scope:follow links to the host",
+			"skink crawl --scope=d":  "--scope=domain",
+			"skink crawl --scope ":   "prefix",
+			"skink crawl --warc=x":   "files -/",
+			"skink crawl se":         "files",
+			"skink store ":           "list",
+			"skink store list ":      "files -/",
+			"skink config ":          "crawl",
+			"skink extract --links ": "absolute",
+		} {
+			out := runShell(t, "zsh", append([]string{"-f", "-c", program, "zsh", zsh}, strings.Split(line, " ")...)...)
+			if !strings.Contains("\n"+out, "\n"+want) {
+				t.Errorf("%s: completions %q, want %s among them", line, out, want)
 			}
 		}
 	})
@@ -97,6 +106,9 @@ func TestZshAndFishCompletion(t *testing.T) {
 			"skink crawl --scope=do": "--scope=domain",
 			"skink crawl --scope do": "domain",
 			"skink report --format ": "html",
+			"skink crawl --warc=int": "--warc=internal/",
+			"skink crawl --warc int": "internal/",
+			"skink extract READ":     "README.md",
 		} {
 			out := runShell(t, "fish", "--no-config", "-c", `source $argv[1]; complete -C $argv[2]`, fish, line)
 			if !strings.Contains(out, want) {
@@ -120,12 +132,14 @@ func runShell(t *testing.T, shell string, args ...string) string {
 	return string(out)
 }
 
-func scriptOf(t *testing.T, dir, name string, write func(io.Writer, []suggestions)) (path string) {
+func scriptOf(t *testing.T, dir, name, shell string) (path string) {
 	t.Helper()
-	var script bytes.Buffer
-	write(&script, allSuggestions())
+	script, err := exec.Command("skink", "completion", shell).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
 	path = filepath.Join(dir, name)
-	if err := os.WriteFile(path, script.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(path, script, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return path
