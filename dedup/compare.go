@@ -5,17 +5,20 @@ import "slices"
 // A Comparison holds all measures of two texts. The name of a measure with two directions shows
 // which one it is: AInB is the share of A's shingles that B has too.
 type Comparison struct {
-	ShinglesA, ShinglesB int // number of distinct shingles in each text
-	Common               int // number of distinct shingles that both texts have
-	Resemblance          float64
-	Uniqueness           float64 // 1 minus the resemblance
-	Estimate             float64 // estimate of the resemblance from the 84 minima of the sketches, 0 to 1
-	AInB, BInA           float64 // containment, 0 to 1: the share of one text's distinct shingles that the other text has
-	ShareA, ShareB       float64 // share of one text's shingles that the other text has, 0 to 1, counting every repeat of a shingle
-	Dice                 float64
-	Super                int // number of equal super-shingles, 0 to 6
-	Mega                 int // number of equal mega-shingles, 0 to 15
-	Bands                int // number of equal bands of the scheme that was passed to Compare
+	ShinglesA   int     `json:"-"` // number of distinct shingles in A
+	ShinglesB   int     `json:"-"`
+	Common      int     `json:"common"` // number of distinct shingles that both texts have
+	Resemblance float64 `json:"resemblance"`
+	Uniqueness  float64 `json:"uniqueness"`         // 1 minus the resemblance
+	Estimate    float64 `json:"estimate"`           // estimate of the resemblance from the 84 minima of the sketches, 0 to 1
+	AInB        float64 `json:"containment_a_in_b"` // share, 0 to 1, of A's distinct shingles that are also in B
+	BInA        float64 `json:"containment_b_in_a"`
+	ShareA      float64 `json:"share_of_a"` // share, 0 to 1, of A's shingles that are also in B, counting every repeat of a shingle
+	ShareB      float64 `json:"share_of_b"`
+	Dice        float64 `json:"dice"`
+	Super       int     `json:"super_shingles"` // number of equal super-shingles, 0 to 6
+	Mega        int     `json:"mega_shingles"`  // number of equal mega-shingles, 0 to 15
+	Bands       int     `json:"bands"`          // number of equal bands of the scheme that was passed to Compare
 }
 
 // Compare compares two texts by their shingles. The resemblance of two texts without shingles is 1.

@@ -206,29 +206,18 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 // A sideBySide is the output of skink compare: all measures of two pages A and B. The JSON field
 // names are stable.
 type sideBySide struct {
-	A             side              `json:"a"`
-	B             side              `json:"b"`
-	Form          string            `json:"form"`
-	Unit          dedup.Unit        `json:"unit"`
-	Shingle       int               `json:"shingle"`
-	Common        int               `json:"common"` // number of distinct shingles in both pages
-	Resemblance   float64           `json:"resemblance"`
-	Uniqueness    float64           `json:"uniqueness"`
-	Estimate      float64           `json:"estimate"`
-	AInB          float64           `json:"containment_a_in_b"`
-	BInA          float64           `json:"containment_b_in_a"`
-	ShareA        float64           `json:"share_of_a"` // share of A's shingles that are also in B, 0 to 1; a shingle that occurs twice counts twice
-	ShareB        float64           `json:"share_of_b"` // share of B's shingles that are also in A, counted in the same way
-	Dice          float64           `json:"dice"`
-	SuperShingles int               `json:"super_shingles"`
-	MegaShingles  int               `json:"mega_shingles"`
-	Bands         int               `json:"bands"`
-	Similarity    float64           `json:"similarity"`
-	Verdict       dedup.VerdictKind `json:"verdict"`
-	Remark        string            `json:"remark,omitempty"`   // a sentence about something that the verdict does not express, such as one page being an excerpt of the other; may be ""
-	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
-	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
-	Passages      []passage         `json:"passages"`           // runs of words in both pages, longest first
+	A       side       `json:"a"`
+	B       side       `json:"b"`
+	Form    string     `json:"form"`
+	Unit    dedup.Unit `json:"unit"`
+	Shingle int        `json:"shingle"`
+	dedup.Comparison
+	Similarity  float64           `json:"similarity"`
+	Verdict     dedup.VerdictKind `json:"verdict"`
+	Remark      string            `json:"remark,omitempty"`   // a sentence about something that the verdict does not express, such as one page being an excerpt of the other; may be ""
+	LeftDiffers int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
+	Doubtful    bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
+	Passages    []passage         `json:"passages"`           // runs of words in both pages, longest first
 
 	leftSays string // sentence about the difference between the left-out texts, printed if the verdict is doubtful
 	scheme   dedup.Scheme
@@ -265,11 +254,8 @@ func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 	c := &sideBySide{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
 	c.B.read(p.names[1], p.docs[1], rule)
-	m := dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
-	c.A.Shingles, c.B.Shingles, c.Common = m.ShinglesA, m.ShinglesB, m.Common
-	c.Resemblance, c.Uniqueness, c.Estimate, c.Dice = m.Resemblance, m.Uniqueness, m.Estimate, m.Dice
-	c.AInB, c.BInA, c.ShareA, c.ShareB = m.AInB, m.BInA, m.ShareA, m.ShareB
-	c.SuperShingles, c.MegaShingles, c.Bands = m.Super, m.Mega, m.Bands
+	c.Comparison = dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
+	c.A.Shingles, c.B.Shingles = c.ShinglesA, c.ShinglesB
 	c.Verdict = c.verdict(rule)
 	c.left(p, rule)
 	c.Doubtful = (c.Verdict == dedup.Exact || c.Verdict == dedup.Near) && c.LeftDiffers > rule.MinWords

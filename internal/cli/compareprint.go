@@ -58,8 +58,8 @@ func (c *sideBySide) rows() []row {
 		{"share", number(c.ShareA), "share of A's shingles, counting repetitions, that B contains"},
 		{"", number(c.ShareB), "share of B's shingles, counting repetitions, that A contains"},
 		{"Dice", number(c.Dice), "2c/(a+b)"},
-		{"super-shingles", of(c.SuperShingles), fmt.Sprintf("of %d", dedup.SuperShingles)},
-		{"mega-shingles", of(c.MegaShingles), fmt.Sprintf("of %d", dedup.MegaShingles)},
+		{"super-shingles", of(c.Super), fmt.Sprintf("of %d", dedup.SuperShingles)},
+		{"mega-shingles", of(c.Mega), fmt.Sprintf("of %d", dedup.MegaShingles)},
 		{"bands", of(c.Bands), fmt.Sprintf("of %d bands with %d minima each", c.scheme.Bands(), c.scheme.Rows)},
 		{"verdict", string(c.Verdict), verdict},
 	}
