@@ -75,10 +75,9 @@ func parseStates(text string) (states []frontier.State, err error) {
 	return states, nil
 }
 
-// parseAge parses an age of 0 or more: a duration such as "36h", or a number of days or weeks such
-// as "7d" or "2w".
+// parseAge parses an age of 0 or more, such as "36h", "7d" or "2w".
 func parseAge(text string) (time.Duration, error) {
-	age, err := time.ParseDuration(meantDuration(strings.ToLower(text)))
+	age, err := parseDuration(strings.ToLower(text))
 	if err == nil && age < 0 {
 		err = errors.New("a negative age")
 	}

@@ -67,7 +67,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.MinSimilarity()))
 	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "treat a page as a duplicate if an earlier page resembles it (resemblance) or contains nearly all of it (containment)")
-	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, wanting[float64]("a number above 0 and at most 1")), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
+	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, "a number above 0 and at most 1"), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
 	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing: plain (no change) or a list of nofunction (drop function words), noadjectives, singular, stem")

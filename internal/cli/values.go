@@ -30,10 +30,9 @@ type number[T int | int64 | float64 | time.Duration] struct {
 	kind        string // type name in help texts
 	parse       func(string) (T, error)
 	format      func(T) string
-	meant       func(string) string // returns a valid spelling of a value that parse rejects, such as "2h" for "2hours", or ""
-	wants       string              // description of valid values, for the error if meant returns ""
+	wants       string // description of valid values, for the error if parse fails
 	least, most T
-	outside     func(T) string // returns the error message for a number below least or above most
+	bounds      string // description of the numbers from least to most
 }
 
 func (n *number[T]) String() string { return n.format(*n.to) }
@@ -43,57 +42,45 @@ func (n *number[T]) Set(text string) error {
 	v, err := n.parse(text)
 	switch {
 	case err != nil:
-		if meant := n.meant(unspaced(text)); meant != "" {
-			return errors.New("did you mean " + meant + "?")
-		}
 		return errors.New("must be " + n.wants)
 	case !(n.least <= v && v <= n.most): // written so that it is also true for NaN
-		return errors.New(n.outside(v))
+		return errors.New("must be " + n.bounds)
 	}
 	*n.to = v
 	return nil
 }
 
-// whole returns the value of a flag that accepts integers no smaller than least. The error for a
-// smaller one is "must be" followed by wants.
-func whole[T int | int64](to *T, least T, wants string) *number[T] {
-	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, wanting[T](wants)}
+// whole returns the value of a flag that accepts integers no smaller than least, which bounds
+// describes.
+func whole[T int | int64](to *T, least T, bounds string) *number[T] {
+	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, "a whole number", least, math.MaxInt, bounds}
 }
 
-// lasting returns the value of a flag that accepts durations no shorter than least. The error for a
-// shorter one is "must be" followed by wants.
-func lasting(to *time.Duration, least time.Duration, wants string) *number[time.Duration] {
-	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, wanting[time.Duration](wants)}
+// lasting returns the value of a flag that accepts durations no shorter than least, which bounds
+// describes.
+func lasting(to *time.Duration, least time.Duration, bounds string) *number[time.Duration] {
+	return &number[time.Duration]{to, "duration", parseDuration, time.Duration.String, "a duration, such as 500ms, 2s or 7d", least, math.MaxInt64, bounds}
 }
 
 // size returns the value of a flag that accepts a number of bytes no smaller than least, such as
-// 500, 64KB, 10MB or 1GB. One KB is 1024 bytes. The error for a smaller number is "must be"
-// followed by wants.
-func size(to *int64, least int64, wants string) *number[int64] {
-	return &number[int64]{to, "size", parseSize, report.Size, meantSize, wantSize, least, math.MaxInt64, wanting[int64](wants)}
+// 500, 64KB, 10MB or 1GB. One KB is 1024 bytes. bounds describes the accepted numbers.
+func size(to *int64, least int64, bounds string) *number[int64] {
+	return &number[int64]{to, "size", parseSize, report.Size, wantSize, least, math.MaxInt64, bounds}
 }
 
 const wantSize = "a size, such as 500KB or 10MB"
 
-// ratio returns the value of a flag that accepts a number from least to 1. The function outside
-// returns the error message for other numbers.
-func ratio(to *float64, least float64, outside func(float64) string) *number[float64] {
+// ratio returns the value of a flag that accepts a number from least to 1, which bounds describes.
+func ratio(to *float64, least float64, bounds string) *number[float64] {
 	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-	return &number[float64]{to, "float64", parse, format, meantRatio, "a number, such as 0.8", least, 1, outside}
+	return &number[float64]{to, "float64", parse, format, "a number, such as 0.8", least, 1, bounds}
 }
 
-// similarity returns the value of a flag that accepts a resemblance, up to 1. Some users write a
-// percentage, so the error for 90 suggests 0.9.
+// similarity returns the value of a flag that accepts a resemblance, up to 1.
 func similarity(to *float64) *number[float64] {
 	least := dedup.MinSimilarity()
-	return ratio(to, least, func(v float64) string {
-		better := dedup.DefaultSimilarity
-		if share := v / 100; v > 1 && share >= least && share <= 1 {
-			better = share
-		}
-		return fmt.Sprintf("must be between %.2f and 1: try %v", least, better)
-	})
+	return ratio(to, least, fmt.Sprintf("between %.2f and 1: try %v", least, dedup.DefaultSimilarity))
 }
 
 // similarities is the value of a flag that accepts several resemblances, in ascending order and
@@ -123,8 +110,6 @@ func (s *similarities) Set(text string) error {
 
 func (s *similarities) Type() string { return "float64" }
 
-func wanting[T any](text string) func(T) string { return func(T) string { return "must be " + text } }
-
 func parseWhole[T int | int64](text string) (T, error) {
 	n, err := strconv.ParseInt(text, 0, 64)
 	if int64(T(n)) != n {
@@ -153,70 +138,16 @@ func parseSize(text string) (int64, error) {
 	return n * unit, nil
 }
 
-func unspaced(text string) string { return strings.ToLower(strings.ReplaceAll(text, " ", "")) }
-
-func meantWhole(value string) string {
-	digits := strings.NewReplacer(",", "", "_", "", "'", "").Replace(value)
-	digits, thousands := strings.CutSuffix(digits, "k")
-	digits, millions := strings.CutSuffix(digits, "m")
-	n, err := strconv.ParseInt(strings.TrimSuffix(digits, ".0"), 10, 32)
-	switch {
-	case err != nil:
-		return ""
-	case thousands:
-		n *= 1e3
-	case millions:
-		n *= 1e6
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func meantRatio(value string) string {
-	number, percent := strings.CutSuffix(strings.Replace(value, ",", ".", 1), "%")
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return ""
-	}
-	if percent {
-		n /= 100
-	}
-	return fmt.Sprint(n)
-}
-
-func meantSize(value string) string {
-	n, err := parseSize(strings.Replace(value, "ib", "b", 1))
-	if err != nil {
-		return ""
-	}
-	return report.Size(n)
-}
-
-// meantDuration returns the duration that the user probably meant by a value that
-// time.ParseDuration rejects: "30s" for "30", "48h" for "2d" or "2days", "5m" for "5min". It
-// returns "" if it cannot guess the meaning.
-func meantDuration(value string) string {
-	for _, text := range []string{value, value + "s"} {
-		if _, err := time.ParseDuration(text); err == nil {
-			return text
+// parseDuration parses a duration such as "500ms" or "36h", or a number of days or weeks such as
+// "7d" or "2w".
+func parseDuration(text string) (time.Duration, error) {
+	for unit, hours := range map[string]int64{"d": 24, "w": 168} {
+		number, ok := strings.CutSuffix(text, unit)
+		if n, err := strconv.ParseInt(number, 10, 32); ok && err == nil {
+			text = strconv.FormatInt(n*hours, 10) + "h"
 		}
 	}
-	for _, unit := range []struct {
-		name  string
-		hours int
-	}{{"days", 24}, {"day", 24}, {"d", 24}, {"weeks", 168}, {"week", 168}, {"w", 168}} {
-		number, ok := strings.CutSuffix(value, unit.name)
-		if n, err := strconv.Atoi(number); ok && err == nil {
-			return strconv.Itoa(n*unit.hours) + "h"
-		}
-	}
-	for _, unit := range []string{"hours", "hour", "minutes", "minute", "min", "seconds", "second", "sec"} {
-		if number, ok := strings.CutSuffix(value, unit); ok {
-			if _, err := time.ParseDuration(number + unit[:1]); err == nil {
-				return number + unit[:1]
-			}
-		}
-	}
-	return ""
+	return time.ParseDuration(text)
 }
 
 type choice[T ~string] struct {

@@ -1,33 +1,19 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
-func TestMeant(t *testing.T) {
-	meant := map[string]func(string) string{"int": meantWhole, "float64": meantRatio, "duration": meantDuration, "size": meantSize}
-	for _, c := range []struct{ kind, value, want string }{
-		{"int", "1,000", "1000"},
-		{"int", "10k", "10000"},
-		{"int", "2M", "2000000"},
-		{"int", "5.0", "5"},
-		{"int", "1.5", ""},
-		{"int", "many", ""},
-		{"float64", "0,8", "0.8"},
-		{"float64", "80%", "0.8"},
-		{"float64", "80 %", "0.8"},
-		{"float64", "high", ""},
-		{"duration", "5", "5s"},
-		{"duration", "0.5", "0.5s"},
-		{"duration", "2 s", "2s"}, // the value has a space
-		{"duration", "3 days", "72h"},
-		{"duration", "1w", "168h"},
-		{"duration", "10min", "10m"},
-		{"duration", "2 hours", "2h"},
-		{"duration", "soon", ""},
-		{"size", "10MiB", "10MB"},
-		{"size", "big", ""},
-	} {
-		if got := meant[c.kind](unspaced(c.value)); got != c.want {
-			t.Errorf("meant(%s, %q) = %q, want %q", c.kind, c.value, got, c.want)
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"500ms": 500 * time.Millisecond, "36h": 36 * time.Hour, "7d": 168 * time.Hour, "2w": 336 * time.Hour, "1h30m": 90 * time.Minute, "-1d": -24 * time.Hour} {
+		if got, err := parseDuration(text); err != nil || got != want {
+			t.Errorf("%s: got %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "d", "1.5d", "3 days", "99999999999d", "soon"} {
+		if got, err := parseDuration(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
 		}
 	}
 }
