@@ -2,6 +2,7 @@ package badger
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -32,7 +33,7 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 // scanJournal calls fn with each journal entry whose number is at least from, in ascending order.
 // The key of a block does not show which entries are in it, so scanJournal reads the first entry of
 // a block to find out where to begin.
-func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*badgerdb.Item) error) error {
+func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(seq uint64, e *journalEntry) error) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
 	list := blocks(it, func(block uint64) bool {
@@ -43,7 +44,18 @@ func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*b
 	if len(list) == 0 {
 		return nil
 	}
-	return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), fn)
+	return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), func(item *badgerdb.Item) error {
+		seq := lastNum(item.Key())
+		var e *journalEntry
+		err := item.Value(func(value []byte) (err error) {
+			e, err = decodeEntry(value)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("read entry %d of the journal: %w", seq, err)
+		}
+		return fn(seq, e)
+	})
 }
 
 // blocks returns the numbers of the stored blocks in ascending order. The list begins with the

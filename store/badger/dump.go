@@ -49,12 +49,8 @@ func dumped(ctx context.Context, steps ...func(context.Context, func(*store.Part
 // dump calls read with the key and value of each item whose key has the given letter, and yields
 // the returned part unless it is nil.
 func (r reader) dump(ctx context.Context, letter byte, yield func(*store.Part) error, read func(key, value []byte) (*store.Part, error)) error {
-	return scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
-		var part *store.Part
-		err := item.Value(func(value []byte) (err error) {
-			part, err = read(item.Key(), value)
-			return err
-		})
+	return scanValues(ctx, r.txn, letter, func(key, value []byte) error {
+		part, err := read(key, value)
 		if err != nil || part == nil {
 			return err
 		}
@@ -153,15 +149,7 @@ func (r reader) placed(p *store.Placed, value []byte) (record *store.Record, err
 
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
 	return func(yield func(postings.Posted, error) bool) {
-		err := scanJournal(ctx, r.txn, 1, func(item *badgerdb.Item) error {
-			var e *journalEntry
-			err := item.Value(func(value []byte) (err error) {
-				e, err = decodeEntry(value)
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		err := scanJournal(ctx, r.txn, 1, func(_ uint64, e *journalEntry) error {
 			for _, p := range e.posted {
 				if postings.KindOf(p.Num) == postings.Band && !yield(p, nil) {
 					return errStop

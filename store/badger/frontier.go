@@ -480,9 +480,8 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	}
 	return func(yield func(string, error) bool) {
 		for _, letter := range letters {
-			err := scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
-				var url string
-				err := item.Value(func(value []byte) (err error) { url, err = read(item.Key(), value); return err })
+			err := scanValues(ctx, r.txn, letter, func(key, value []byte) error {
+				url, err := read(key, value)
 				if err == nil && url != "" && !yield(url, nil) {
 					return errStop
 				}

@@ -92,19 +92,12 @@ func decodeEntry(b []byte) (*journalEntry, error) {
 func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error) (last uint64, err error) {
 	last = after
 	err = s.view(context.Background(), func(txn *badgerdb.Txn) error {
-		return scanJournal(context.Background(), txn, after+1, func(item *badgerdb.Item) error {
-			seq := lastNum(item.Key())
+		return scanJournal(context.Background(), txn, after+1, func(seq uint64, e *journalEntry) error {
 			if seq != last+1 {
 				return fmt.Errorf("%w: entry %d of the journal is missing", store.ErrCorrupt, last+1)
 			}
 			last = seq
-			return item.Value(func(value []byte) error {
-				e, err := decodeEntry(value)
-				if err != nil {
-					return fmt.Errorf("read entry %d of the journal: %w", seq, err)
-				}
-				return fn(seq, e)
-			})
+			return fn(seq, e)
 		})
 	})
 	return last, err

@@ -188,6 +188,14 @@ func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badger
 	return nil
 }
 
+// scanValues is like scan for the keys with the given letter, and reads their values. key and value
+// are valid until fn returns.
+func scanValues(ctx context.Context, txn *badgerdb.Txn, letter byte, fn func(key, value []byte) error) error {
+	return scan(ctx, txn, []byte{letter}, func(item *badgerdb.Item) error {
+		return item.Value(func(value []byte) error { return fn(item.Key(), value) })
+	})
+}
+
 // Free returns the number of bytes of the store's file system that this process may still use, or 0
 // if that is unknown.
 func (s *Store) Free() int64 {

@@ -68,17 +68,11 @@ func readRemains(ctx context.Context, r reader) (*remains, error) {
 }
 
 func (m *remains) readJournal(ctx context.Context) error {
-	return scanJournal(ctx, m.txn, 1, func(item *badgerdb.Item) error {
-		return item.Value(func(value []byte) error {
-			e, err := decodeEntry(value)
-			if err != nil {
-				return err
-			}
-			for _, p := range e.posted {
-				m.note(p)
-			}
-			return nil
-		})
+	return scanJournal(ctx, m.txn, 1, func(_ uint64, e *journalEntry) error {
+		for _, p := range e.posted {
+			m.note(p)
+		}
+		return nil
 	})
 }
 
@@ -179,15 +173,13 @@ func (m *remains) readURLs(ctx context.Context) error {
 }
 
 func (m *remains) scanURLs(ctx context.Context, fn func(id dedup.Hash, u known)) error {
-	return scan(ctx, m.txn, []byte{keyURL}, func(item *badgerdb.Item) error {
-		return item.Value(func(value []byte) error {
-			u, err := decodeKnown(value)
-			url, _ := frontier.Left(u.url)
-			if id := dedup.Hash(frontier.ID(url)); err == nil && string(item.Key()[1:]) == string(id[:]) {
-				fn(id, u)
-			}
-			return nil
-		})
+	return scanValues(ctx, m.txn, keyURL, func(key, value []byte) error {
+		u, err := decodeKnown(value)
+		url, _ := frontier.Left(u.url)
+		if id := dedup.Hash(frontier.ID(url)); err == nil && string(key[1:]) == string(id[:]) {
+			fn(id, u)
+		}
+		return nil
 	})
 }
 
