@@ -101,12 +101,18 @@ func (s *writeStore) loss() badger.Loss {
 }
 
 // answer starts a server through which other processes can read the store while this process writes
-// to it. It does nothing for a store on a database server. answer calls onError with each error.
+// to it. It does nothing for a store on a database server. If the server cannot be started, answer
+// passes the error to onError, and the process continues without it.
 func (s *writeStore) answer(command string, onError func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
 	}
-	return answerReaders(s.folder, s.Name, command, onError)
+	server, err := remote.Serve(s.Name, command, func() (remote.Snapshot, error) { return s.folder.Snapshot() })
+	if err != nil {
+		onError(fmt.Errorf("%w: other commands cannot read %s until this one ends", err, s.Name))
+		return func() error { return nil }
+	}
+	return server.Close
 }
 
 var errNoFolder = usagef("--store is empty: specify a folder")
@@ -274,18 +280,6 @@ func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (*readSt
 			return nil, err
 		}
 	}
-}
-
-// answerReaders starts a server through which other processes can read the store s in dir while
-// this process writes to it. If the server cannot be started, answerReaders passes the error to
-// onError, and the process continues without it.
-func answerReaders(s *badger.Store, dir, command string, onError func(error)) (stop func() error) {
-	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
-	if err != nil {
-		onError(fmt.Errorf("%w: other commands cannot read %s until this one ends", err, dir))
-		return func() error { return nil }
-	}
-	return server.Close
 }
 
 // keepFirst returns first, or second if first is nil. It is used when closing after an error,

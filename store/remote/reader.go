@@ -101,14 +101,17 @@ func (r *Reader) Close() error {
 	return nil
 }
 
+// ask sends a request and returns the answer. If there is none, it returns an empty answer, which is
+// done, and an error.
 func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	none := &answer{Done: true}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return none, err
 	}
 	if r.err != nil {
-		return nil, r.err
+		return none, r.err
 	}
 	q.Ended, r.ended = r.ended, nil
 	stop := context.AfterFunc(ctx, func() { r.conn.Close() })
@@ -121,9 +124,9 @@ func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
 	if err != nil {
 		r.err = fmt.Errorf("%w: %w", err, ErrEnded)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return none, ctx.Err()
 		}
-		return nil, r.err
+		return none, r.err
 	}
 	return a, a.Fault.error()
 }
@@ -145,10 +148,6 @@ func inParts[T any](ctx context.Context, r *Reader, q request, values func(*part
 		var none T
 		for q := q; ; {
 			a, err := r.ask(ctx, q)
-			if a == nil {
-				yield(none, err)
-				return
-			}
 			for _, v := range values(&a.Part) {
 				if ctx.Err() != nil {
 					break
@@ -209,10 +208,7 @@ func (r *Reader) Changes(ctx context.Context, after store.Cursor, want store.Wan
 // End returns the cursor after the last change.
 func (r *Reader) End(ctx context.Context) (store.Cursor, error) {
 	a, err := r.ask(ctx, request{Verb: askEnd})
-	if err != nil {
-		return "", err
-	}
-	return a.Cursor, nil
+	return a.Cursor, err
 }
 
 // Clusters yields the clusters, largest first.
@@ -239,10 +235,7 @@ func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*s
 // Tally returns the number of records of each kind and verdict.
 func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 	a, err := r.ask(ctx, request{Verb: askTally})
-	if err != nil {
-		return store.Tally{}, err
-	}
-	return a.Tally, nil
+	return a.Tally, err
 }
 
 // Meta returns a named value, or nil if there is none. Gob does not distinguish an empty value from
@@ -258,10 +251,7 @@ func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
 // State returns the state of a URL.
 func (r *Reader) State(ctx context.Context, url string) (frontier.State, error) {
 	a, err := r.ask(ctx, request{Verb: askState, Name: url})
-	if err != nil {
-		return frontier.Unknown, err
-	}
-	return a.State, nil
+	return a.State, err
 }
 
 // URLs yields the URLs in the given state.
@@ -282,8 +272,5 @@ func (r *Reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 // Counts returns the number of URLs in each state.
 func (r *Reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	a, err := r.ask(ctx, request{Verb: askCounts})
-	if err != nil {
-		return frontier.Counts{}, err
-	}
-	return a.Counts, nil
+	return a.Counts, err
 }
