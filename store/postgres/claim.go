@@ -98,6 +98,14 @@ func (s *Store) holding(c frontier.Claim) *holding {
 	return &holding{urls: map[dedup.Hash]bool{}}
 }
 
+// orLost returns err, or [frontier.ErrLost] if there was no error, but the claim was not held.
+func orLost(err error, held bool) error {
+	if err == nil && !held {
+		return frontier.ErrLost
+	}
+	return err
+}
+
 type claimed struct {
 	frontier.Held
 	rank, ripe, due int64
@@ -202,10 +210,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 		}
 	}
 	if empty != nil {
-		err = s.try(ctx, func(ctx context.Context) error {
-			_, err := s.pool.Exec(ctx, "UPDATE host SET until = 'epoch', worker = NULL WHERE name = ANY($1::text[]) AND worker = $2", empty, worker)
-			return err
-		})
+		_, err = s.exec(ctx, "UPDATE host SET until = 'epoch', worker = NULL WHERE name = ANY($1::text[]) AND worker = $2", empty, worker)
 	}
 	return ready, len(empty), err
 }
@@ -300,10 +305,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 		})
 		return s.pool.SendBatch(ctx, b).Close()
 	})
-	if err == nil && !held {
-		err = frontier.ErrLost
-	}
-	if err != nil {
+	if err = orLost(err, held); err != nil {
 		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	for _, it := range items {
@@ -321,18 +323,10 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	taken := s.holding(c)
 	taken.mu.Lock()
 	defer taken.mu.Unlock()
-	held := false
-	err = s.try(ctx, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, `WITH h AS (SELECT name FROM host WHERE`+holds+`), q AS (
+	held, err := s.exec(ctx, `WITH h AS (SELECT name FROM host WHERE`+holds+`), q AS (
  UPDATE queue SET rank = $6, seq = nextval('queue_seq'), later = CASE WHEN $7::bigint > `+nowNS+` THEN $7 END, item = $8 FROM h WHERE hash = $4 AND $5)
  SELECT FROM h`, c.Host, c.Worker, int64(c.Token), id(hash), taken.urls[hash], rankOf(it), nanos(it.Due), packed)
-		held = tag.RowsAffected() == 1
-		return err
-	})
-	if err == nil && !held {
-		err = frontier.ErrLost
-	}
-	if err != nil {
+	if err = orLost(err, held == 1); err != nil {
 		return fmt.Errorf("return a URL of host %s to the queue: %w", c.Host, err)
 	}
 	delete(taken.urls, hash)
@@ -354,16 +348,8 @@ func (s *Store) Spend(ctx context.Context, c frontier.Claim, spent frontier.Spen
 	if err != nil {
 		return err
 	}
-	held := false
-	err = s.try(ctx, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, "UPDATE host SET rest = (rest::jsonb || jsonb_build_object('Spent', $4::jsonb))::json WHERE"+holds, c.Host, c.Worker, int64(c.Token), string(packed))
-		held = tag.RowsAffected() == 1
-		return err
-	})
-	if err == nil && !held {
-		err = frontier.ErrLost
-	}
-	if err != nil {
+	held, err := s.exec(ctx, "UPDATE host SET rest = (rest::jsonb || jsonb_build_object('Spent', $4::jsonb))::json WHERE"+holds, c.Host, c.Worker, int64(c.Token), string(packed))
+	if err = orLost(err, held == 1); err != nil {
 		return fmt.Errorf("record what was fetched from host %s: %w", c.Host, err)
 	}
 	return nil
@@ -400,10 +386,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		b.Queue("COMMIT")
 		return s.pool.SendBatch(ctx, b).Close()
 	})
-	if err == nil && !held {
-		err = frontier.ErrLost
-	}
-	if err != nil {
+	if err = orLost(err, held); err != nil {
 		return fmt.Errorf("release host %s: %w", c.Host, err)
 	}
 	s.mu.Lock()

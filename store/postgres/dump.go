@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +22,7 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		stopped := false
 		err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-			d := dumping{s, tx, func(p *store.Part) error {
+			d := dumping{s, tx, map[id]bool{}, func(p *store.Part) error {
 				if !yield(p, nil) {
 					stopped = true
 					return errStopped
@@ -44,28 +45,30 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 var errStopped = errors.New("the caller stopped reading the dump")
 
 type dumping struct {
-	s     *Store
-	tx    pgx.Tx
-	yield func(*store.Part) error
+	s        *Store
+	tx       pgx.Tx
+	recorded map[id]bool // hashes of the URLs outside the crawl that have a record
+	yield    func(*store.Part) error
 }
 
-// rows yields the part that scan returns for each row of a query, unless the part is nil.
-func (d dumping) rows(ctx context.Context, sql string, scan func(pgx.Row) (*store.Part, error), args ...any) error {
+// query is [Store.query] in the transaction, without another attempt after an error.
+func (d dumping) query(ctx context.Context, sql string, args []any, _ func(), read func(pgx.Rows) error) error {
 	rows, err := d.tx.Query(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
+	return readRows(rows, read)
+}
+
+// rows yields the part that scan returns for each row of a query, unless the part is nil.
+func (d dumping) rows(ctx context.Context, sql string, scan func(pgx.Row) (*store.Part, error), args ...any) error {
+	return d.query(ctx, sql, args, nil, func(rows pgx.Rows) error {
 		part, err := scan(rows)
 		if err == nil && part != nil {
 			err = d.yield(part)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return err
+	})
 }
 
 func (d dumping) names(ctx context.Context) error {
@@ -87,44 +90,38 @@ func (d dumping) hosts(ctx context.Context) error {
 }
 
 func (d dumping) pages(ctx context.Context) error {
-	const sql = "SELECT " + partsSQL + ", p.hash, v.keys FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT 7 AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT "
-	for place, more := int64(0), true; more; {
-		var pages []*store.Placed
-		rows, err := d.tx.Query(ctx, sql+strconv.Itoa(maxChanges), place)
+	const sql = "SELECT " + partsSQL + ", p.hash, v.keys FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT 7 AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT $2"
+	for place, more := uint64(0), true; more; {
+		pages, err := collectFrom(ctx, d.query, sql, []any{int64(place), maxChanges}, scanPlaced)
+		if err == nil {
+			err = d.states(ctx, pages)
+		}
 		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var p store.Placed
-			var hash *id
-			var keys []int64
-			if p.Packed, place, err = scanPage(rows, &hash, &keys); err != nil {
-				return err
-			}
-			p.Place = uint64(place)
-			if hash != nil {
-				p.Hash = *hash
-			}
-			for _, key := range keys {
-				p.Keys = append(p.Keys, uint64(key))
-			}
-			pages = append(pages, &p)
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		if err := d.states(ctx, pages); err != nil {
 			return err
 		}
 		for _, p := range pages {
 			if err := d.yield(&store.Part{Page: p}); err != nil {
 				return err
 			}
+			place = p.Place
 		}
 		more = len(pages) == maxChanges
 	}
 	return nil
+}
+
+func scanPlaced(row pgx.Row) (*store.Placed, error) {
+	var hash *id
+	var keys []int64
+	packed, place, err := scanPage(row, &hash, &keys)
+	p := &store.Placed{Packed: packed, Place: uint64(place)}
+	if hash != nil {
+		p.Hash = *hash
+	}
+	for _, key := range keys {
+		p.Keys = append(p.Keys, uint64(key))
+	}
+	return p, err
 }
 
 func (d dumping) last(ctx context.Context) error {
@@ -154,6 +151,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	var state int16
 	_, err = pgx.ForEachRow(rows, []any{&hash, &state}, func() error {
 		byHash[hash].State = frontier.State(state)
+		d.recorded[hash] = state == int16(frontier.Outside)
 		return nil
 	})
 	return err
@@ -162,48 +160,15 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 // outside yields the URLs outside the crawl, except those with a record, whose state is yielded
 // with their page.
 func (d dumping) outside(ctx context.Context) error {
-	after := id{}
-	for more := true; more; {
-		rows, err := d.tx.Query(ctx, "SELECT hash, url FROM known WHERE hash > $1 AND state = $2 ORDER BY hash LIMIT $3", after, frontier.Outside, maxListed)
+	for url, err := range paged(ctx, d.query, outsideSQL, id{}, scanURL) {
+		if err == nil && !d.recorded[hashOfLeft(url)] {
+			err = d.yield(&store.Part{Outside: url})
+		}
 		if err != nil {
 			return err
 		}
-		var urls []string
-		var url string
-		if _, err := pgx.ForEachRow(rows, []any{&after, &url}, func() error { urls = append(urls, url); return nil }); err != nil {
-			return err
-		}
-		recorded, err := d.recorded(ctx, urls)
-		if err != nil {
-			return err
-		}
-		for _, url := range urls {
-			if !recorded[url] {
-				if err := d.yield(&store.Part{Outside: url}); err != nil {
-					return err
-				}
-			}
-		}
-		more = len(urls) == maxListed
 	}
 	return nil
-}
-
-func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, error) {
-	byHash := map[id]string{}
-	var pages []id
-	for _, url := range urls {
-		page := id(dedup.HashOf([]byte(url)))
-		byHash[page], pages = url, append(pages, page)
-	}
-	rows, err := d.tx.Query(ctx, "SELECT id FROM page WHERE id = ANY($1)", pages)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]bool{}
-	var page id
-	_, err = pgx.ForEachRow(rows, []any{&page}, func() error { all[byHash[page]] = true; return nil })
-	return all, err
 }
 
 func (d dumping) queue(ctx context.Context) error {
@@ -270,17 +235,13 @@ func (s *Store) loadHost(ctx context.Context, h *frontier.Host) error {
 	if err != nil {
 		return err
 	}
-	return s.try(ctx, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, "INSERT INTO host (name, rest, due) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET rest = excluded.rest, due = excluded.due", h.Name, string(packed), nanos(rest.Due()))
-		return err
-	})
+	_, err = s.exec(ctx, "INSERT INTO host (name, rest, due) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET rest = excluded.rest, due = excluded.due", h.Name, string(packed), nanos(rest.Due()))
+	return err
 }
 
 func (s *Store) loadLast(ctx context.Context, place int64) error {
-	return s.try(ctx, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, "UPDATE turn SET place = greatest(place, $1) WHERE one = 1", place)
-		return err
-	})
+	_, err := s.exec(ctx, "UPDATE turn SET place = greatest(place, $1) WHERE one = 1", place)
+	return err
 }
 
 // These statements write pages with their commit numbers. The first statement locks turn. If an
@@ -334,16 +295,8 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 	if err != nil {
 		return err
 	}
-	for name, n := range flat {
-		counts[name] = n
-	}
-	var names []string
-	var ns []int64
-	for name, n := range counts {
-		if n != 0 {
-			names, ns = append(names, name), append(ns, n)
-		}
-	}
+	maps.Copy(counts, flat)
+	names, ns := changedCounts(counts)
 	last, attempt := places[len(places)-1], newID()
 	err = s.try(ctx, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -352,11 +305,11 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 				return err
 			}
 			b := &pgx.Batch{}
-			b.Queue(visitSQL, w.visit, w.record, w.textHash, w.sketch, w.links, w.text, w.keyArrays, w.page, w.targets, w.packed)
+			w.queueVisits(b)
 			b.Queue(loadPageSQL, w.page, places, w.visit, w.hash, w.leader, w.resemblance)
 			b.Queue(loadKeysSQL, list(w.posted), list(postedAt))
 			b.Queue(loadKnownSQL, list(known), list(states), list(urls))
-			b.Queue(loadCountSQL, s.slot, list(names), list(ns))
+			b.Queue(loadCountSQL, s.slot, names, ns)
 			return tx.SendBatch(ctx, b).Close()
 		})
 	})

@@ -46,10 +46,8 @@ func (s *Store) Keep(ctx context.Context, name string, v []byte) error {
 }
 
 func (s *Store) set(ctx context.Context, kind int, name string, v []byte) error {
-	return s.try(ctx, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, "INSERT INTO meta (kind, name, value) VALUES ($1, $2, $3) ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value", kind, name, list(v))
-		return err
-	})
+	_, err := s.exec(ctx, "INSERT INTO meta (kind, name, value) VALUES ($1, $2, $3) ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value", kind, name, list(v))
+	return err
 }
 
 // SwapMeta sets a value if the current value equals old. If the response to an earlier attempt was

@@ -49,6 +49,17 @@ func (s *Store) query(ctx context.Context, sql string, args []any, restart func(
 	})
 }
 
+// exec executes a statement, which it may repeat after an error, and returns the number of rows that
+// the last attempt changed.
+func (s *Store) exec(ctx context.Context, sql string, args ...any) (changed int64, err error) {
+	err = s.try(ctx, func(ctx context.Context) error {
+		tag, err := s.pool.Exec(ctx, sql, args...)
+		changed = tag.RowsAffected()
+		return err
+	})
+	return changed, err
+}
+
 func readRows(rows pgx.Rows, read func(pgx.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {
@@ -347,10 +358,10 @@ type named[K, T any] struct {
 
 // paged yields a long list, reading it in parts. The first two arguments of sql are the key after
 // which a part begins, and the maximum length of the part.
-func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
+func paged[K, T any](ctx context.Context, query querier, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for after, full := first, true; full; {
-			part, err := collect(ctx, s, sql, append([]any{after, maxListed}, more...), scan)
+			part, err := collectFrom(ctx, query, sql, append([]any{after, maxListed}, more...), scan)
 			if full = len(part) == maxListed; err != nil {
 				var none T
 				yield(none, err)
@@ -366,19 +377,23 @@ func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan fu
 	}
 }
 
+const outsideSQL = "SELECT hash, url FROM known WHERE hash > $1 AND state = 7 ORDER BY hash LIMIT $2"
+
+func scanURL(row pgx.Row) (n named[id, string], err error) {
+	return n, row.Scan(&n.key, &n.value)
+}
+
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	sql := ""
 	switch state {
 	case frontier.Outside:
-		sql = "SELECT hash, url FROM known WHERE hash > $1 AND state = 7 ORDER BY hash LIMIT $2"
+		sql = outsideSQL
 	case frontier.Pending:
 		sql = "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2"
 	default:
 		return func(func(string, error) bool) {}
 	}
-	return paged(ctx, s, sql, id{}, func(row pgx.Row) (n named[id, string], err error) {
-		return n, row.Scan(&n.key, &n.value)
-	})
+	return paged(ctx, s.query, sql, id{}, scanURL)
 }
 
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
@@ -394,7 +409,7 @@ func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 		}
 		h.mu.Unlock()
 	}
-	return paged(ctx, s, sql, "", func(row pgx.Row) (n named[string, frontier.Host], err error) {
+	return paged(ctx, s.query, sql, "", func(row pgx.Row) (n named[string, frontier.Host], err error) {
 		h := &n.value
 		err = row.Scan(&h.Name, &h.Rest, &h.Pending, &h.Depth)
 		h.Rest, n.key = s.clock.fromTheirs(h.Rest), h.Name

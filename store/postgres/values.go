@@ -121,6 +121,17 @@ func sums(t store.Tally) (map[string]int64, error) {
 	return flat, nil
 }
 
+// changedCounts returns the counters that are not zero as one slice for each column.
+func changedCounts(counts map[string]int64) (names []string, ns []int64) {
+	names, ns = []string{}, []int64{}
+	for name, n := range counts {
+		if n != 0 {
+			names, ns = append(names, name), append(ns, n)
+		}
+	}
+	return names, ns
+}
+
 // tallyOf is the inverse of sums.
 func tallyOf(flat map[string]int64) (t store.Tally, err error) {
 	fields := map[string]any{}

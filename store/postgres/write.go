@@ -134,6 +134,10 @@ const visitSQL = `INSERT INTO visit (id, page, record, text_hash, sketch, keys, 
  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::bytea[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::bytea[]) a(id, record, text_hash, sketch, links, text, keys, page, targets, packed)
  ON CONFLICT (id) DO NOTHING`
 
+func (w *writes) queueVisits(b *pgx.Batch) {
+	b.Queue(visitSQL, w.visit, w.record, w.textHash, w.sketch, w.links, w.text, w.keyArrays, w.page, w.targets, w.packed)
+}
+
 // These statements run under the lock, in this order. $1 is the ID of this attempt. If the check
 // succeeds, it writes that ID into turn.holder. Otherwise the later statements do nothing.
 const (
@@ -216,7 +220,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	}
 	b.Queue("BEGIN")
 	if resend {
-		b.Queue(visitSQL, w.visit, w.record, w.textHash, w.sketch, w.links, w.text, w.keyArrays, w.page, w.targets, w.packed)
+		w.queueVisits(b)
 	}
 	if u.hashes != nil {
 		s.queueURLs(b, u, frontier.State.New)
@@ -264,14 +268,7 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot)
 		b.Queue(unqueueSQL, attempt, w.ended)
 	}
-	var names []string
-	var ns []int64
-	for name, n := range sums {
-		if n != 0 {
-			names, ns = append(names, name), append(ns, n)
-		}
-	}
-	if names != nil {
+	if names, ns := changedCounts(sums); len(names) > 0 {
 		b.Queue(countSQL, attempt, s.slot, names, ns)
 	}
 	b.Queue("COMMIT")
