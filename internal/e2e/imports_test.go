@@ -54,7 +54,7 @@ var table = map[string]struct {
 	"store/remote":                {[]string{"store", "internal/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
 	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
-	"report/audit":                {[]string{"internal/align", "extract/markup", "report", "store", "dedup", "frontier", "internal/harmless", "internal/field", "crawler/learn"}, nil},
+	"report/audit":                {[]string{"internal/align", "extract/markup", "report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
 	"feed/release":                {[]string{"dedup", "store"}, nil},
 	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "internal/harmless", "internal/table"}, nil},
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},

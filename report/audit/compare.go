@@ -112,14 +112,14 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 		f.all = append(f.all, compared{e, c, listed})
 		f.since.add(c)
 	}
-	still := make([]bool, len(past.pages))
+	still := make([]bool, len(past.Pages))
 	for _, e := range f.entries[:f.Count()] {
 		i, known := past.find(f.keyOf(e), ids)
 		switch {
 		case !known:
 			add(e, New, true)
 			continue
-		case f.seenAgain(at[past.pages[i]]):
+		case f.seenAgain(at[past.Pages[i]]):
 			add(e, Remaining, true)
 		default:
 			add(e, Unchecked, true)
@@ -127,7 +127,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 		still[i] = true
 	}
 	fixed := map[int32]bool{}
-	for i, page := range past.pages {
+	for i, page := range past.Pages {
 		switch {
 		case still[i]:
 		case f.isFixed(at[page]):
@@ -159,14 +159,14 @@ func (f *Finding) isFixed(at int32) bool {
 }
 
 func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
-	if p.keys != nil {
-		return slices.BinarySearch(p.keys, key)
+	if p.Keys != nil {
+		return slices.BinarySearch(p.Keys, key)
 	}
 	page, known := slices.BinarySearch(ids, key)
 	if !known {
 		return 0, false
 	}
-	return slices.BinarySearch(p.pages, uint32(page))
+	return slices.BinarySearch(p.Pages, uint32(page))
 }
 
 // seenAgain reports whether a visit since the earlier crawl settles whether the page still has the

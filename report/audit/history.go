@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	"skink/dedup"
-	"skink/internal/field"
 	"skink/store"
 )
 
@@ -28,20 +29,9 @@ import (
 // because another worker may be writing to it. A slot consists of values of at most [store.MaxMeta]
 // bytes each; their number is in the index.
 //
-// A slot contains a compressed sequence of numbers, all of them unsigned varints as in
-// encoding/binary unless stated otherwise:
-//
-//	keptVersion
-//	N, and the first eight bytes of the ids of N pages, in ascending order, as differences
-//	N, and N findings, each with
-//	  the length of its full name, and the name
-//	  1 if the finding has keys, otherwise 0
-//	  N, and for each entry the index of its page in the pages above, as differences if there are no keys
-//	  if the finding has keys: for each entry its key, 8 bytes, big-endian
-//
-// An entry is identified by its page, unless the finding has keys. The entries of such a finding
-// are groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take
-// about ten megabytes.
+// A slot contains a keptFindings in the format of encoding/gob, compressed. An entry is identified by
+// its page, unless the finding has keys. The entries of such a finding are groups of pages, whole
+// hosts, or pairs of pages. A million pages with ten findings each take about ten megabytes.
 //
 // If the entries of a crawl take more than keptSize bytes, Keep leaves out the findings with the
 // most entries. The index then contains only the number of their entries.
@@ -53,10 +43,7 @@ const MaxKept = 30
 // change it.
 var keptSize = 8 << 20
 
-const (
-	keptVersion = 1
-	indexName   = "findings"
-)
+const indexName = "findings"
 
 func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
 
@@ -239,14 +226,23 @@ func (f *Finding) keyOf(e entry) uint64 {
 
 func (f *Finding) keyed() bool { return f.key != nil || f.pairs }
 
+// A keptFindings is the content of a slot. Numbers in ascending order are kept as differences, which
+// take less space; see differences.
+type keptFindings struct {
+	IDs      []uint64 // short ids of the pages of all entries, as differences
+	Findings []pastFinding
+}
+
 type pastFinding struct {
-	pages []uint32 // page of each entry, as an index in the ids of the crawl; ascending if there are no keys
-	keys  []uint64 // key of each entry, ascending; nil if entries are identified by their page
+	Name  string   // full name
+	Pages []uint32 // page of each entry, as an index in the ids of the crawl; ascending if there are no keys, and then kept as differences
+	Keys  []uint64 // key of each entry, ascending; nil if entries are identified by their page
 }
 
 // pastOf returns the counted entries of a finding. The argument ids contains the sorted short ids
 // of the pages of all findings.
-func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
+func (f *Finding) pastOf(ids []uint64) pastFinding {
+	p := pastFinding{Name: f.FullName()}
 	type keyAndPage struct {
 		key  uint64
 		page uint32
@@ -259,9 +255,9 @@ func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
 	slices.SortFunc(all, func(a, b keyAndPage) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.page, b.page)) })
 	all = slices.CompactFunc(all, func(a, b keyAndPage) bool { return a.key == b.key })
 	for _, e := range all {
-		p.pages = append(p.pages, e.page)
+		p.Pages = append(p.Pages, e.page)
 		if f.keyed() {
-			p.keys = append(p.keys, e.key)
+			p.Keys = append(p.Keys, e.key)
 		}
 	}
 	return p
@@ -290,38 +286,36 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 		slices.Sort(ids) // after each finding, so ids does not grow far beyond the number of pages
 		ids = slices.Compact(ids)
 	}
-	b := binary.AppendUvarint(nil, keptVersion)
-	b = appendRising(b, ids)
-	b = binary.AppendUvarint(b, uint64(len(findings)))
+	kept := keptFindings{}
 	for _, f := range findings {
 		p := f.pastOf(ids)
-		name := f.FullName()
-		b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
-		if p.keys == nil {
-			b = appendRising(append(b, 0), p.pages)
-			continue
+		if p.Keys == nil {
+			differences(p.Pages)
 		}
-		b = binary.AppendUvarint(append(b, 1), uint64(len(p.pages)))
-		for _, page := range p.pages {
-			b = binary.AppendUvarint(b, uint64(page))
-		}
-		for _, key := range p.keys {
-			b = binary.BigEndian.AppendUint64(b, key)
-		}
+		kept.Findings = append(kept.Findings, p)
 	}
-	return b
+	differences(ids)
+	kept.IDs = ids
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(kept); err != nil {
+		panic(err) // cannot happen: the types can be encoded, and a buffer takes everything
+	}
+	return b.Bytes()
 }
 
-// appendRising appends the length of an ascending list, and then the differences between successive
-// elements, beginning with the first element itself.
-func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
-	b = binary.AppendUvarint(b, uint64(len(all)))
-	last := N(0)
-	for _, n := range all {
-		b = binary.AppendUvarint(b, uint64(n-last))
-		last = n
+// differences replaces each element of a list, except the first, by its difference from the element
+// before it.
+func differences[N uint32 | uint64](all []N) {
+	for i := len(all) - 1; i > 0; i-- {
+		all[i] -= all[i-1]
 	}
-	return b
+}
+
+// sums undoes differences.
+func sums[N uint32 | uint64](all []N) {
+	for i := 1; i < len(all); i++ {
+		all[i] += all[i-1]
+	}
 }
 
 // A Past holds the findings of an earlier crawl, including their entries.
@@ -355,62 +349,22 @@ func (p *Past) decode(value []byte) error {
 	if err != nil {
 		return err
 	}
-	r := &field.Reader{Rest: b}
-	if r.Varint() != keptVersion {
-		return errKept
+	var kept keptFindings
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&kept); err != nil {
+		return err
 	}
-	p.ids = rising[uint64](r)
-	p.findings = map[string]pastFinding{}
-	for range r.Varint() {
-		if r.Bad {
+	sums(kept.IDs)
+	p.ids, p.findings = kept.IDs, map[string]pastFinding{}
+	for _, f := range kept.Findings {
+		if f.Keys == nil {
+			sums(f.Pages)
+		} else if len(f.Keys) != len(f.Pages) {
 			return errKept
 		}
-		name := string(r.Bytes(r.Varint()))
-		var f pastFinding
-		switch r.Varint() {
-		case 0:
-			f.pages = rising[uint32](r)
-		default:
-			n := countOf(r, 9)
-			for range n {
-				f.pages = append(f.pages, uint32(r.Varint()))
-			}
-			for range n {
-				f.keys = append(f.keys, r.Uint64())
-			}
+		if slices.ContainsFunc(f.Pages, func(page uint32) bool { return int(page) >= len(p.ids) }) {
+			return errKept
 		}
-		for _, page := range f.pages {
-			if int(page) >= len(p.ids) {
-				return errKept
-			}
-		}
-		p.findings[name] = f
-	}
-	if r.Bad || len(r.Rest) > 0 {
-		return errKept
+		p.findings[f.Name] = f
 	}
 	return nil
-}
-
-// countOf reads the number of values that follow. It fails if the rest of the input is too short
-// for that many values of at least size bytes each.
-func countOf(r *field.Reader, size int) uint64 {
-	n := r.Varint()
-	if n > uint64(len(r.Rest)/size) {
-		r.Fail()
-		return 0
-	}
-	return n
-}
-
-// rising reads the output of appendRising.
-func rising[N uint32 | uint64](r *field.Reader) (all []N) {
-	n := countOf(r, 1)
-	all = make([]N, 0, n)
-	last := N(0)
-	for range n {
-		last += N(r.Varint())
-		all = append(all, last)
-	}
-	return all
 }
