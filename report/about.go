@@ -1,7 +1,6 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -81,16 +80,4 @@ func moment(t time.Time) any {
 		return nil
 	}
 	return t
-}
-
-// A VisitsSource is a [Source] that knows when its pages were visited.
-type VisitsSource interface {
-	Source
-	// Visits sets First and Last of a to the times of the first and last visit to any URL. It must
-	// be called after Hosts, which reads the records.
-	Visits(ctx context.Context, a *About)
-}
-
-func (src stored) Visits(_ context.Context, a *About) {
-	a.First, a.Last = src.visits.First, src.visits.Last
 }

@@ -103,13 +103,13 @@ func (c *canonicals) check(ctx context.Context) error {
 	return nil
 }
 
-// Canonicals implements [CanonicalSource], for the records that Hosts has read.
-func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
-	if err := src.named.check(ctx); err != nil {
+// list checks the records that are still waiting, and returns the wrong canonical URLs.
+func (c *canonicals) list(ctx context.Context) (all []Canonical, err error) {
+	if err := c.check(ctx); err != nil {
 		return nil, err
 	}
 	for _, why := range canonicalWays {
-		if c := src.named.found[why]; c != nil {
+		if c := c.found[why]; c != nil {
 			all = append(all, *c)
 		}
 	}

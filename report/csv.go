@@ -67,12 +67,12 @@ type csvPrinter struct {
 	clusters  int
 }
 
-func (p *csvPrinter) begin(h head) (err error) {
+func (p *csvPrinter) begin(r Report) (err error) {
 	columns := []string{"cluster", "role", "verdict", "resemblance", "url", "title", "translation"}
 	if p.contained {
 		columns = slices.Insert(columns, containmentColumn, "containment")
 	}
-	p.sheet, err = NewSheet(p.w, h.About, columns...)
+	p.sheet, err = NewSheet(p.w, r.About, columns...)
 	return err
 }
 

@@ -47,7 +47,11 @@ type without struct {
 	left []report.LeftOut
 }
 
-func (w without) LeftOut(context.Context) ([]report.LeftOut, error) { return w.left, nil }
+func (w without) Head(ctx context.Context) (report.Report, error) {
+	r, err := w.Source.Head(ctx)
+	r.LeftOut = w.left
+	return r, err
+}
 
 // nastyWithout returns the source of nasty, with repeated blocks that are hostile too.
 func nastyWithout(t testing.TB) report.Source {
@@ -73,11 +77,11 @@ type told struct {
 	canonicals []report.Canonical
 }
 
-func (s told) Learned(context.Context, []report.Host) ([]report.Learned, error) {
-	return s.learned, nil
+func (s told) Head(ctx context.Context) (report.Report, error) {
+	r, err := s.Source.Head(ctx)
+	r.Learned, r.Canonicals = s.learned, s.canonicals
+	return r, err
 }
-
-func (s told) Canonicals(context.Context) ([]report.Canonical, error) { return s.canonicals, nil }
 
 // nastyTold returns a source with hostile hosts and URL patterns, and with pages that are not
 // translated yet.

@@ -52,7 +52,7 @@ func newHTMLPrinter(w *bufio.Writer, opt Options) *htmlPrinter {
 }
 
 type summary struct {
-	head
+	Report
 	Heading     string
 	AboutLines  []string
 	Rule        dedup.Rule
@@ -63,13 +63,13 @@ type summary struct {
 	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }
 
-func (p *htmlPrinter) begin(h head) error {
-	p.pages = h.Pages
-	sum := summary{head: h, Heading: "Duplicate report: " + Grouped(h.Pages) + " pages", Rule: p.rule}
-	if h.About != nil {
-		sum.AboutLines = append([]string{"Store " + harmless.Line(h.About.Store)}, h.About.Lines()...)
+func (p *htmlPrinter) begin(r Report) error {
+	p.pages = r.Pages
+	sum := summary{Report: r, Heading: "Duplicate report: " + Grouped(r.Pages) + " pages", Rule: p.rule}
+	if r.About != nil {
+		sum.AboutLines = append([]string{"Store " + harmless.Line(r.About.Store)}, r.About.Lines()...)
 	}
-	for _, h := range h.Hosts {
+	for _, h := range r.Hosts {
 		if h.Host != "" {
 			sum.HostCount++
 		}
@@ -77,11 +77,11 @@ func (p *htmlPrinter) begin(h head) error {
 			sum.Led = append(sum.Led, h)
 		}
 	}
-	sum.Hosts, sum.UncountedHosts = first(h.Hosts, p.top+hostsShown)
+	sum.Hosts, sum.UncountedHosts = first(r.Hosts, p.top+hostsShown)
 	sum.FoldedHosts = sum.Hosts[min(len(sum.Hosts), hostsShown):]
 	sum.Hosts = sum.Hosts[:len(sum.Hosts)-len(sum.FoldedHosts)]
-	sum.LeftOut, sum.UncountedLeft = first(h.LeftOut, p.top)
-	sum.Learned, sum.UncountedLearned = first(h.Learned, p.top)
+	sum.LeftOut, sum.UncountedLeft = first(r.LeftOut, p.top)
+	sum.Learned, sum.UncountedLearned = first(r.Learned, p.top)
 	return p.execute("begin", sum)
 }
 

@@ -137,20 +137,20 @@ type jsonPrinter struct {
 	o *ObjectWriter
 }
 
-func (p *jsonPrinter) begin(h head) error {
-	p.o = NewObjectWriter(p.w, h.Totals)
-	if h.About != nil {
-		p.o.Member("about", h.About)
+func (p *jsonPrinter) begin(r Report) error {
+	p.o = NewObjectWriter(p.w, r.Totals)
+	if r.About != nil {
+		p.o.Member("about", r.About)
 	}
-	list(p.o, "hosts", h.Hosts)
-	if h.LeftOut != nil {
-		list(p.o, "left_out", h.LeftOut)
+	list(p.o, "hosts", r.Hosts)
+	if r.LeftOut != nil {
+		list(p.o, "left_out", r.LeftOut)
 	}
-	if h.Canonicals != nil {
-		list(p.o, "false_canonicals", h.Canonicals)
+	if r.Canonicals != nil {
+		list(p.o, "false_canonicals", r.Canonicals)
 	}
-	if h.Learned != nil {
-		list(p.o, "learned", h.Learned)
+	if r.Learned != nil {
+		list(p.o, "learned", r.Learned)
 	}
 	p.o.List("clusters")
 	return p.o.err

@@ -63,10 +63,10 @@ func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
-// Learned implements [LearnedSource]. The postponed URLs are those in the records that Hosts has
-// read.
-func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
-	waiting, err := src.later.list(ctx, src.s)
+// learnedFor returns the findings about the hosts, and about other hosts with postponed URLs, in
+// descending order of postponed URLs.
+func learnedFor(ctx context.Context, s store.Reader, hosts []Host, later *postponedCount) (all []Learned, err error) {
+	waiting, err := later.list(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 		byHost[p.Host] = append(byHost[p.Host], p)
 	}
 	for _, h := range hosts {
-		l, err := learnedOf(ctx, src.s, h.Host, byHost[h.Host])
+		l, err := learnedOf(ctx, s, h.Host, byHost[h.Host])
 		if err != nil {
 			return nil, err
 		}

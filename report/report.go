@@ -171,22 +171,12 @@ type Options struct {
 	Rule   dedup.Rule // rule by which pages were judged, to explain the verdicts; the zero value means the default rule
 }
 
-// A printer writes one report in one format: begin is called first, then cluster for each cluster,
-// then end.
+// A printer writes one report in one format: begin is called first, with the report without its
+// clusters, then cluster for each cluster, then end.
 type printer interface {
-	begin(head) error
+	begin(Report) error
 	cluster(Cluster) error
 	end() error
-}
-
-type head struct {
-	Totals
-	About   *About    // nil if there is no description
-	Hosts   []Host    // in descending order of duplicates
-	LeftOut []LeftOut // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
-	Learned []Learned // in descending order of postponed URLs
-
-	Canonicals []Canonical
 }
 
 // Write writes the report of src to w. It returns an error if the source, the writer or the context
@@ -211,17 +201,14 @@ func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 }
 
 func stream(ctx context.Context, p printer, src Source, opt Options) error {
-	h, err := readHead(ctx, src)
+	r, err := src.Head(ctx)
 	if err != nil {
 		return err
 	}
-	if about := opt.About; about.Store != "" {
-		if from, ok := src.(VisitsSource); ok {
-			from.Visits(ctx, &about)
-		}
-		h.About = &about
-	}
-	if err := p.begin(h); err != nil {
+	sortHosts(r.Hosts)
+	sortLeftOut(r.LeftOut)
+	r.About = opt.described(r.About)
+	if err := p.begin(r); err != nil {
 		return err
 	}
 	n := 0
@@ -255,29 +242,17 @@ func (opt *Options) shown() int {
 	return textTop
 }
 
-func readHead(ctx context.Context, src Source) (h head, err error) {
-	if h.Totals, err = src.Totals(ctx); err != nil {
-		return h, err
+// described returns the description of the store with the times of the visits, or nil if the store
+// has no name.
+func (opt *Options) described(visits *About) *About {
+	if opt.About.Store == "" {
+		return nil
 	}
-	if h.Hosts, err = src.Hosts(ctx); err != nil {
-		return h, err
+	about := opt.About
+	if visits != nil {
+		about.First, about.Last = visits.First, visits.Last
 	}
-	sortHosts(h.Hosts)
-	if left, ok := src.(LeftOutSource); ok {
-		if h.LeftOut, err = left.LeftOut(ctx); err != nil {
-			return h, err
-		}
-		sortLeftOut(h.LeftOut)
-	}
-	if learned, ok := src.(LearnedSource); ok {
-		if h.Learned, err = learned.Learned(ctx, h.Hosts); err != nil {
-			return h, err
-		}
-	}
-	if named, ok := src.(CanonicalSource); ok {
-		h.Canonicals, err = named.Canonicals(ctx)
-	}
-	return h, err
+	return &about
 }
 
 func sortLeftOut(all []LeftOut) {

@@ -208,8 +208,7 @@ func TestErrorInTheMiddle(t *testing.T) {
 	broken := errors.New("disk went away")
 	for _, f := range formats {
 		for name, src := range map[string]fake{
-			"totals":   {totalsErr: broken},
-			"hosts":    {hostsErr: broken},
+			"head":     {headErr: broken},
 			"clusters": {clusters: 3, clustersErr: broken},
 			"members":  {clusters: 3, members: 3, membersErr: broken},
 		} {
@@ -253,16 +252,14 @@ func TestLostLeader(t *testing.T) {
 type fake struct {
 	hosts                   []report.Host
 	clusters, members       int
-	totalsErr, hostsErr     error
+	headErr                 error
 	clustersErr, membersErr error
 }
 
-func (f fake) Totals(context.Context) (report.Totals, error) {
+func (f fake) Head(context.Context) (report.Report, error) {
 	n := int64(f.clusters * f.members)
-	return report.Totals{Pages: n + int64(f.clusters), Unique: int64(f.clusters), Near: n}, f.totalsErr
+	return report.Report{Totals: report.Totals{Pages: n + int64(f.clusters), Unique: int64(f.clusters), Near: n}, Hosts: f.hosts}, f.headErr
 }
-
-func (f fake) Hosts(context.Context) ([]report.Host, error) { return f.hosts, f.hostsErr }
 
 func (f fake) Clusters(context.Context, int) iter.Seq2[report.Cluster, error] {
 	leader := report.Leader{URL: "https://example.com/", Title: "Title", Why: "first seen"}

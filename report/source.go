@@ -11,38 +11,13 @@ import (
 // A Source provides the data of a report. [FromStore] returns the usual source. Another Source may
 // cluster the same pages differently.
 type Source interface {
-	// Totals counts all records of the store by kind and verdict.
-	Totals(ctx context.Context) (Totals, error)
-	// Hosts counts the judged pages of each host, in any order.
-	Hosts(ctx context.Context) ([]Host, error)
+	// Head returns the report without its clusters. Its description has only the times of the
+	// visits.
+	Head(ctx context.Context) (Report, error)
 	// Clusters yields all clusters that have at least one member besides the leader, largest first.
 	// The argument shown is the number of clusters whose leader and members are needed; the others
 	// need only Size.
 	Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, error]
-}
-
-// A LeftOutSource is a Source whose texts may have been compared without recurring blocks.
-type LeftOutSource interface {
-	Source
-	// LeftOut returns the blocks of each host that were left out, in any order. It returns nil if
-	// whole texts were compared.
-	LeftOut(ctx context.Context) ([]LeftOut, error)
-}
-
-// A LearnedSource is a Source that knows the postponed URLs and soft 404s of its crawl.
-type LearnedSource interface {
-	Source
-	// Learned returns an element for each host with findings, in descending order of postponed
-	// URLs.
-	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
-}
-
-// A CanonicalSource is a Source that knows the canonical URLs of its pages.
-type CanonicalSource interface {
-	Source
-	// Canonicals returns the wrong canonical URLs. It must be called after Hosts, which reads the
-	// records.
-	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
 // FromStore returns a source for a report on a store's verdicts. The reason why a page leads its
@@ -51,20 +26,51 @@ func FromStore(s store.Reader) Source { return From(s, nil) }
 
 // From returns a source for a report on a store's verdicts. The function why must return the reason
 // why a page leads its cluster. If why is nil, From is like [FromStore].
-func From(s store.Reader, why func(leader *store.Record) string) Source {
-	return stored{s, why, &canonicals{}, &About{}, &postponedCount{}}
-}
+func From(s store.Reader, why func(leader *store.Record) string) Source { return stored{s, why} }
 
 type stored struct {
-	s     store.Reader
-	why   func(leader *store.Record) string // nil means that package precedence gives the reason
-	named *canonicals                       // wrong canonical URLs in the records that Hosts has read
-
-	visits *About          // first and last visit in the records that Hosts has read
-	later  *postponedCount // postponed URLs in the records that Hosts has read
+	s   store.Reader
+	why func(leader *store.Record) string // nil means that package precedence gives the reason
 }
 
-func (src stored) Totals(ctx context.Context) (Totals, error) {
+func (src stored) Head(ctx context.Context) (r Report, err error) {
+	if r.Totals, err = src.totals(ctx); err != nil {
+		return r, err
+	}
+	r.About = &About{}
+	var count HostCount
+	var later postponedCount
+	named := canonicals{s: src.s, found: map[string]*Canonical{}}
+	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return r, err
+		}
+		count.Add(&page.Record)
+		r.About.See(&page.Record)
+		later.add(&page.Record)
+		if err := named.add(ctx, &page.Record); err != nil {
+			return r, err
+		}
+	}
+	alone, err := store.LeftAlone(ctx, src.s)
+	if err != nil {
+		return r, err
+	}
+	r.Hosts = count.Hosts()
+	for i := range r.Hosts {
+		r.Hosts[i].Alone = alone[r.Hosts[i].Host].Why
+	}
+	if r.Learned, err = learnedFor(ctx, src.s, r.Hosts, &later); err != nil {
+		return r, err
+	}
+	r.Canonicals, err = named.list(ctx)
+	return r, err
+}
+
+func (src stored) totals(ctx context.Context) (Totals, error) {
 	t, err := src.s.Tally(ctx)
 	if err != nil {
 		return Totals{}, err
@@ -76,35 +82,6 @@ func (src stored) Totals(ctx context.Context) (Totals, error) {
 	totals := TotalsOf(t)
 	totals.Pending, totals.Outside = counts.Pending, counts.Outside
 	return totals, nil
-}
-
-func (src stored) Hosts(ctx context.Context) ([]Host, error) {
-	var count HostCount
-	*src.visits, *src.later = About{}, postponedCount{}
-	*src.named = canonicals{s: src.s, found: map[string]*Canonical{}}
-	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-		count.Add(&page.Record)
-		src.visits.See(&page.Record)
-		src.later.add(&page.Record)
-		if err := src.named.add(ctx, &page.Record); err != nil {
-			return nil, err
-		}
-	}
-	alone, err := store.LeftAlone(ctx, src.s)
-	if err != nil {
-		return nil, err
-	}
-	hosts := count.Hosts()
-	for i := range hosts {
-		hosts[i].Alone = alone[hosts[i].Host].Why
-	}
-	return hosts, nil
 }
 
 // TotalsOf converts a store's tally to the totals of a report. It leaves out URLs that have no

@@ -30,22 +30,22 @@ const (
 	blocksText = 5 // maximum number of blocks shown for a host; JSON and HTML show more
 )
 
-func (p *textPrinter) begin(h head) error {
-	t := h.Totals
+func (p *textPrinter) begin(r Report) error {
+	t := r.Totals
 	p.totals = t
-	if h.About != nil {
-		fmt.Fprintf(p.w, "Duplicates in %s\n", harmless.Line(h.About.Store))
-		for _, line := range h.About.Lines() {
+	if r.About != nil {
+		fmt.Fprintf(p.w, "Duplicates in %s\n", harmless.Line(r.About.Store))
+		for _, line := range r.About.Lines() {
 			fmt.Fprintf(p.w, "  %s\n", line)
 		}
 		fmt.Fprintln(p.w)
 	}
 	p.printTotals(t)
-	if len(h.Hosts) > 0 {
-		p.printHosts(h.Hosts)
+	if len(r.Hosts) > 0 {
+		p.printHosts(r.Hosts)
 	}
-	p.printLists(h)
-	hosts, rest := first(h.Learned, p.top)
+	p.printLists(r)
+	hosts, rest := first(r.Learned, p.top)
 	for _, l := range hosts {
 		fmt.Fprintln(p.w)
 		if err := WriteLearned(p.w, l); err != nil {
@@ -53,7 +53,7 @@ func (p *textPrinter) begin(h head) error {
 		}
 	}
 	if rest > 0 {
-		fmt.Fprintf(p.w, "\n%s with postponed URLs or soft 404s not shown: use --top %d to show all\n", Counted(rest, "more host"), len(h.Learned))
+		fmt.Fprintf(p.w, "\n%s with postponed URLs or soft 404s not shown: use --top %d to show all\n", Counted(rest, "more host"), len(r.Learned))
 	}
 	if t.Pages == 0 {
 		_, err := fmt.Fprintln(p.w, "\nNo page has been compared yet.")
@@ -129,9 +129,9 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-func (p *textPrinter) printLists(h head) {
+func (p *textPrinter) printLists(r Report) {
 	var led, canonicals []line
-	for _, h := range h.Hosts {
+	for _, h := range r.Hosts {
 		if h.Led > 0 {
 			led = append(led, line{Text: fmt.Sprintf("%s: %s of %s are duplicates of pages on %s", hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))})
 		}
@@ -139,10 +139,10 @@ func (p *textPrinter) printLists(h head) {
 	if led != nil {
 		writeLines(p.w, "\nhosts whose pages are mostly duplicates of pages on another host", led)
 	}
-	for _, l := range h.LeftOut {
+	for _, l := range r.LeftOut {
 		p.printLeftOut(l)
 	}
-	for _, c := range h.Canonicals {
+	for _, c := range r.Canonicals {
 		canonicals = append(canonicals, line{c.Pages, "page", c.sentence()})
 	}
 	if canonicals != nil {

@@ -348,20 +348,21 @@ type wholeReport struct {
 	w *complete.Whole
 }
 
-// LeftOut returns the blocks of text, such as menus, that the comparison ignored because their host
+// Head adds the blocks of text, such as menus, that the comparison ignored because their host
 // repeats them on many pages.
-func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
+func (r wholeReport) Head(ctx context.Context) (report.Report, error) {
+	head, err := r.Source.Head(ctx)
 	left := r.w.LeftOut()
-	if left == nil {
-		return nil, nil
+	if err != nil || left == nil {
+		return head, err
 	}
-	all := []report.LeftOut{}
+	head.LeftOut = []report.LeftOut{}
 	for _, l := range left {
 		blocks := []report.Block{}
 		for _, b := range l.Top {
 			blocks = append(blocks, report.Block(b))
 		}
-		all = append(all, report.LeftOut{Host: l.Host, Pages: l.Pages, Blocks: l.Blocks, Shortened: l.Shortened, Top: blocks})
+		head.LeftOut = append(head.LeftOut, report.LeftOut{Host: l.Host, Pages: l.Pages, Blocks: l.Blocks, Shortened: l.Shortened, Top: blocks})
 	}
-	return all, nil
+	return head, nil
 }
