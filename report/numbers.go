@@ -57,15 +57,17 @@ func Decimals(x float64, n int) string {
 }
 
 // Problems formats error counts by kind on one line, most frequent first.
-func Problems(byKind map[string]int64) string {
+func Problems(byKind map[string]int64) string { return strings.Join(mostFrequent(byKind), ", ") }
+
+// mostFrequent formats the count of each kind, such as "status 404: 3", most frequent first.
+func mostFrequent(byKind map[string]int64) (list []string) {
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))
 	})
-	list := make([]string, len(kinds))
-	for i, kind := range kinds {
-		list[i] = fmt.Sprintf("%s: %s", cmp.Or(kind, "unknown"), Grouped(byKind[kind]))
+	for _, kind := range kinds {
+		list = append(list, fmt.Sprintf("%s: %s", cmp.Or(kind, "unknown"), Grouped(byKind[kind])))
 	}
-	return strings.Join(list, ", ")
+	return list
 }
 
 func total(byKind map[string]int64) (n int64) {

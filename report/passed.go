@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -11,7 +9,7 @@ import (
 // Passed counts skipped files by kind. It is safe for concurrent use.
 type Passed struct {
 	mu     sync.Mutex
-	byKind map[string]int // guarded by mu
+	byKind map[string]int64 // guarded by mu
 }
 
 // Add counts one skipped file of the given kind.
@@ -19,7 +17,7 @@ func (p *Passed) Add(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byKind == nil {
-		p.byKind = map[string]int{}
+		p.byKind = map[string]int64{}
 	}
 	p.byKind[kind]++
 }
@@ -32,23 +30,9 @@ func (p *Passed) String() string {
 		return ""
 	}
 	const most = 6
-	kinds := slices.SortedFunc(maps.Keys(p.byKind), func(a, b string) int {
-		if d := p.byKind[b] - p.byKind[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	total := 0
-	for _, n := range p.byKind {
-		total += n
+	parts := mostFrequent(p.byKind)
+	if rest := len(parts) - most; rest > 1 {
+		parts = append(parts[:most], Counted(rest, "kind")+" more")
 	}
-	var parts []string
-	for i, kind := range kinds {
-		if i == most && len(kinds) > most+1 {
-			parts = append(parts, fmt.Sprintf("%s more", Counted(len(kinds)-most, "kind")))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s: %s", kind, Grouped(p.byKind[kind])))
-	}
-	return fmt.Sprintf("%s (%s)", Grouped(total), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s (%s)", Grouped(total(p.byKind)), strings.Join(parts, ", "))
 }

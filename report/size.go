@@ -29,7 +29,7 @@ func Bytes(n int64) string {
 	case n >= 1<<10:
 		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return Counted(n, "byte")
 }
 
 // Duration formats a duration for display, rounded: "3.2 ms".

@@ -20,7 +20,7 @@ import (
 // functions are available to the view's templates in addition to those of package report.
 var functions = template.FuncMap{
 	"time":   timeText,
-	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
+	"size":   func(n any) string { return report.Bytes(reflect.ValueOf(n).Int()) },
 	"titled": func(r *store.Record) string { return strings.TrimSpace(report.Clip(r.Title, 200)) },
 	"known":  func(rawURL string) string { return "/page/" + url.PathEscape(rawURL) },
 	"clip":   func(s string) string { return report.Clip(strings.Join(strings.Fields(s), " "), 60) },
@@ -58,18 +58,6 @@ func timeText(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02 15:04:05")
-}
-
-func sizeText(n int64) string {
-	for _, unit := range []struct {
-		bytes int64
-		name  string
-	}{{1 << 30, "GB"}, {1 << 20, "MB"}, {1 << 10, "KB"}} {
-		if n >= unit.bytes {
-			return strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64) + " " + unit.name
-		}
-	}
-	return report.Counted(n, "byte")
 }
 
 type heading struct {

@@ -122,7 +122,7 @@ func (f *Finding) Select(w Filter) Selection {
 			continue
 		}
 		if c.change != "" {
-			s.difference.add(c.change)
+			*s.difference.of(c.change)++
 			if c.listed {
 				s.count++
 			}

@@ -101,23 +101,8 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 		a.site.areas = &areas{at: map[Area]int32{}}
 	}
 	a.Lists = lists(a)
-	if err := a.readRecords(ctx, s); err != nil {
+	if err := a.read(ctx, s, opt.Nearly); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
-	}
-	if err := a.readLinks(ctx, s); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
-	if err := a.site.findBounds(ctx, s); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
-	var err error
-	if a.Coverage, err = a.cover.read(ctx, s, a.site.at); err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
-	if opt.Nearly != nil {
-		if a.nearly, err = opt.Nearly(ctx); err != nil {
-			return nil, fmt.Errorf("audit: compare all pages: %w", err)
-		}
 	}
 	for _, l := range a.Lists {
 		if l.conclude != nil {
@@ -129,6 +114,21 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 		a.compare(a.past)
 	}
 	return a, nil
+}
+
+func (a *Audit) read(ctx context.Context, s store.Reader, nearly func(context.Context) (*Nearly, error)) (err error) {
+	for _, step := range []func(context.Context, store.Reader) error{a.readRecords, a.readLinks, a.site.findBounds} {
+		if err := step(ctx, s); err != nil {
+			return err
+		}
+	}
+	if a.Coverage, err = a.cover.read(ctx, s, a.site.at); err != nil || nearly == nil {
+		return err
+	}
+	if a.nearly, err = nearly(ctx); err != nil {
+		return fmt.Errorf("compare all pages: %w", err)
+	}
+	return nil
 }
 
 // lists returns new, empty lists in report order.

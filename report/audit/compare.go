@@ -42,16 +42,18 @@ type Difference struct {
 }
 
 // Of returns the number of entries with the given change.
-func (d *Difference) Of(c Change) int {
+func (d *Difference) Of(c Change) int { return *d.of(c) }
+
+func (d *Difference) of(c Change) *int {
 	switch c {
 	case New:
-		return d.New
+		return &d.New
 	case Fixed:
-		return d.Fixed
+		return &d.Fixed
 	case Remaining:
-		return d.Remaining
+		return &d.Remaining
 	}
-	return d.Unchecked
+	return &d.Unchecked
 }
 
 // String returns the numbers as text, such as "3 new, 1 fixed, 7 remaining, 0 not checked".
@@ -61,19 +63,6 @@ func (d *Difference) String() string {
 		all = append(all, report.Grouped(d.Of(c))+" "+c.Text())
 	}
 	return strings.Join(all, ", ")
-}
-
-func (d *Difference) add(c Change) {
-	switch c {
-	case New:
-		d.New++
-	case Fixed:
-		d.Fixed++
-	case Remaining:
-		d.Remaining++
-	default:
-		d.Unchecked++
-	}
 }
 
 // A compared is an entry of a finding with its change. Listed is false for an entry that is only in
@@ -110,7 +99,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	f.since = &Difference{}
 	add := func(e entry, c Change, listed bool) {
 		f.all = append(f.all, compared{e, c, listed})
-		f.since.add(c)
+		*f.since.of(c)++
 	}
 	still := make([]bool, len(past.Pages))
 	for _, e := range f.entries[:f.Count()] {
