@@ -63,6 +63,12 @@ func fieldsOf(page *crawler.Page, kind, detail string) (h warc.Header) {
 	if page.Hidden {
 		h.Add(corpus.HiddenField, "yes")
 	}
+	switch {
+	case page.DrawError != "":
+		h.Add(corpus.RenderField, oneLine(page.DrawError))
+	case page.MayRender:
+		h.Add(corpus.RenderField, corpus.NoRendering)
+	}
 	return h
 }
 
@@ -174,15 +180,26 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
-// about returns the records about a page that precede its response, so that a reader of the archive
-// has them when it reads the page. The argument response is the ID of the response.
+// about returns the record about a page that precedes its response, so that a reader of the archive
+// has it when it reads the page. It contains the URLs of a sitemap, or the HTML that a browser
+// rendered. The argument response is the ID of the response.
 func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
-	if page.Listed == nil {
+	var rec *warc.Record
+	switch {
+	case page.Listed != nil:
+		rec = warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, corpus.TypeURLs, []byte(strings.Join(page.Listed.URLs, "\n")))
+		rec.Header.Add(corpus.PageField, corpus.IsListed)
+	case page.Drawing != nil:
+		html, contentType := page.Document()
+		rec = warc.New(warc.Conversion, page.Item.URL, page.FetchedAt, contentType, html)
+		rec.Header.Add(corpus.PageField, corpus.IsRendered)
+		if page.Drawing.Goes != "" {
+			rec.Header.Add(corpus.GoesField, oneLine(page.Drawing.Goes))
+		}
+	default:
 		return nil, nil
 	}
-	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, corpus.TypeURLs, []byte(strings.Join(page.Listed.URLs, "\n")))
-	rec.Header.Add("WARC-Concurrent-To", response)
-	rec.Header.Add(corpus.PageField, corpus.IsListed)
+	rec.Header.Add("WARC-Refers-To", response)
 	return a.pack.Append(nil, rec)
 }
 

@@ -61,6 +61,9 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			}
 			continue
 		case warc.Response, warc.Resource, warc.Conversion:
+			if Accompanies(rec) {
+				continue
+			}
 		default:
 			if other, ok := OtherType(rec).(*PassedError); ok && !Accompanies(rec) {
 				in.passOver(other.Kind)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"skink/crawler"
+	"skink/crawler/render"
 	"skink/frontier"
 	"skink/store"
 	"skink/warc"
@@ -218,6 +219,7 @@ type companions struct {
 	seeds  string
 	url    string // page that the fields below are about
 	listed *crawler.Listed
+	drawn  *render.Drawing
 }
 
 // maxCompanion is the maximum size of a block in bytes. A sitemap may have 50 MB.
@@ -226,7 +228,7 @@ const maxCompanion = 64 << 20
 // read reads the block of a record that describes a later record.
 func (c *companions) read(rec *warc.Record) error {
 	kind := rec.Header.Get(PageField)
-	if kind != IsSeeds && kind != IsListed {
+	if kind != IsSeeds && kind != IsListed && kind != IsRendered {
 		return nil
 	}
 	block, err := io.ReadAll(io.LimitReader(rec.Block, maxCompanion))
@@ -235,6 +237,9 @@ func (c *companions) read(rec *warc.Record) error {
 		return err
 	case kind == IsSeeds:
 		c.seeds = string(block)
+		return nil
+	case kind == IsRendered:
+		c.url, c.drawn = rec.URI(), &render.Drawing{HTML: block, Goes: rec.Header.Get(GoesField)}
 		return nil
 	}
 	c.url = rec.URI()
@@ -245,10 +250,13 @@ func (c *companions) read(rec *warc.Record) error {
 
 // complete adds to a page what the records before it say about it.
 func (c *companions) complete(page *crawler.Page) {
-	if c.url == page.Item.URL && c.listed != nil {
-		page.Item.Kind, page.Listed = frontier.Sitemap, c.listed
+	if c.url == page.Item.URL {
+		page.Drawing, page.Listed = c.drawn, c.listed
 	}
-	c.url, c.listed = "", nil
+	if page.Listed != nil {
+		page.Item.Kind = frontier.Sitemap
+	}
+	c.url, c.drawn, c.listed = "", nil, nil
 }
 
 const startBytes = 64 << 10

@@ -27,11 +27,15 @@ const (
 	IsRequisite = "requisite" // a file that was fetched only because a browser needs it to show a page
 	NoAnswer    = "none"      // value of PageField in a metadata record about a URL without a response
 	IsListed    = "listed"    // value of PageField in a metadata record with the pages that the sitemap in the next response lists
+	IsRendered  = "rendered"  // value of PageField in a conversion record with the page of the next response as a browser rendered it
 	IsSeeds     = "seeds"     // value of PageField in a metadata record with the order of the seeds' hosts for the records that follow
 	DetailField = "Skink-Page-Detail"
 
 	SignalsField = "Skink-Signals" // value of [crawler.Page.Signals]
 	HiddenField  = "Skink-Hidden"  // exists if [crawler.Page.Hidden] is true
+	GoesField    = "Skink-Goes"    // value of [render.Drawing.Goes], in the record with a rendered page
+	RenderField  = "Skink-Render"  // reason why a browser did not render a page, or NoRendering
+	NoRendering  = "not needed"    // value of RenderField if a browser could have rendered the page
 )
 
 // An Order is the place of pages in a crawl. A skink crawl writes private responses to files of their
@@ -111,6 +115,11 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 		return nil, err
 	}
 	page.Signals, page.Hidden = rec.Header.Get(SignalsField), rec.Header.Has(HiddenField)
+	if why := rec.Header.Get(RenderField); why == NoRendering {
+		page.MayRender = true
+	} else {
+		page.DrawError = why
+	}
 	if rec.Type() == warc.Revisit { // its body is in an earlier record
 		page.NotModified, page.Truncated, page.Problem, page.Detail = true, false, "", ""
 	} else if problem := crawler.Problem(rec.Header.Get(PageField)); problem.Answered() && page.Problem == "" {
@@ -134,6 +143,8 @@ func Accompanies(rec *warc.Record) bool {
 		return true
 	case warc.Metadata: // only a metadata record with a Remark represents a page
 		return rec.Header.Get(PageField) != NoAnswer
+	case warc.Conversion:
+		return rec.Header.Get(PageField) == IsRendered
 	}
 	return false
 }

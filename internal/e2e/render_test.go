@@ -319,6 +319,52 @@ func TestRenderLater(t *testing.T) {
 	}
 }
 
+// TestRenderedArchive crawls a page that needs scripts, and visits it again without a browser, after
+// the response and its script have changed. The page keeps its text, and is reported. A later visit
+// with a browser finds the new text. After each visit, a crawl from the archive has the same pages.
+func TestRenderedArchive(t *testing.T) {
+	needBrowser(t)
+	var version atomic.Int32
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(w, `<title>Shell %d</title><div id=app></div><script src=/app.js></script>`, version.Load())
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, `document.getElementById('app').innerHTML = '<p>This text comes from script %d.</p><a href=/plain>plain</a>'`, version.Load())
+		case "/plain":
+			fmt.Fprint(w, `<title>Plain</title><p>This text is in the page, and no script is needed to see it.`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	for n, step := range []struct {
+		mode, text string
+		unrendered bool
+	}{{"auto", "script 0.", false}, {"off", "script 0.", true}, {"auto", "script 2.", false}} {
+		version.Store(int32(n))
+		runIn(t, dir, "crawl", "--store", "site", "--render", step.mode, "--warc", "archive", "--delay", "0", "--sitemaps", "off", "--recrawl", "0s", site.URL)
+		again := fmt.Sprint("again", n)
+		runIn(t, dir, "crawl", "--store", again, "--from", "archive")
+		want := runIn(t, dir, "export", "--store", "site", "--include", "all")
+		if got := runIn(t, dir, "export", "--include", "all", "--store", again); !bytes.Equal(got, want) {
+			t.Errorf("step %d: the archive gives\n%s\nwant\n%s", n, got, want)
+		}
+		if !bytes.Contains(want, []byte(step.text)) {
+			t.Errorf("step %d: the export lacks %q:\n%s", n, step.text, want)
+		}
+		for _, name := range []string{"site", again} {
+			about := runIn(t, dir, "report", "--store", name, "--about", "unrendered")
+			if said := bytes.Contains(about, []byte("without a browser")); said != step.unrendered {
+				t.Errorf("step %d: the report of %s says\n%s", n, name, about)
+			}
+		}
+	}
+}
+
 // TestUnrendered crawls a page that the browser cannot render, with --render always. The summary, the
 // report and the audit count the page and give the reason. A later crawl fetches the page whole and
 // renders it. If that fails again, the page keeps its text, although the response has none.

@@ -60,7 +60,9 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), maxReaders), brought, func(ctx context.Context, r *replaying) error {
 		// The share of memory was for the tree, which is no longer needed. A page waiting for
 		// earlier pages must not keep a share that one of them may need.
-		got, share, err := p.reader.read(ctx, r.Page, r.Leads)
+		page := *r.Page
+		page.MayRender = false // there is no browser
+		got, share, err := p.reader.read(ctx, &page, r.Leads)
 		r.reading = got
 		share.Release()
 		return err

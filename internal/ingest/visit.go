@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"skink/crawler"
@@ -76,6 +77,9 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 	if excluded || answers(known, page) {                                                                                // the links of the page were written before the record
 		r := recordOf(page)
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
+	}
+	if known != nil && known.Rendered && got.isBare(page) {
+		got = got.without("the visit was made without a browser: use --render")
 	}
 	if known != nil && got.unrendered(known) { // its HTML is no answer to what has become of the page
 		return p.visitOf(ctx, got, known)
@@ -182,7 +186,21 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	return v, nil
 }
 
-// unrendered reports whether a browser has rendered a page before, but failed now. Such a page is
+// isBare reports whether an HTML page was fetched without a browser that could have rendered it.
+func (got *reading) isBare(page *crawler.Page) bool {
+	r := &got.seen
+	return r.Kind == store.Page && !got.notModified && !page.MayRender && !r.Rendered && r.RenderError == "" && strings.Contains(r.ContentType, "html")
+}
+
+// without returns the reading of a page that no browser has rendered, for the given reason. A later
+// visit requests the page whole.
+func (got *reading) without(why string) *reading {
+	bare := *got
+	bare.seen.RenderError, bare.seen.ETag, bare.seen.Modified = why, "", ""
+	return &bare
+}
+
+// unrendered reports whether a browser has rendered a page before, but not now. Such a page is
 // kept: the HTML of the response may have no text at all.
 func (got *reading) unrendered(before *store.Record) bool {
 	return before.Kind == store.Page && before.Rendered && got.seen.RenderError != ""

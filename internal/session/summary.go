@@ -85,7 +85,7 @@ func (s Summary) pages(b *strings.Builder) {
 	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
 		EndRow{string(v.kind), v.n, s.Rule.Explain(v.kind)}.Print(b)
 	}
-	if t.Rendered > 0 {
+	if t.Rendered > 0 && (s.Renders || visits == 0) {
 		fmt.Fprintf(b, "%s rendered with a browser\n", report.Counted(t.Rendered, "page"))
 	}
 	if t.Unrendered > 0 {
