@@ -107,17 +107,11 @@ func (r *reading) rest() string {
 // nothing returns an error that explains why a run found no text. withoutText is the number of
 // records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
-	switch passed := r.passed.String(); {
-	case withoutText > 0:
-		return fmt.Errorf("nothing to read: found %s, but no text%s", report.Counted(withoutText, "record"), r.rest())
-	case passed != "":
-		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include; to read a symbolic link, specify its target", passed)
-	case r.bad > 0:
-		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
-	case r.unread > 0:
-		return fmt.Errorf("nothing to read: %s files or folders could not be read", report.Grouped(r.unread))
+	found := r.rest()
+	if withoutText > 0 {
+		found = "; records without text: " + report.Grouped(withoutText) + found
 	}
-	return errors.New("nothing to read: these files and folders contain no text, or --include and --exclude exclude all files")
+	return fmt.Errorf("nothing to read%s; to read files of other kinds, use --include; to read a symbolic link, specify its target", found)
 }
 
 type corpusOutFlags struct {

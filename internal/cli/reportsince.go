@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -43,23 +44,11 @@ func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, 
 	if found != nil {
 		return audit.ReadPast(ctx, s, found)
 	}
-	again := session.WithStore("skink crawl --audit --recrawl 0s", storeName)
-	switch {
-	case len(h.Kept) == 0:
-		return nil, fmt.Errorf("--since %s: no crawl of %s has saved its findings: run a crawl with --audit (for example, %s), and another one after the site has changed", c.text, storeName, again)
-	case !c.at.IsZero():
-		first := h.Kept[0]
-		return nil, fmt.Errorf("--since %s: no crawl that ended before that time saved its findings: the first crawl that did is crawl %d; try --since %s", c.text, first.Number, first.Ended.Format(time.RFC3339))
-	case h.Now.Number == 1:
-		return nil, fmt.Errorf("--since %s: %s has had only one crawl: to crawl again, run %s", c.text, storeName, again)
-	}
 	var kept []string
 	for _, k := range h.Earlier() {
 		kept = append(kept, fmt.Sprintf("--since %s (crawl %d)", k.Ended.Format(time.RFC3339), k.Number))
 	}
-	try := "crawl once more with " + again
-	if len(kept) > 0 {
-		try = "try " + strings.Join(kept[max(0, len(kept)-3):], " or ")
-	}
-	return nil, fmt.Errorf("--since %s: the previous crawl, number %d, saved no findings, because it ran without --audit: %s", c.text, h.Now.Number-1, try)
+	last := cmp.Or(strings.Join(kept[max(0, len(kept)-3):], ", "), "none")
+	return nil, fmt.Errorf("--since %s: %s has no saved findings of such a crawl; earlier crawls with saved findings: %s; a crawl saves them with --audit, as in %s",
+		c.text, storeName, last, session.WithStore("skink crawl --audit --recrawl 0s", storeName))
 }

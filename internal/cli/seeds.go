@@ -147,15 +147,11 @@ func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
 	case kind == "text/plain" && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-		return usagef("%s is JSON, not a list of seeds: use skink dedup, or give a file with one URL per line", name)
+		kind = "application/json"
 	case kind == "text/plain":
 		return nil
-	case kind == "text/html":
-		return usagef("%s is an HTML page, not a list of seeds: give its folder, or use skink extract or skink dedup", name)
-	case kind == "application/xml":
-		return usagef("%s is a feed, not a list of seeds: give its URL, or a file with one URL per line", name)
 	}
-	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
+	return usagef("%s is not a list of seeds but has the type %s: a list has one URL per line; to crawl pages on disk, give their folder; to compare files, use skink dedup", name, kind)
 }
 
 // brief quotes s, shortened to at most 80 characters and without the password of a URL.

@@ -35,10 +35,10 @@ func TestSeedListEncoding(t *testing.T) {
 // A file that is not a list is refused with a short message, whatever it contains.
 func TestNoSeedList(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"program", "\x7fELF\x02\x01\x01\x00\x00\x00", "list is not text (application/x-elf): a list of seeds has one URL per line"},
-		{"bytes", strings.Repeat("\x00\x01", 5000), "list is not text (application/octet-stream): a list of seeds has one URL per line"},
-		{"UTF-16 that does not say so", "h\x00t\x00t\x00p\x00", "list is not text (application/octet-stream): a list of seeds has one URL per line"},
-		{"page in UTF-16", "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00", "list is an HTML page, not a list of seeds: give its folder, or use skink extract or skink dedup"},
+		{"program", "\x7fELF\x02\x01\x01\x00\x00\x00", "list is not a list of seeds but has the type application/x-elf: a list has one URL per line; to crawl pages on disk, give their folder; to compare files, use skink dedup"},
+		{"bytes", strings.Repeat("\x00\x01", 5000), "list is not a list of seeds but has the type application/octet-stream: a list has one URL per line; to crawl pages on disk, give their folder; to compare files, use skink dedup"},
+		{"UTF-16 that does not say so", "h\x00t\x00t\x00p\x00", "list is not a list of seeds but has the type application/octet-stream: a list has one URL per line; to crawl pages on disk, give their folder; to compare files, use skink dedup"},
+		{"page in UTF-16", "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00", "list is not a list of seeds but has the type text/html: a list has one URL per line; to crawl pages on disk, give their folder; to compare files, use skink dedup"},
 		{"bytes further on", strings.Repeat("https://example.org/\n", 500) + strings.Repeat("\x00\xff", 50), `list, line 501: "` + strings.Repeat("\ufffd", 80) + `"… is not a URL: a URL must begin with https:// or http://`},
 		{"endless line", strings.Repeat("a", 2<<20), "list, line 1: the line is longer than 1 MB: a list of seeds has one URL per line"},
 	} {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,18 +93,9 @@ func enough(name string, pairs []labelledPair) error {
 			duplicates++
 		}
 	}
-	others := len(pairs) - duplicates
-	switch {
-	case len(pairs) == 0:
-		return fmt.Errorf("%s has no labeled pairs: write one per line, such as %s", name, examplePair)
-	case len(pairs) < minPairs:
-		return fmt.Errorf("%s has only %s: label at least %d pairs, preferably hundreds", name, report.Counted(len(pairs), "labeled pair"), minPairs)
-	case others == 0:
-		return fmt.Errorf("%s: all %s are labeled as duplicates, so every low threshold looks right: add pairs with \"duplicate\":false", name, report.Counted(len(pairs), "pair"))
-	case duplicates == 0:
-		return fmt.Errorf("%s: none of %s is labeled as a duplicate, so every high threshold looks right: add pairs with \"duplicate\":true", name, report.Counted(len(pairs), "pair"))
-	case min(duplicates, others) < minLabels:
-		return fmt.Errorf("%s: only 1 of %s is labeled \"duplicate\":%t: label at least %d such pairs, preferably hundreds", name, report.Counted(len(pairs), "pair"), duplicates == 1, minLabels)
+	if others := len(pairs) - duplicates; len(pairs) < minPairs || min(duplicates, others) < minLabels {
+		return fmt.Errorf("%s has %s, %s of them duplicates: label at least %d pairs, preferably hundreds, with at least %d duplicates and %d others; write one per line, such as %s",
+			name, report.Counted(len(pairs), "labeled pair"), report.Grouped(duplicates), minPairs, minLabels, minLabels, examplePair)
 	}
 	return nil
 }
@@ -114,12 +106,8 @@ func readPair(con Console, raw []byte, dir string) (p labelledPair, err error) {
 	var l labelled
 	var kind *json.UnmarshalTypeError
 	switch err := json.Unmarshal(raw, &l); {
-	case errors.As(err, &kind) && kind.Field == "duplicate":
-		return p, fmt.Errorf(`"duplicate" is a %s: write true or false, without quotation marks`, kind.Value)
-	case errors.As(err, &kind) && kind.Field != "":
-		return p, fmt.Errorf("%q is not a string but a %s", kind.Field, kind.Value)
 	case errors.As(err, &kind):
-		return p, fmt.Errorf("the line is not a JSON object but a JSON %s: write %s", kind.Value, examplePair)
+		return p, fmt.Errorf("%s is a JSON %s: write %s", cmp.Or(kind.Field, "the line"), kind.Value, examplePair)
 	case err != nil:
 		return p, fmt.Errorf("the line is not a JSON object: %w: write %s", err, examplePair)
 	case l.Duplicate == nil:

@@ -208,7 +208,7 @@ func TestSince(t *testing.T) {
 				runIn(t, dir, append([]string{"crawl", "--quiet", "--audit", "--store", store, "--delay", "0", "--retries", "0"}, args...)...)
 			}
 			crawl(1, server.URL+"/")
-			wantSaid(t, dir, 1, "docs has had only one crawl: to crawl again, run skink crawl --audit --recrawl 0s", "report", "--store", store, "--about", "audit", "--since", "LAST")
+			wantSaid(t, dir, 1, "docs has no saved findings of such a crawl; earlier crawls with saved findings: none; a crawl saves them with --audit, as in skink crawl --audit --recrawl 0s", "report", "--store", store, "--about", "audit", "--since", "LAST")
 			crawl(2, "--recrawl", "0s")
 
 			r := readSince(t, dir, "--store", store, "--since", "LAST")
@@ -251,13 +251,13 @@ func TestSince(t *testing.T) {
 			}
 			runIn(t, dir, "crawl", "--quiet", "--store", store, "--delay", "0", "--retries", "0", "--recrawl", "0s") // keeps no findings
 			runIn(t, dir, "crawl", "--quiet", "--store", store, "--delay", "0", "--retries", "0", "--recrawl", "0s")
-			wantSaid(t, dir, 1, "the previous crawl, number 4, saved no findings, because it ran without --audit: try --since 20", "report", "--store", store, "--about", "audit", "--since", "LAST")
+			wantSaid(t, dir, 1, "docs has no saved findings of such a crawl; earlier crawls with saved findings: --since 20", "report", "--store", store, "--about", "audit", "--since", "LAST")
 			r = readSince(t, dir, "--store", store, "--since", "0s")
 			wantRows(t, "new since crawl 3", r.rows("new", server.URL), []string{"broken.server /down"}) // after the third failure, the page counts as gone
 			if r.Since.Crawl != 3 {
 				t.Errorf("the last crawl with findings is %d, want 3", r.Since.Crawl)
 			}
-			wantSaid(t, dir, 1, "no crawl that ended before that time saved its findings: the first crawl that did is crawl 1; try --since 20", "report", "--store", store, "--about", "audit", "--since", "2026-01-01")
+			wantSaid(t, dir, 1, "docs has no saved findings of such a crawl; earlier crawls with saved findings: --since 20", "report", "--store", store, "--about", "audit", "--since", "2026-01-01")
 		})
 	}
 }
@@ -298,7 +298,7 @@ func TestKeptLater(t *testing.T) {
 	dir := t.TempDir()
 	site.version.Store(1)
 	runIn(t, dir, "crawl", "--quiet", "--delay", "0", "--retries", "0", server.URL+"/")
-	wantSaid(t, dir, 1, "no crawl of skink-data has saved its findings: run a crawl with --audit", "report", "--about", "audit", "--since", "LAST")
+	wantSaid(t, dir, 1, "skink-data has no saved findings of such a crawl; earlier crawls with saved findings: none; a crawl saves them with --audit", "report", "--about", "audit", "--since", "LAST")
 	wantSaid(t, dir, 0, "Saved the findings of crawl 1", "crawl", "--audit")
 	cmd := exec.Command("skink", "crawl", "--audit")
 	cmd.Dir = dir
