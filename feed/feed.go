@@ -89,7 +89,10 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 		return 0, fmt.Errorf("write feed: %w", err)
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
-	write, end := opt.writer(out)
+	write, end, err := opt.writer(out)
+	if err != nil {
+		return 0, fmt.Errorf("write feed: %w", err)
+	}
 	gate := opt.gate()
 	for page, err := range gate.Pages(ctx, s, opt.want()) {
 		var d *Document
@@ -104,7 +107,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 			return pages, fmt.Errorf("write feed: %w", err)
 		}
 	}
-	if err := errors.Join(end(pages), out.Flush()); err != nil {
+	if err := errors.Join(end(), out.Flush()); err != nil {
 		return pages, fmt.Errorf("write feed: %w", err)
 	}
 	if opt.Last != nil {
@@ -133,19 +136,16 @@ func (opt *Options) document(page *release.Page) (*Document, error) {
 }
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.
-// A feed without pages is an empty file in any format, so that users notice that it has none.
-func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
+// A feed without pages is a valid file of its format.
+func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func() error, err error) {
+	nothing := func() error { return nil }
 	switch opt.Format {
 	case WET:
-		return newTextArchive(out, opt.Packed).write, func(int) error { return nil }
+		a, err := newTextArchive(out, opt.Packed)
+		return a.write, nothing, err
 	case Parquet:
 		t := newTableWriter(out)
-		return t.write, func(pages int) error {
-			if pages == 0 {
-				return nil
-			}
-			return t.to.Close()
-		}
+		return t.write, t.to.Close, nil
 	}
 	var line []byte
 	return func(d *Document) (err error) {
@@ -153,7 +153,7 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 			_, err = out.Write(line)
 		}
 		return err
-	}, func(int) error { return nil }
+	}, nothing, nil
 }
 
 const bufferSize = 256 << 10 // large enough to write a few dozen pages with one system call

@@ -34,6 +34,7 @@ var ErrNotOurs = errors.New("the file is not the feed of this store")
 // A File is the live feed of a crawl in a file. Only one goroutine at a time may call its methods.
 type File struct {
 	path string
+	mark string // name of the mark in s
 	s    FileStore
 	f    *os.File
 	out  *bufio.Writer
@@ -52,11 +53,12 @@ type FileStore interface {
 }
 
 // OpenFile continues the feed of s in the file f, which must be open for reading and writing, and
-// brings it up to date. It truncates the file at the offset that the store records for it, and
+// brings it up to date. If several workers share s, each has a file of its own; worker is the name
+// of this one. It truncates the file at the offset that the store records for it, and
 // writes all later records. A file that is shorter than this offset is rewritten from the start. If
 // the file contains anything else, OpenFile closes it unchanged and returns ErrNotOurs.
-func OpenFile(ctx context.Context, f *os.File, s FileStore) (*File, error) {
-	file := &File{path: f.Name(), s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
+func OpenFile(ctx context.Context, f *os.File, s FileStore, worker string) (*File, error) {
+	file := &File{path: f.Name(), mark: markOf(worker), s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
 	if err := file.resume(ctx); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("open feed %s: %w", f.Name(), err)
@@ -72,7 +74,7 @@ func (f *File) resume(ctx context.Context) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("the output is not a regular file, so the feed cannot be resumed: use - for standard output")
 	}
-	m, err := readMark(ctx, f.s)
+	m, err := readMark(ctx, f.s, f.mark)
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 // cut truncates the file at the offset in m. It first writes m to the store, because the stored
 // offset must never be greater than the size of the file.
 func (f *File) cut(ctx context.Context, m mark) error {
-	if err := writeMark(ctx, f.s, m); err != nil {
+	if err := writeMark(ctx, f.s, f.mark, m); err != nil {
 		return err
 	}
 	if err := f.f.Truncate(m.Offset); err != nil {
@@ -181,7 +183,7 @@ func (f *File) write(page *release.Page, anew bool) (err error) {
 // begin stores the ID of the page in the file's first line, before that line is written.
 func (f *File) begin(first dedup.Hash) error {
 	f.marked.First = first
-	if err := writeMark(context.Background(), f.s, f.marked); err != nil {
+	if err := writeMark(context.Background(), f.s, f.mark, f.marked); err != nil {
 		return err
 	}
 	return f.s.Sync()
@@ -204,7 +206,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := writeMark(ctx, f.s, m); err != nil {
+	if err := writeMark(ctx, f.s, f.mark, m); err != nil {
 		return err
 	}
 	f.marked = m

@@ -42,7 +42,7 @@ func openFile(path string, s feed.FileStore) (*feed.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return feed.OpenFile(context.Background(), f, s)
+	return feed.OpenFile(context.Background(), f, s, "")
 }
 
 // run crawls until the given number of events has happened, and returns the open feed. If the crawl
@@ -311,6 +311,33 @@ func TestFileFirstFeed(t *testing.T) {
 	refused(t, c, []byte("{}\n"))
 	c.path = filepath.Join(dir, "new.jsonl")
 	c.finish("new file")
+}
+
+// Two workers that share a store write a file each, and continue their own.
+func TestFilesOfWorkers(t *testing.T) {
+	dir := t.TempDir()
+	c := newCrawl(t, dir)
+	for i := range pages {
+		r, text := c.page(i)
+		commit(t, c.s, r, text)
+		for _, worker := range []string{"one", "two"} {
+			f, err := os.OpenFile(filepath.Join(dir, worker), os.O_RDWR|os.O_CREATE, 0o644)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := feed.OpenFile(t.Context(), f, c.s, worker)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := file.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, worker := range []string{"one", "two"} {
+		c.path = filepath.Join(dir, worker)
+		c.compare(worker)
+	}
 }
 
 // The feed continues in a file that was moved into another folder, and begins again in a new file.

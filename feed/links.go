@@ -49,7 +49,10 @@ var linkColumns = []table.Column{
 // returns the number of links that it wrote.
 func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, opt Options) (links int, err error) {
 	out := bufio.NewWriterSize(w, bufferSize)
-	write, end := linkWriter(out, format)
+	write, end, err := linkWriter(out, format)
+	if err != nil {
+		return 0, fmt.Errorf("write links: %w", err)
+	}
 	gate := release.Gate{Filter: release.Filter{Include: release.Records, Private: opt.Private}, Left: opt.Left}
 	for released, err := range gate.Pages(ctx, s, store.WantLinks) {
 		if err != nil {
@@ -68,23 +71,20 @@ func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFor
 			links++
 		}
 	}
-	if links == 0 {
-		return 0, nil
-	}
 	if err := errors.Join(end(), out.Flush()); err != nil {
 		return links, fmt.Errorf("write links: %w", err)
 	}
 	return links, nil
 }
 
-func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, end func() error) {
+func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, end func() error, err error) {
 	switch format {
 	case LinksParquet:
 		t := table.NewWriter(out, table.NewSchema(linkColumns))
 		return func(l *Link) error {
 			valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 			return t.Write([]any{valid(l.Source), valid(l.Target), valid(l.Text), string(l.Kind), l.NoFollow, l.Position})
-		}, t.Close
+		}, t.Close, nil
 	case LinksJSONLines:
 		var line bytes.Buffer
 		enc := json.NewEncoder(&line)
@@ -96,7 +96,7 @@ func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, 
 			}
 			_, err := out.Write(harmless.AppendJSON(line.Bytes(), 0))
 			return err
-		}, func() error { return nil }
+		}, func() error { return nil }, nil
 	}
 	guard := harmless.CSV(out)
 	sheet := csv.NewWriter(guard)
@@ -104,19 +104,15 @@ func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, 
 	for _, c := range linkColumns {
 		row = append(row, c.Name)
 	}
-	first := true
+	if err := sheet.Write(row); err != nil {
+		return nil, nil, err
+	}
 	write = func(l *Link) error {
-		if first {
-			first = false
-			if err := sheet.Write(row); err != nil {
-				return err
-			}
-		}
 		row = append(row[:0], harmless.Cell(l.Source), harmless.Cell(l.Target), harmless.Cell(l.Text), string(l.Kind), strconv.FormatBool(l.NoFollow), strconv.Itoa(l.Position))
 		return sheet.Write(row)
 	}
 	return write, func() error {
 		sheet.Flush()
 		return errors.Join(sheet.Error(), guard.Flush())
-	}
+	}, nil
 }

@@ -102,8 +102,16 @@ func TestWriteLinks(t *testing.T) {
 		t.Errorf("%d rows of CSV and %d of Parquet, want %d", len(rows)-1, n, len(want))
 	}
 	var nothing bytes.Buffer
-	if n, err := feed.WriteLinks(t.Context(), &nothing, storetest.NewMemory(), feed.LinksParquet, feed.Options{}); n != 0 || err != nil || nothing.Len() > 0 {
-		t.Errorf("of no page: %d links, %d bytes, %v", n, nothing.Len(), err)
+	count, err := feed.WriteLinks(t.Context(), &nothing, storetest.NewMemory(), feed.LinksParquet, feed.Options{})
+	if err != nil || count != 0 {
+		t.Errorf("of no page: %d links, %v", count, err)
+	}
+	if _, err := table.Open(bytes.NewReader(nothing.Bytes()), int64(nothing.Len())); err != nil {
+		t.Errorf("without links: %v", err)
+	}
+	nothing.Reset()
+	if _, err := feed.WriteLinks(t.Context(), &nothing, storetest.NewMemory(), feed.LinksCSV, feed.Options{}); err != nil || nothing.String() != "source,target,text,kind,nofollow,position\r\n" {
+		t.Errorf("without links: %q, %v", nothing.String(), err)
 	}
 }
 

@@ -21,14 +21,19 @@ type mark struct {
 	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no lines
 }
 
-const (
-	markName = "feed"
-	tailSize = 4 << 10 // in bytes; long enough to tell texts apart, and cheap to read at each start
-)
+const tailSize = 4 << 10 // in bytes; long enough to tell texts apart, and cheap to read at each start
 
-// readMark returns the mark stored in s, or nil if there is none.
-func readMark(ctx context.Context, s FileStore) (*mark, error) {
-	b, err := s.Meta(ctx, markName)
+// markOf returns the name of a worker's mark in a store. worker is "" if the store is not shared.
+func markOf(worker string) string {
+	if worker == "" {
+		return "feed"
+	}
+	return "feed/" + worker
+}
+
+// readMark returns the mark stored in s under a name, or nil if there is none.
+func readMark(ctx context.Context, s FileStore, name string) (*mark, error) {
+	b, err := s.Meta(ctx, name)
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -39,12 +44,12 @@ func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	return &m, nil
 }
 
-func writeMark(ctx context.Context, s FileStore, m mark) error {
+func writeMark(ctx context.Context, s FileStore, name string, m mark) error {
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	return s.SetMeta(ctx, markName, b)
+	return s.SetMeta(ctx, name, b)
 }
 
 // tailOf returns the hash of the last tailSize bytes before offset, or of all bytes before it if

@@ -53,7 +53,7 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	}
 	withheld := map[dedup.Hash]bool{}
 	names, err := opt.archives(ctx, s, withheld)
-	if err != nil || len(names) == 0 {
+	if err != nil {
 		return 0, err
 	}
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}

@@ -15,21 +15,24 @@ import (
 // metadata record, which refers to the first, contains, as JSON, all other fields of the page's
 // [Document], such as the verdict.
 
-type textArchive struct {
-	to    *warc.Writer
-	begun bool
-}
+type textArchive struct{ to *warc.Writer }
 
-// newTextArchive returns a WET writer. If packed is true, each record is a gzip member of its own;
-// otherwise nothing is compressed.
-func newTextArchive(w io.Writer, packed bool) *textArchive {
-	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
+// newTextArchive writes the warcinfo record that describes the archive, and returns a WET writer. If
+// packed is true, each record is a gzip member of its own; otherwise nothing is compressed.
+func newTextArchive(w io.Writer, packed bool) (*textArchive, error) {
+	a := &textArchive{warc.NewWriter(w, warc.Options{Plain: !packed})}
+	info, err := warc.NewInfo("", time.Now(), warc.Header{
+		{Name: "software", Value: "skink"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "description", Value: "main texts of pages, with their verdicts"},
+	})
+	if err != nil {
+		return a, err
+	}
+	return a, a.to.Write(info)
 }
 
 func (a *textArchive) write(d *Document) error {
-	if err := a.begin(); err != nil {
-		return err
-	}
 	date := d.FetchedAt
 	if date.IsZero() { // a file on disk was not fetched, so it has no date
 		date = time.Unix(0, 0)
@@ -65,22 +68,4 @@ var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
 // declare any string as their language.
 func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-}
-
-// begin writes the warcinfo record that describes the archive, unless it has already been written.
-// An archive without pages has no such record.
-func (a *textArchive) begin() error {
-	if a.begun {
-		return nil
-	}
-	a.begun = true
-	info, err := warc.NewInfo("", time.Now(), warc.Header{
-		{Name: "software", Value: "skink"},
-		{Name: "format", Value: "WARC File Format 1.1"},
-		{Name: "description", Value: "main texts of pages, with their verdicts"},
-	})
-	if err != nil {
-		return err
-	}
-	return a.to.Write(info)
 }

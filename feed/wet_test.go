@@ -64,7 +64,8 @@ func TestWET(t *testing.T) {
 	if file, pages := write(t, odd, feed.Options{Format: feed.WET}); pages != 1 || !bytes.Contains(file, []byte("WARC-Target-URI: urn:skink:a%20file%0Aname%20\r\n")) || bytes.Contains(file, []byte("Language")) {
 		t.Errorf("%d pages: %s", pages, file)
 	}
-	if file, _ := write(t, storetest.NewMemory(), feed.Options{Format: feed.WET}); len(file) > 0 {
-		t.Errorf("of no page there are %d bytes", len(file))
+	nothing, _ := write(t, storetest.NewMemory(), feed.Options{Format: feed.WET, Packed: true})
+	if info := warc.First(bytes.NewReader(nothing)); info.Get("WARC-Type") != "warcinfo" {
+		t.Errorf("without pages, the file begins with %v", info)
 	}
 }

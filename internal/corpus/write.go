@@ -80,6 +80,10 @@ func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
 		return nil, errors.New("records of a web archive are binary and are not written to standard output: specify a file")
+	case r.archived != nil && (comma(w.name) != 0 || isTable(w.name)):
+		return nil, fmt.Errorf("%s is a record of a web archive: choose a file name that ends in .warc.gz instead of %s", r.Place(), w.name)
+	case r.row != nil && comma(w.name) != 0:
+		return nil, fmt.Errorf("%s is a Parquet row: choose a file name that ends in .parquet instead of %s", r.Place(), w.name)
 	case r.archived != nil:
 		return newArchiveSink(w.to, w.name, r)
 	case isArchive(w.name):

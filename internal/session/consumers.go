@@ -128,7 +128,7 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open feed: %w", err)
 	}
-	file, err := feed.OpenFile(ctx, f, r.store)
+	file, err := feed.OpenFile(ctx, f, r.store, r.archivist())
 	return &consumer{file, fileEvery, ""}, err
 }
 
