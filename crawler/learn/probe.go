@@ -23,24 +23,22 @@ func ProbeOf(urls, others []string) string {
 		return ""
 	}
 	base := readURL(urls[0])
-	known := append(slices.Clone(urls), others...)
 	replaced := base.varying(urls)
 	if len(replaced) == 0 {
-		replaced = base.varying(known)
+		replaced = base.varying(slices.Concat(urls, others))
 	}
-	last := len(base.segments) - 1
 	switch {
-	case slices.Contains(replaced, last) || len(replaced) == 0 && len(base.params) == 0:
-		replaced = []int{last}
+	case slices.Contains(replaced, base.last) || len(replaced) == 0 && len(base.params()) == 0:
+		replaced = []int{base.last}
 	default:
 		same := func(url string) bool { return path(url) == path(urls[0]) }
-		if replaced = slices.DeleteFunc(replaced, func(i int) bool { return i < last }); len(replaced) == 0 || !slices.ContainsFunc(others, same) {
+		if replaced = slices.DeleteFunc(replaced, func(i int) bool { return i < base.last }); len(replaced) == 0 || !slices.ContainsFunc(others, same) {
 			return ""
 		}
 	}
 	for _, i := range replaced {
-		p := base.part(i)
-		*p = nonsense(*p, base.origin, base.name(i))
+		p := &base.parts[i]
+		p.value = nonsense(p.value, base.origin, p.name)
 	}
 	return base.String()
 }
@@ -50,16 +48,12 @@ func ProbeOf(urls, others []string) string {
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
-	known := base.varying(append(slices.Clone(urls), others...))
-	last := len(base.segments) - 1
-	lastVaries := slices.Contains(varies, last)
-	for i := range last + 1 + len(base.params) {
+	known := base.varying(slices.Concat(urls, others))
+	for i, p := range base.parts {
 		switch {
-		case slices.Contains(varies, i):
+		case slices.Contains(varies, i), i == base.last: // if the last segment does not vary, urls has one element, or one path with different parameters
 			continue
-		case i == last && !lastVaries: // urls has one element, or one path with different parameters
-			continue
-		case i < last && strings.ContainsAny(*base.part(i), "0123456789"):
+		case i < base.last && strings.ContainsAny(p.value, "0123456789"):
 		case len(urls) > 1 && slices.Contains(known, i):
 		default:
 			continue
@@ -74,7 +68,7 @@ func tied(urls, others []string) bool {
 // isDefault reports whether a leader has the same path as a copy and fewer parameters. The extra
 // parameters then change nothing, so the copy is not an error page.
 func isDefault(leader, url string) bool {
-	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).params) < len(readURL(url).params)
+	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).parts) < len(readURL(url).parts)
 }
 
 // defaults returns two URLs: the probe without its replaced parameters, and the probe without any
@@ -82,81 +76,80 @@ func isDefault(leader, url string) bool {
 // unknown values.
 func (s *Soft) defaults() (urls []string) {
 	u, from := readURL(s.Probe), readURL(s.From)
-	if len(u.params) == 0 {
+	if len(u.params()) == 0 {
 		return nil
 	}
-	u.params = slices.DeleteFunc(u.params, func(p [2]string) bool { return !slices.Contains(from.params, p) })
+	same := slices.DeleteFunc(slices.Clone(u.params()), func(p part) bool { return !slices.Contains(from.params(), p) })
+	path := u.parts[:u.last+1]
+	u.parts = slices.Concat(path, same)
 	urls = append(urls, u.String())
-	u.params = nil
+	u.parts = path
 	return append(urls, u.String())
 }
 
-// A partedURL is a canonical URL split into parts. The segments of its path are numbered first,
-// then its parameters.
+// A partedURL is a canonical URL split into parts: the segments of its path, and then its parameters.
 type partedURL struct {
-	origin   string
-	segments []string
-	params   [][2]string // a parameter's name with the equals sign, and its value
+	origin string
+	parts  []part
+	last   int // index of the last segment of the path
 }
+
+// A part of a URL has a name, with the equals sign, if it is a parameter.
+type part struct{ name, value string }
 
 func readURL(url string) *partedURL {
 	p, query, hasQuery := strings.Cut(pathOf(url), "?")
-	u := &partedURL{origin: originOf(url), segments: strings.Split(p, "/")}
-	if n := len(u.segments); n > 2 && u.segments[n-1] == "" { // a trailing slash belongs to the last segment
-		u.segments = append(u.segments[:n-2], u.segments[n-2]+"/")
+	u := &partedURL{origin: originOf(url)}
+	segments := strings.Split(p, "/")
+	if n := len(segments); n > 2 && segments[n-1] == "" { // a trailing slash belongs to the last segment
+		segments = append(segments[:n-2], segments[n-2]+"/")
 	}
+	for _, s := range segments {
+		u.parts = append(u.parts, part{"", s})
+	}
+	u.last = len(segments) - 1
 	if hasQuery {
 		for pair := range strings.SplitSeq(query, "&") {
 			name, value, has := strings.Cut(pair, "=")
 			if has {
 				name += "="
 			}
-			u.params = append(u.params, [2]string{name, value})
+			u.parts = append(u.parts, part{name, value})
 		}
 	}
 	return u
 }
 
+func (u *partedURL) params() []part { return u.parts[u.last+1:] }
+
 func (u *partedURL) String() string {
-	text := u.origin + strings.Join(u.segments, "/")
-	for i, p := range u.params {
-		if i == 0 {
-			text += "?"
-		} else {
-			text += "&"
+	text, separator := u.origin, ""
+	for i, p := range u.parts {
+		switch {
+		case i > u.last+1:
+			separator = "&"
+		case i == u.last+1:
+			separator = "?"
+		case i > 0:
+			separator = "/"
 		}
-		text += p[0] + p[1]
+		text += separator + p.name + p.value
 	}
 	return text
 }
 
-func (u *partedURL) part(i int) *string {
-	if i < len(u.segments) {
-		return &u.segments[i]
-	}
-	return &u.params[i-len(u.segments)][1]
-}
-
-// name returns the name of parameter i, or "" if part i is a segment of the path.
-func (u *partedURL) name(i int) string {
-	if i < len(u.segments) {
-		return ""
-	}
-	return u.params[i-len(u.segments)][0]
-}
-
 func (u *partedURL) shares(other *partedURL, i int) bool {
-	if i < len(u.segments) {
-		return i < len(other.segments) && u.segments[i] == other.segments[i]
+	if i <= u.last {
+		return i <= other.last && u.parts[i] == other.parts[i]
 	}
-	return slices.Contains(other.params, u.params[i-len(u.segments)])
+	return slices.Contains(other.params(), u.parts[i])
 }
 
 // varying returns the indexes of the parts of u that are not the same in all URLs.
 func (u *partedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)
-		for i := range len(u.segments) + len(u.params) {
+		for i := range u.parts {
 			if !u.shares(other, i) && !slices.Contains(parts, i) {
 				parts = append(parts, i)
 			}

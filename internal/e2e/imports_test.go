@@ -75,7 +75,7 @@ var table = map[string]struct {
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"internal/align":              {[]string{"dedup"}, nil},
-	"internal/ingest":             {[]string{"internal/align", "frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"internal/output", "extract", "document", "internal/table", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -133,51 +134,40 @@ const maxAtOnce = 64
 // of it.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
-// decide returns the verdict that follows from the result of a lookup. It repeats the lookup if
-// the copy in the result cannot be trusted. It calls how.twin after the last lookup, because the
-// store checks a verdict only against later commits.
+// decide returns the verdict that follows from the result of a lookup:
+//
+//	the lookup found              the page is judged as
+//	a copy that can be trusted    a copy of it
+//	a copy that cannot            a copy of the page that has replaced its leader, if they are equal;
+//	                              otherwise as if the lookup had found no copy
+//	no copy                       a copy of an equal page that the lookup would miss, if there is one;
+//	                              otherwise by comparison with the leaders that the lookup found
+//
+// If the page should lead instead of the leader that it then has, it takes the lead; see contest.
+// Only a copy that cannot be trusted makes decide ask the store again.
 func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *store.Found, how judging) (*judgement, error) {
-	leader := found.Followed
-	trusted, err := d.trusts(ctx, v, found.Copy, leader)
-	var ahead *store.Record
-	if err == nil && !trusted {
-		ahead, err = d.ahead(ctx, v, leader)
-	}
+	c, leader := found.Copy, found.Followed
+	trusted, err := d.trusts(ctx, v, c, leader)
 	if err == nil && !trusted {
 		ask.Hashes = nil
-		err = d.askAgain(ctx, ask, found)
+		if c, err = d.ahead(ctx, v, leader); err == nil {
+			found, err = d.askAgain(ctx, ask)
+		}
+	}
+	if err == nil && found.Copy == nil {
+		c, leader, err = d.missed(ctx, v, c, how)
+		found.Copy = c
 	}
 	if err != nil {
 		return nil, err
 	}
-	if found.Copy == nil {
-		c := ahead
-		if how.twin != nil {
-			var twin *store.Record
-			if twin, err = how.twin(v); twin != nil {
-				c = twin
-			}
-		}
-		if leader = nil; err == nil && c != nil && c.Follows() {
-			leader, err = d.store.record(ctx, c.Leader)
-		}
-		if err == nil {
-			trusted, err = d.trusts(ctx, v, c, leader)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if trusted {
-			found.Copy = c
-		}
-	}
 	j := v.thin()
 	j.basis = found.Basis(ask)
 	switch {
-	case found.Copy != nil:
-		j.copyOf(found.Copy)
-		if !found.Copy.Follows() {
-			leader = found.Copy
+	case c != nil:
+		j.copyOf(c)
+		if !c.Follows() {
+			leader = c
 		}
 		if leader != nil {
 			j, err = d.contest(ctx, j, leader, leader.Hash, how)
@@ -198,17 +188,44 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	return j, nil
 }
 
+// missed returns a page with the same text that the lookup would miss, and its leader, if it has
+// one: a page that how.twin returns, or else ahead. It returns nil if there is none, or if it cannot
+// be trusted. It must be called after the last lookup, because the store checks a verdict only
+// against later commits.
+func (d *judge) missed(ctx context.Context, v *visit, ahead *store.Record, how judging) (c, leader *store.Record, err error) {
+	c = ahead
+	if how.twin != nil {
+		twin, err := how.twin(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		c = cmp.Or(twin, ahead)
+	}
+	if c != nil && c.Follows() {
+		if leader, err = d.store.record(ctx, c.Leader); err != nil {
+			return nil, nil, err
+		}
+	}
+	if trusted, err := d.trusts(ctx, v, c, leader); err != nil || !trusted {
+		return nil, nil, err
+	}
+	return c, leader, nil
+}
+
 // trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
-// of a leader. It may not if c is about to be judged again. That is the case if c is a duplicate of
-// the page itself, if the leader no longer leads, or if the resemblance in c's verdict is out of
-// date, or if the page must not follow the leader.
+// of a leader:
+//
+//	the copy                                                  trusted
+//	leads, or there is none                                   yes
+//	follows the page itself, or a page that no longer leads   no, the copy is about to be judged again
+//	follows a leader that the page must not follow            no
+//	follows a leader that has not changed                     yes
+//	follows a leader that has changed                         if the verdict on the copy is still right
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
 		return true, nil
-	case v.leads(c) || leader == nil || leader.Kind != store.Page || leader.Follows():
-		return false, nil
-	case d.bars(&v.draft, leader):
+	case v.leads(c) || leader == nil || leader.Kind != store.Page || leader.Follows() || d.bars(&v.draft, leader):
 		return false, nil
 	case len(leader.Earlier) == 0:
 		return true, nil
@@ -219,11 +236,9 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 	if err != nil || held[0] == nil {
 		return false, err
 	}
-	if dedup.Resemblance(v.shingles.asSet(), held[0].set) != c.Resemblance {
-		return false, nil
-	}
-	if d.opt.Rule.Contained == 0 {
-		return true, nil
+	same := dedup.Resemblance(v.shingles.asSet(), held[0].set) == c.Resemblance
+	if !same || d.opt.Rule.Contained == 0 {
+		return same, nil
 	}
 	runs, err := v.runs()
 	return dedup.Containment(runs, held[0].runs) == c.Containment, err
@@ -244,12 +259,12 @@ func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*sto
 	return r, nil
 }
 
-func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found) error {
+func (d *judge) askAgain(ctx context.Context, ask store.Ask) (*store.Found, error) {
 	all, err := d.store.Lookup(ctx, []store.Ask{ask})
-	if err == nil {
-		*found = all[0]
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return &all[0], nil
 }
 
 // ask returns the lookup for a visit. If the page is too short to be compared, the lookup finds

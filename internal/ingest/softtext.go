@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"encoding/binary"
 	"net/url"
 	"slices"
 	"strings"
@@ -203,18 +204,9 @@ func behindHost(rawURL string) string {
 }
 
 // titleWords returns a hash of the words of a title that are not in the page's URL.
-func titleWords(title, url string) (hash uint64) {
-	inURL, inTitle := texts.Get().(*dedup.Text), texts.Get().(*dedup.Text)
-	defer giveBack(&texts, inURL)
-	defer giveBack(&texts, inTitle)
-	inURL.Read([]byte(behindHost(url)))
-	inTitle.Read([]byte(title))
-	for _, n := range inTitle.Numbers() {
-		if !slices.Contains(inURL.Numbers(), n) {
-			hash = (hash + n) * 0x9E3779B97F4A7C15 // the factor makes the hash depend on the order of the words; any odd number would do
-		}
-	}
-	return hash
+func titleWords(title, url string) uint64 {
+	h := dedup.HashOf([]byte(strings.Join(wordsBeside(url, title), " ")))
+	return binary.LittleEndian.Uint64(h[:])
 }
 
 func wordsBeside(url, text string) []string {
