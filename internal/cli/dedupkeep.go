@@ -174,10 +174,9 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 	if err != nil || !d.records.given() {
 		return err
 	}
-	again := &secondReading{ctx: ctx, whole: d.whole, out: out}
 	next, stop := iter.Pull2(in.Again().Records(ctx))
 	defer stop()
-	err = n.each(func(one noted) error {
+	return n.each(func(one noted) error {
 		for {
 			r, err, more := next()
 			if err != nil {
@@ -186,50 +185,19 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 			if !more || uint64(r.Num) > one.Num {
 				return errors.New("the files have changed since skink dedup first read them: do not change files while it is running")
 			}
-			if uint64(r.Num) == one.Num { // skipped records with smaller numbers were unreadable in the first reading, and have no entry
-				return again.take(r, one.Page)
+			if uint64(r.Num) < one.Num {
+				continue // it was unreadable in the first reading, and has no entry
 			}
+			pages, err := d.whole.Pages(ctx, []dedup.Hash{one.Page}, store.WantRecord)
+			if err != nil {
+				return err
+			}
+			if pages[0] == nil {
+				return fmt.Errorf("find the record of %s: %w", r.Place(), store.ErrCorrupt)
+			}
+			return out.take(r, &pages[0].Record)
 		}
 	})
-	if err != nil {
-		return err
-	}
-	return again.flush()
-}
-
-// A secondReading writes records during the second reading of a corpus. It looks up the verdicts of
-// 64 records at a time, because that is faster than looking them up one by one.
-type secondReading struct {
-	ctx     context.Context
-	whole   *complete.Whole
-	out     *corpusOut
-	records []*corpus.Record
-	pages   []dedup.Hash
-}
-
-func (s *secondReading) take(r *corpus.Record, page dedup.Hash) error {
-	s.records, s.pages = append(s.records, r), append(s.pages, page)
-	if len(s.records) < 64 {
-		return nil
-	}
-	return s.flush()
-}
-
-func (s *secondReading) flush() error {
-	found, err := s.whole.Pages(s.ctx, s.pages, store.WantRecord)
-	if err != nil {
-		return err
-	}
-	for i, r := range s.records {
-		if found[i] == nil {
-			return fmt.Errorf("find the record of %s: %w", r.Place(), store.ErrCorrupt)
-		}
-		if err := s.out.take(r, &found[i].Record); err != nil {
-			return err
-		}
-	}
-	s.records, s.pages = s.records[:0], s.pages[:0]
-	return nil
 }
 
 // readTwice returns an error if any of paths can be read only once, such as standard input or a
