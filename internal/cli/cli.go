@@ -71,6 +71,15 @@ func commands() []command {
 	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, storeCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
 }
 
+func commandNamed(name string) (c command, ok bool) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return c, false
+}
+
 // A usageError is an invalid command line. A command that returns one makes the process exit with
 // code 2.
 type usageError = session.UsageError
@@ -132,10 +141,8 @@ func run(ctx context.Context, args []string, con Console) error {
 		completeWord(con.Out, args[1:])
 		return nil
 	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(ctx, args[1:], con)
-		}
+	if c, ok := commandNamed(args[0]); ok {
+		return c.run(ctx, args[1:], con)
 	}
 	return noCommand(args[0])
 }
@@ -144,10 +151,7 @@ func run(ctx context.Context, args []string, con Console) error {
 // the command that the user probably meant: one with a similar name, or skink crawl if the word is
 // a URL or a file.
 func noCommand(word string) error {
-	names := []string{"help"}
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
+	names := append([]string{"help"}, commandNames()...)
 	if strings.HasPrefix(word, "-") {
 		return usagef("the command is missing before %s: write it before its flags, as in skink report --store docs", brief(word))
 	}

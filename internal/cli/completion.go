@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -133,11 +132,10 @@ func completions(words []string) (all []string) {
 	if words[0] == "help" {
 		return append(commandNames(), topicNames()...)
 	}
-	i := slices.Index(commandNames(), words[0])
-	if i < 0 {
+	c, ok := commandNamed(words[0])
+	if !ok {
 		return nil
 	}
-	c := commands()[i]
 	flags, _ := c.newFlags()
 	if f, prefix := completedFlag(flags, words[1:]); f != nil {
 		for _, value := range valuesNamed(valueName(f)) {

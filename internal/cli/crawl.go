@@ -332,16 +332,11 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 
 // preset applies --audit: it sets the flags that an audit needs, except those on the command line.
 func (f *crawlFlags) preset() {
-	flags := f.rule.flags
 	f.opt.Anchors = true
-	if !typed(flags, "budget") {
-		f.learning.budget = false
-	}
-	if !typed(flags, "links") {
-		f.rule.links = true
-	}
-	if !typed(flags, "check-assets") {
-		f.opt.Crawl.CheckAssets = true
+	for name, value := range map[string]string{"budget": "off", "links": "on", "check-assets": "true"} {
+		if !typed(f.rule.flags, name) {
+			_ = f.rule.flags.Lookup(name).Value.Set(value) // the value is valid
+		}
 	}
 }
 

@@ -235,32 +235,24 @@ func help(w io.Writer, args []string) error {
 		printManual(w)
 		return nil
 	}
-	names := []string{"help"}
-	for _, c := range commands() {
-		if c.name == words[0] {
-			c.printHelp(w, slices.Contains(args, "--all"))
-			return nil
-		}
-		names = append(names, c.name)
+	name := words[0]
+	if c, ok := commandNamed(name); ok {
+		c.printHelp(w, slices.Contains(args, "--all"))
+		return nil
 	}
-	for _, t := range topics() {
-		if t.name == words[0] && t.name == glossary {
-			printGlossary(w)
-			return nil
-		}
-		if t.name == words[0] {
-			text := feed.Schema
-			if t.name != schema {
-				page, err := fs.ReadFile(docs.Pages, t.name+".md")
-				if err != nil {
-					return err
-				}
-				text = string(page)
-			}
-			_, err := io.WriteString(w, picture.ReplaceAllString(text, ""))
-			return err
-		}
-		names = append(names, t.name)
+	if name == glossary {
+		printGlossary(w)
+		return nil
 	}
-	return usagef("help: unknown command or topic %s: %s", brief(words[0]), didYouMean(words[0], names, "", "try skink help"))
+	text := feed.Schema
+	if name != schema {
+		page, err := fs.ReadFile(docs.Pages, name+".md")
+		if err != nil {
+			names := slices.Concat([]string{"help"}, commandNames(), topicNames())
+			return usagef("help: unknown command or topic %s: %s", brief(name), didYouMean(name, names, "", "try skink help"))
+		}
+		text = string(page)
+	}
+	_, err := io.WriteString(w, picture.ReplaceAllString(text, ""))
+	return err
 }
