@@ -4,72 +4,49 @@ import (
 	"cmp"
 	"slices"
 
-	"skink/dedup"
 	"skink/store"
 )
 
-// A HostCount counts the judged pages of each host. The zero value is ready to use.
-type HostCount struct {
-	byName map[string]*Host
+// A hostCount counts the judged pages of each host. The zero value is ready to use.
+type hostCount struct {
+	byName map[string]*store.Tally
 	led    map[leading]int64
 }
 
 // A leading is a pair of hosts: pages on host are duplicates of pages on by.
 type leading struct{ host, by string }
 
-// Add counts a record if it is a page. Other records have no verdict.
-func (c *HostCount) Add(r *store.Record) {
+// add counts a record if it is a page. Other records have no verdict.
+func (c *hostCount) add(r *store.Record) {
 	if r.Kind != store.Page {
 		return
 	}
-	h := c.host(store.HostOf(r.URL))
-	switch r.Verdict {
-	case dedup.Unique:
-		h.Unique++
-	case dedup.Exact:
-		h.Exact++
-	case dedup.Near:
-		h.Near++
-	case dedup.Thin:
-		h.Thin++
-	default:
-		return
+	if c.byName == nil {
+		c.byName, c.led = map[string]*store.Tally{}, map[leading]int64{}
 	}
-	h.Pages++
-	if !r.Follows() {
-		return
+	host := store.HostOf(r.URL)
+	if c.byName[host] == nil {
+		c.byName[host] = &store.Tally{}
 	}
-	if by := store.HostOf(r.DuplicateOf); by != h.Host {
-		if c.led == nil {
-			c.led = map[leading]int64{}
-		}
-		c.led[leading{h.Host, by}]++
+	c.byName[host].Add(r)
+	if by := store.HostOf(r.DuplicateOf); r.Follows() && by != host {
+		c.led[leading{host, by}]++
 	}
 }
 
-func (c *HostCount) host(name string) *Host {
-	h := c.byName[name]
-	if h == nil {
-		if c.byName == nil {
-			c.byName = map[string]*Host{}
-		}
-		h = &Host{Host: name}
-		c.byName[name] = h
-	}
-	return h
-}
-
-// Hosts returns the counts of each host, in descending order of duplicates.
-func (c *HostCount) Hosts() []Host {
-	for l, n := range c.led {
-		if h := c.byName[l.host]; 2*n > h.Pages {
-			h.LedBy, h.Led = l.by, n
-		}
-	}
+// list returns the counts of each host, in descending order of duplicates.
+func (c *hostCount) list() []Host {
 	hosts := make([]Host, 0, len(c.byName))
-	for _, h := range c.byName {
-		if h.Pages > 0 {
-			hosts = append(hosts, *h)
+	at := map[string]int{}
+	for name, t := range c.byName {
+		if t.Pages() > 0 {
+			at[name] = len(hosts)
+			hosts = append(hosts, Host{Host: name, Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin})
+		}
+	}
+	for l, n := range c.led {
+		if i, known := at[l.host]; known && 2*n > hosts[i].Pages {
+			hosts[i].LedBy, hosts[i].Led = l.by, n
 		}
 	}
 	sortHosts(hosts)

@@ -38,7 +38,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	r.About = &About{}
-	var count HostCount
+	var count hostCount
 	var later postponedCount
 	named := canonicals{s: src.s, found: map[string]*Canonical{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
@@ -48,7 +48,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 		if err != nil {
 			return r, err
 		}
-		count.Add(&page.Record)
+		count.add(&page.Record)
 		r.About.See(&page.Record)
 		later.add(&page.Record)
 		if err := named.add(ctx, &page.Record); err != nil {
@@ -59,7 +59,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.Hosts = count.Hosts()
+	r.Hosts = count.list()
 	for i := range r.Hosts {
 		r.Hosts[i].Alone = alone[r.Hosts[i].Host].Why
 	}
