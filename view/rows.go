@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"strings"
@@ -135,7 +134,7 @@ type rows struct {
 	chunks   []*chunk
 	n        int // number of rows, including the old rows of pages that were visited again
 	live     int
-	places   []uint32 // hash table from page ID to row number plus one; 0 means that the slot is empty
+	places   map[dedup.Hash]uint32 // number of the last row of each page
 	hosts    []host
 	hostAt   map[string]uint32
 	shapes   []string
@@ -152,7 +151,7 @@ const maxShapes = 1 << 16
 
 func newRows() *rows {
 	return &rows{
-		places: make([]uint32, 1024), hostAt: map[string]uint32{}, shapes: []string{""}, shapeAt: map[string]uint32{},
+		places: map[dedup.Hash]uint32{}, hostAt: map[string]uint32{}, shapes: []string{""}, shapeAt: map[string]uint32{},
 		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{}, between: map[shared]int64{},
 	}
 }
@@ -218,7 +217,7 @@ func (t *rows) add(c *store.Content) {
 	in.n++
 	t.n++
 	t.live++
-	t.place(r.ID, t.n-1)
+	t.places[r.ID] = uint32(t.n - 1)
 }
 
 // kill marks a row as dead and removes it from all counts.
@@ -289,38 +288,6 @@ func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 }
 
 func (t *rows) find(id dedup.Hash) (i int, ok bool) {
-	for slot := t.slot(id); t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
-		if i = int(t.places[slot] - 1); t.at(i).id == id {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// place records that row i belongs to the page with the given ID.
-func (t *rows) place(id dedup.Hash, i int) {
-	if 2*t.n > len(t.places) {
-		old := t.places
-		t.places = make([]uint32, 2*len(old))
-		for _, p := range old {
-			if p != 0 {
-				t.put(t.at(int(p-1)).id, p)
-			}
-		}
-	}
-	t.put(id, uint32(i+1))
-}
-
-func (t *rows) put(id dedup.Hash, p uint32) {
-	slot := t.slot(id)
-	for ; t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
-		if t.at(int(t.places[slot]-1)).id == id {
-			break
-		}
-	}
-	t.places[slot] = p
-}
-
-func (t *rows) slot(id dedup.Hash) int {
-	return int(binary.LittleEndian.Uint64(id[:]) % uint64(len(t.places)))
+	at, ok := t.places[id]
+	return int(at), ok
 }
