@@ -70,7 +70,7 @@ type auditView struct {
 	URLs   int64  // URLs covered by the audit
 	Seen   string // says which part of the site was fetched
 	Gaps   []audit.Gap
-	Groups []findingGroup
+	Groups []audit.Group
 
 	Unknown []string // why some lists are missing or incomplete
 
@@ -83,13 +83,6 @@ type auditView struct {
 type sinceChoice struct {
 	Value, Text string
 	Chosen      bool
-}
-
-type findingGroup struct {
-	Weight   audit.Weight
-	Title    string
-	Compared bool
-	Findings []audit.Selection
 }
 
 // An auditFilter is the form that selects findings by host, section and change.
@@ -125,13 +118,6 @@ func (f auditFilter) Query() string {
 	return with("", nil, "host", f.Host, "section", f.Section, "change", string(f.Change))
 }
 
-var weights = map[audit.Weight]string{
-	audit.Error:   "Errors: problems that mislead visitors or search engines",
-	audit.Warning: "Warnings: problems that have a cost, or may be unintended",
-	audit.Note:    "Notes: good to know",
-	audit.OK:      "OK: as it should be",
-}
-
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.result
@@ -146,17 +132,7 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	if a != nil {
 		s.URLs, s.Unknown, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Coverage.String(), a.Coverage.Gaps
 		s.Since, s.Crawls, s.Filter = a.Since(), choicesOf(a), filterOf(a, r)
-		for _, f := range a.Findings() {
-			selected := f.Select(s.Filter.Filter)
-			if selected.RowCount() == 0 {
-				continue
-			}
-			if title := weights[f.Weight]; len(s.Groups) == 0 || s.Groups[len(s.Groups)-1].Title != title {
-				s.Groups = append(s.Groups, findingGroup{Weight: f.Weight, Title: title, Compared: s.Since != nil})
-			}
-			last := &s.Groups[len(s.Groups)-1]
-			last.Findings = append(last.Findings, selected)
-		}
+		s.Groups = a.Groups(s.Filter.Filter)
 	}
 	return &screen{name: "audit", title: "Audit", again: known.making, Content: s}, nil
 }

@@ -15,36 +15,39 @@ import (
 // sorting or merging would take too long for a request, it runs in the background, and until then
 // lists are in crawl order.
 
-// columns lists the columns that lists can be sorted by, each with a comparison of two rows. The
-// first column is the crawl order, which is the order of the row numbers.
+// columns lists the columns that lists can be sorted by, in the order in which the list of pages
+// shows those that have a title. The first column is the crawl order, which is the order of the row
+// numbers.
 var columns = []column{
-	{"crawl", nil},
-	{"url", func(t *rows, a, b int32) int {
+	{name: "crawl"},
+	{name: "url", title: "Page", compare: func(t *rows, a, b int32) int {
 		x, _ := t.strings(int(a))
 		y, _ := t.strings(int(b))
 		return bytes.Compare(x, y)
 	}},
-	{"title", func(t *rows, a, b int32) int {
+	{name: "title", compare: func(t *rows, a, b int32) int {
 		_, x := t.strings(int(a))
 		_, y := t.strings(int(b))
 		return bytes.Compare(x, y)
 	}},
-	{"host", func(t *rows, a, b int32) int {
+	{name: "host", compare: func(t *rows, a, b int32) int {
 		return cmp.Compare(t.hosts[t.at(int(a)).host].name, t.hosts[t.at(int(b)).host].name)
 	}},
-	{"verdict", by(func(r *row) uint8 { return r.verdict })},
-	{"resemblance", by(func(r *row) float32 { return r.resemblance })},
-	{"status", by(func(r *row) uint16 { return r.status })},
-	{"kind", by(func(r *row) uint8 { return r.kind })},
-	{"words", by(func(r *row) uint32 { return r.words })},
-	{"size", by(func(r *row) uint32 { return r.size })},
-	{"depth", by(func(r *row) uint16 { return r.depth })},
-	{"fetched", by(func(r *row) uint32 { return r.fetched })},
+	{name: "kind", compare: by(func(r *row) uint8 { return r.kind })},
+	{name: "verdict", title: "Verdict", compare: by(func(r *row) uint8 { return r.verdict })},
+	{name: "resemblance", title: "Resemblance", number: true, compare: by(func(r *row) float32 { return r.resemblance })},
+	{name: "words", title: "Words", number: true, compare: by(func(r *row) uint32 { return r.words })},
+	{name: "status", title: "Status", number: true, compare: by(func(r *row) uint16 { return r.status })},
+	{name: "size", title: "Size", number: true, compare: by(func(r *row) uint32 { return r.size })},
+	{name: "depth", title: "Depth", number: true, compare: by(func(r *row) uint16 { return r.depth })},
+	{name: "fetched", title: "Fetched", compare: by(func(r *row) uint32 { return r.fetched })},
 }
 
 type column struct {
 	name    string
-	compare func(t *rows, a, b int32) int
+	title   string                        // title in the list of pages; "" if the list does not show the column
+	number  bool                          // whether the cells are numbers
+	compare func(t *rows, a, b int32) int // compares two rows
 }
 
 func by[T cmp.Ordered](field func(*row) T) func(*rows, int32, int32) int {

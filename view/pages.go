@@ -61,9 +61,9 @@ func timeText(t time.Time) string {
 }
 
 type heading struct {
-	Name, Title, Link string
-	Sorted            string // value of the attribute aria-sort: ascending, descending or ""
-	Class             string
+	Title, Link string
+	Sorted      string // value of the attribute aria-sort: ascending, descending or ""
+	Number      bool
 }
 
 type list struct {
@@ -79,12 +79,6 @@ type list struct {
 	Looked   int
 	paging
 	Shape string
-}
-
-var shownColumns = []heading{
-	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
-	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number"},
-	{Name: "depth", Title: "Depth", Class: "number"}, {Name: "fetched", Title: "Fetched"},
 }
 
 func queryOf(r *http.Request) query {
@@ -112,15 +106,17 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	}
 	l.Unsorted, l.paging = found.unsorted, pagingOf("/pages", r, q.from, q.from+max(l.Looked, len(found.ids)), found.total)
 	l.Hosts = v.largestHosts(100)
-	for _, h := range shownColumns {
-		down, sorted := "", columns[q.column].name == h.Name
+	for i, c := range columns {
+		h, down := heading{Title: c.title, Number: c.number}, ""
 		switch {
-		case sorted && q.down:
+		case c.title == "":
+			continue
+		case i == q.column && q.down:
 			h.Sorted = "descending"
-		case sorted:
+		case i == q.column:
 			h.Sorted, down = "ascending", "1"
 		}
-		h.Link = with("/pages", form, "sort", h.Name, "down", down)
+		h.Link = with("/pages", form, "sort", c.name, "down", down)
 		l.Headings = append(l.Headings, h)
 	}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {

@@ -19,7 +19,7 @@ import (
 // It also has a fingerprint, to find similar pages. Lists are built from the rows, and only the
 // records in the shown part of a list are read from the store.
 //
-// A row takes about 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
+// A row takes about 280 bytes. Rows are in chunks that are never moved, so adding rows copies none.
 // A search runs over the strings of a whole chunk at once. A page that was visited again gets a new
 // row, and its old row is marked as dead.
 

@@ -108,6 +108,9 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 		if l.conclude != nil {
 			l.conclude()
 		}
+		if l.checks != nil {
+			l.checks.conclude()
+		}
 		l.sort()
 	}
 	if a.past != nil {
@@ -179,6 +182,9 @@ func (a *Audit) readRecords(ctx context.Context, s store.Reader) error {
 		for _, l := range a.Lists {
 			if l.see != nil {
 				l.see(at, r)
+			}
+			if l.checks != nil {
+				l.checks.see(at, r)
 			}
 		}
 	}

@@ -25,81 +25,87 @@ func checkList(name string) *List {
 	}
 }
 
+// checks are the faults that a list shows as findings.
+type checks struct {
+	list     *List
+	faults   map[string]markup.Fault // by the name of the finding
+	ofHeader []string                // names of the findings about the header
+	hosts    byHost
+}
+
+// addChecks adds a finding to the list for each check whose name begins with that of the list.
 func (l *List) addChecks(all []markup.Check) {
-	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}
-	checks := map[string]markup.Fault{} // maps the name of a finding to its fault
-	var ofHeader []string               // findings about the header
-	for _, c := range all {
-		list, name, _ := strings.Cut(c.Name, ".")
-		if list == l.Name {
-			f := &Finding{Name: name, pairs: c.Fault == markup.LinkFragment}
-			l.Findings = append(l.Findings, f)
-			checks[name] = c.Fault
-			if c.Fault.OfHeader() {
-				ofHeader = append(ofHeader, name)
-				f.key = hosts.key
-			}
+	c := &checks{list: l, faults: map[string]markup.Fault{}, hosts: byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}}
+	for _, check := range all {
+		list, name, _ := strings.Cut(check.Name, ".")
+		if list != l.Name {
+			continue
 		}
+		f := &Finding{Name: name, pairs: check.Fault == markup.LinkFragment}
+		if check.Fault.OfHeader() {
+			c.ofHeader, f.key = append(c.ofHeader, name), c.hosts.key
+		}
+		l.Findings, c.faults[name] = append(l.Findings, f), check.Fault
 	}
-	if len(checks) == 0 {
+	if len(c.faults) == 0 {
 		return
 	}
-	example := func(s *subject, r *store.Record) any {
-		fault, ok := checks[s.finding.Name]
-		if !ok || fault.OfHeader() || s.hasOther() {
-			return nil
-		}
-		return text(strings.Join(markup.Examples(r.Faulty, fault), ", "))
-	}
-	lacking := func(s *subject, r *store.Record) any {
-		fault, ok := checks[s.finding.Name]
-		if !ok || !fault.OfHeader() {
-			return nil
-		}
-		return hosts.String(store.HostOf(r.URL), fault)
-	}
+	l.checks = c
 	at := slices.IndexFunc(l.Columns, func(c Column) bool { return c.Name == "url" }) + 1
 	l.Columns = slices.Insert(slices.Clone(l.Columns), at, brief(
-		column("example", "Such as", example),
-		column("pages", "Pages of the host", lacking),
+		column("example", "Such as", c.example),
+		column("pages", "Pages of the host", c.lacking),
 	)...)
-	see, conclude := l.see, l.conclude
-	l.see = func(at int32, r *store.Record) {
-		if see != nil {
-			see(at, r)
-		}
-		if !isHTML(r) {
-			return
-		}
-		host := ""
-		if len(ofHeader) > 0 {
-			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself writes the headers for pages of a folder
-				hosts.pages[host]++
-			}
-		}
-		for name, fault := range checks {
-			switch {
-			case !markup.Set(r.Faults).Has(fault):
-			case fault.OfHeader():
-				hosts.add(host, fault, at)
-			default:
-				l.found(name, at, nobody)
-			}
+}
+
+// example returns a table cell with what is faulty in a page. It is empty for a fault of the header.
+func (c *checks) example(s *subject, r *store.Record) any {
+	fault, ok := c.faults[s.finding.Name]
+	if !ok || fault.OfHeader() || s.hasOther() {
+		return nil
+	}
+	return text(strings.Join(markup.Examples(r.Faulty, fault), ", "))
+}
+
+// lacking returns a table cell with the number of a host's pages that have a fault of the header.
+func (c *checks) lacking(s *subject, r *store.Record) any {
+	fault, ok := c.faults[s.finding.Name]
+	if !ok || !fault.OfHeader() {
+		return nil
+	}
+	return c.hosts.String(store.HostOf(r.URL), fault)
+}
+
+func (c *checks) see(at int32, r *store.Record) {
+	if !isHTML(r) {
+		return
+	}
+	host := ""
+	if len(c.ofHeader) > 0 {
+		if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself writes the headers for pages of a folder
+			c.hosts.pages[host]++
 		}
 	}
-	l.conclude = func() {
-		if conclude != nil {
-			conclude()
+	for name, fault := range c.faults {
+		switch {
+		case !markup.Set(r.Faults).Has(fault):
+		case fault.OfHeader():
+			c.hosts.add(host, fault, at)
+		default:
+			c.list.found(name, at, nobody)
 		}
-		if len(ofHeader) > 0 && len(hosts.pages) == 0 {
-			l.lack("response headers are unknown, because no page was fetched over HTTP", ofHeader...)
-		}
-		for name, fault := range checks {
-			for key, n := range hosts.faults {
-				if key.fault == fault {
-					l.found(name, n.first, nobody)
-					hosts.keys[n.first] = shortID(dedup.HashOf([]byte(key.host)))
-				}
+	}
+}
+
+func (c *checks) conclude() {
+	if len(c.ofHeader) > 0 && len(c.hosts.pages) == 0 {
+		c.list.lack("response headers are unknown, because no page was fetched over HTTP", c.ofHeader...)
+	}
+	for name, fault := range c.faults {
+		for key, n := range c.hosts.faults {
+			if key.fault == fault {
+				c.list.found(name, n.first, nobody)
+				c.hosts.keys[n.first] = shortID(dedup.HashOf([]byte(key.host)))
 			}
 		}
 	}

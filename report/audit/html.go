@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"html/template"
+	"slices"
 
 	"skink/report"
 )
@@ -63,19 +64,20 @@ type overviewHTML struct {
 	Heading string
 	About   []string
 	Gaps    []Gap
-	Groups  []group
+	Groups  []Group
 	Clean   []string
 	Unknown []string
 }
 
-type group struct {
+// A Group holds the findings of one weight, for the template "overview".
+type Group struct {
 	Weight   Weight
 	Title    string
-	Findings []*Finding
+	Findings []Selection
 }
 
 // Compared reports whether the audit is compared with an earlier crawl.
-func (g group) Compared() bool { return g.Findings[0].list.audit.past != nil }
+func (g Group) Compared() bool { return g.Findings[0].list.audit.past != nil }
 
 var weightTitles = map[Weight]string{
 	Error:   "Errors: problems that mislead visitors or search engines",
@@ -84,9 +86,22 @@ var weightTitles = map[Weight]string{
 	OK:      "OK",
 }
 
-func byWeight(findings []*Finding) (all []group) {
+// Groups returns the parts of the findings that w selects, by weight. Without rows, a finding is left
+// out.
+func (a *Audit) Groups(w Filter) []Group {
+	return byWeight(slices.DeleteFunc(selectAll(a.Findings(), w), func(s Selection) bool { return s.RowCount() == 0 }))
+}
+
+func selectAll(findings []*Finding, w Filter) (all []Selection) {
+	for _, f := range findings {
+		all = append(all, f.Select(w))
+	}
+	return all
+}
+
+func byWeight(findings []Selection) (all []Group) {
 	for w := Error; w <= OK; w++ {
-		g := group{Weight: w, Title: weightTitles[w]}
+		g := Group{Weight: w, Title: weightTitles[w]}
 		for _, f := range findings {
 			if f.Weight == w {
 				g.Findings = append(g.Findings, f)
@@ -100,7 +115,7 @@ func byWeight(findings []*Finding) (all []group) {
 }
 
 func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
-	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Gaps: a.Coverage.Gaps, Groups: byWeight(chosen), Unknown: a.Unknown()}
+	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Gaps: a.Coverage.Gaps, Groups: byWeight(selectAll(chosen, Filter{})), Unknown: a.Unknown()}
 	if o.About == "" {
 		head.Clean = a.clean()
 	}

@@ -40,6 +40,7 @@ type List struct {
 	Findings []*Finding // a single finding has the Name ""
 
 	audit     *Audit
+	checks    *checks                                     // faults of package markup that are findings of the list; nil if there are none
 	ofErrors  bool                                        // whether the findings are about URLs without a usable response
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
 	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them

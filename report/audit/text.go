@@ -59,7 +59,7 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	if a.past != nil {
 		fmt.Fprintf(out, "\n  %9s%s\n", "count", sinceHead)
 	}
-	for _, g := range byWeight(findings) {
+	for _, g := range a.Groups(Filter{}) {
 		fmt.Fprintf(out, "\n%s\n", strings.ToLower(g.Title))
 		for _, f := range g.Findings {
 			fmt.Fprintf(out, "  %9s%s  %-*s  %s%s\n", report.Grouped(f.Count()), f.sinceCells(), width, f.FullName(), f.Title, inBrackets(f.Besides()))
