@@ -20,6 +20,7 @@ import (
 // A Changed is a page whose text has changed between two visits, or that no longer exists.
 type Changed struct {
 	URL         string    `json:"url"`
+	Private     bool      `json:"private,omitempty"` // see [store.Record.Private]
 	Title       string    `json:"title,omitempty"`
 	Resemblance float64   `json:"resemblance"`        // exact resemblance of the last two texts, 0 to 1; 0 if Returned
 	At          time.Time `json:"at"`                 // time of the visit that found the change
@@ -49,9 +50,10 @@ type Round struct {
 
 // A Restless is a line of a page that changes with every visit, such as a date.
 type Restless struct {
-	URL    string `json:"url"`
-	Text   string `json:"text"`   // excerpt of the line, as found by the last visit
-	Visits int    `json:"visits"` // number of successive visits that found the line changed
+	URL     string `json:"url"`
+	Private bool   `json:"private,omitempty"` // see [store.Record.Private]
+	Text    string `json:"text"`              // excerpt of the line, as found by the last visit
+	Visits  int    `json:"visits"`            // number of successive visits that found the line changed
 }
 
 // ReadChanges reads all records of a store and returns the changes. All changes are kept in memory.
@@ -71,7 +73,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 		r := &page.Record
 		for _, line := range r.Restless {
 			if r.Visit == store.Same && line.Visits > 0 {
-				all.Restless = append(all.Restless, Restless{r.URL, line.Text, line.Visits})
+				all.Restless = append(all.Restless, Restless{r.URL, r.Private, line.Text, line.Visits})
 			}
 		}
 		c, ok := changeOf(r)
@@ -97,7 +99,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 
 // The result ok is false if the page has neither changed nor disappeared.
 func changeOf(r *store.Record) (c Changed, ok bool) {
-	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
+	c = Changed{URL: r.URL, Private: r.Private, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {
 		c.Problem = whyGone(r)
 	}
@@ -169,15 +171,15 @@ func (all *Changes) print(out io.Writer) {
 		all.Changed[i].print(out)
 	}
 	for _, c := range all.Gone {
-		fmt.Fprintf(out, "\ngone  %s\n  reason: %s; last visited at %s\n", harmless.Line(c.URL), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(out, "\ngone  %s%s\n  reason: %s; last visited at %s\n", harmless.Line(c.URL), privacy(c.Private), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
 	}
 	for _, r := range all.Restless {
-		fmt.Fprintf(out, "\nignored  %s\n  reason: this text changed on each of the last %s: %s\n", harmless.Line(r.URL), Counted(r.Visits, "visit"), harmless.Line(r.Text))
+		fmt.Fprintf(out, "\nignored  %s%s\n  reason: this text changed on each of the last %s: %s\n", harmless.Line(r.URL), privacy(r.Private), Counted(r.Visits, "visit"), harmless.Line(r.Text))
 	}
 }
 
 func (c *Changed) print(out io.Writer) {
-	fmt.Fprintf(out, "\nchanged  %s\n", harmless.Line(c.URL))
+	fmt.Fprintf(out, "\nchanged  %s%s\n", harmless.Line(c.URL), privacy(c.Private))
 	similarity := "similarity " + dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4)
 	if c.Returned {
 		similarity = "similarity unknown, because the page was missing in between"

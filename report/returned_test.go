@@ -31,6 +31,7 @@ func TestReturnedPage(t *testing.T) {
 		next.Succeeds(&last, nil, 0)
 		last = next
 	}
+	last.Private = true
 	if _, err := s.Commit(t.Context(), []*store.Entry{{Record: last}}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestReturnedPage(t *testing.T) {
 	if err := report.WriteChanges(&out, all, report.Text); err != nil {
 		t.Fatal(err)
 	}
-	want := "1 changed, 0 gone\n\nchanged  https://example.com/\n" +
+	want := "1 changed, 0 gone\n\nchanged  https://example.com/  (private)\n" +
 		"  similarity unknown, because the page was missing in between: text of 2026-01-31T00:00:00Z, compared with the text of 2026-01-01T00:00:00Z\n"
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)

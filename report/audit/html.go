@@ -55,6 +55,9 @@ func (l *List) Table(rows []Row) (t report.Table) {
 		if rest := row.Links - len(r.Notes); rest > 0 && len(r.Notes) > 0 {
 			r.Notes = append(r.Notes, report.Note{Lead: "and from " + report.Counted(rest, "more page")})
 		}
+		if row.Private {
+			r.Notes = append(r.Notes, report.Note{Lead: "private"})
+		}
 		t.Rows = append(t.Rows, r)
 	}
 	return t

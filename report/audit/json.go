@@ -113,6 +113,9 @@ func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 			if row.Apart != "" {
 				all = append(all, report.Field{Name: "apart", Value: row.Apart})
 			}
+			if row.Private {
+				all = append(all, report.Field{Name: "private", Value: true})
+			}
 			if len(row.From) > 0 {
 				all = append(all, report.Field{Name: "linked_from", Value: row.From})
 			}

@@ -264,6 +264,7 @@ type Row struct {
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // why the page is not counted; "" if it is counted
 	Change  Change // change since the earlier crawl; "" if the finding is not compared with one
+	Private bool   // see [store.Record.Private]
 	From    []From // some of the pages with links to this page, if List.Linked is set
 	Links   int    // total number of pages that link to this page
 }
@@ -403,7 +404,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 		if s.page == nil {
 			continue
 		}
-		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links), Change: e.change}
+		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links), Change: e.change, Private: s.page.Record.Private}
 		if p := &a.site.pages[e.page]; e.listed && f.list.isApart(p) {
 			row.Apart = f.list.why(p)
 		}
