@@ -20,7 +20,8 @@ import (
 // setting for this. But it maps files with unix.Mmap, which calls a function in a package variable,
 // and that function is replaced here. The variable is accessed by its linker name; TestAllocated
 // fails if x/sys or Badger changes this. The replacement affects all shared, writable file mappings
-// that this process makes through x/sys/unix.
+// that this process makes through x/sys/unix. The files cannot be allocated before Badger creates
+// them, because Badger refuses tables that exist, and its own goroutines create them.
 
 // mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be
 // converted to a pointer to the other.

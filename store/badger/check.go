@@ -76,11 +76,11 @@ func checkStore(dir string) (Loss, *checkedTables, error) {
 	if len(found.loss.Damage) > 0 {
 		return Loss{}, nil, DamageError(found.loss.Damage)
 	}
-	if err := removeLeftovers(dir); err != nil {
+	loss, err := mendLogs(found.logs, found.reached)
+	if err != nil {
 		return Loss{}, nil, err
 	}
-	loss, err := mendLogs(dir, found.reached)
-	return loss, found.checked, err
+	return loss, found.checked, removeLeftovers(dir)
 }
 
 // A DamageError lists the damaged files of a store, which therefore cannot be opened for writing. It
@@ -97,12 +97,13 @@ type inspection struct {
 	manifest badgerdb.Manifest
 	checked  *checkedTables
 	tables   map[uint64]*tableContent
+	logs     []memLog
 	reached  uint64 // last transaction in the tables; later transactions are in the logs
 	loss     Loss
 }
 
-// inspect reads the MANIFEST and, in full, every table that is not in the list checked. It adds
-// undamaged tables to the list. It changes nothing on disk.
+// inspect reads the MANIFEST, the logs, and in full every table that is not in the list checked. It
+// adds undamaged tables to the list. It changes nothing on disk.
 func inspect(dir string, checked *checkedTables) (*inspection, error) {
 	f := &inspection{checked: checked}
 	var torn bool
@@ -137,12 +138,11 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 			return nil, err
 		}
 	}
+	if f.logs, err = readLogs(dir); err != nil {
+		return nil, err
+	}
 	if len(f.loss.Damage) > 0 { // the last transaction of a damaged table is unknown, so look in the logs
-		logs, err := readLogs(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range slices.Backward(logs) {
+		for _, l := range slices.Backward(f.logs) {
 			if l.first > 0 {
 				f.reached = l.first - 1
 			}

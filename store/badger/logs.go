@@ -33,6 +33,7 @@ import (
 //
 // A log consists of a header of 20 bytes, then entries, then zeros:
 //
+//	header    number of the key for decryption (8), always 0; rest unused
 //	entry     meta (1), 0, length of key, length of value, 0 (varints), key, value,
 //	          CRC-32C of all that (4, big-endian)
 //
@@ -46,11 +47,13 @@ type memLog struct {
 	highest     uint64    // highest transaction in the log, even after damage
 	end         int       // offset in bytes of the end of the last complete transaction before any damage
 	counters    *counters // last counters in the log, even after damage; nil means none
+	encrypted   bool      // whether the header names a key, because it is damaged
 }
 
 const (
 	logExt      = ".mem"
 	logHead     = 20
+	logKey      = 8 // number of bytes of the header that name the key
 	inTxn       = 1 << 6
 	endsTxn     = 1 << 7
 	maxLogKey   = 1 << 16
@@ -95,6 +98,7 @@ func logNumber(name string) int {
 
 func readLog(name string, b []byte) memLog {
 	l := memLog{name: name, end: min(logHead, len(b))}
+	l.encrypted = len(b) >= logKey && [logKey]byte(b) != [logKey]byte{}
 	at, open := logHead, uint64(0) // open is the transaction that is not complete yet; 0 means none
 	for {
 		e, ok := readEntry(b, at)

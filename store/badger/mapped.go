@@ -21,7 +21,10 @@ import (
 // cache: reading it again costs a page fault for each 64 KB, but no disk read.
 //
 // Badger has no function for that, and does not export its tables, so the store reaches them by
-// reflection. TestMapped fails if a new version of badger renames them. The store increments a
+// reflection. TestMapped fails if a new version of badger renames them. An iterator would hold the
+// tables without reflection, but their addresses would have to come from /proc/self/maps. There, two
+// readers of one folder map the same files, and one could unmap its own before the memory at that
+// address is released, which may by then belong to the program's heap. The store increments a
 // table's reference count before it returns the memory, as badger does before it reads a table, so
 // that the table is not unmapped in the meantime. The memory of tables that a compaction is still
 // writing is not returned, because those tables belong to no level yet. In a store with 600 MB of

@@ -358,3 +358,34 @@ func TestLeftovers(t *testing.T) {
 		})
 	}
 }
+
+// A damaged header of a log costs nothing, because it only names the key of an encrypted log.
+func TestDamagedLogHead(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	fill(t, s, 20)
+	left := filepath.Join(t.TempDir(), "killed")
+	if !snapshot(t, s.dir, left) {
+		t.Fatal("the store changed by itself")
+	}
+	for at := range logKey {
+		dir := filepath.Join(t.TempDir(), "rotten")
+		copyDir(t, left, dir)
+		logs, err := logNames(dir)
+		if err != nil || len(logs) == 0 {
+			t.Fatalf("logs %v, %v", logs, err)
+		}
+		edit(t, logs[len(logs)-1], func(b []byte) []byte { b[at] ^= 1; return b })
+		for _, opt := range []Options{{ReadOnly: true}, {Reserve: -1}} {
+			r, err := Open(dir, opt)
+			if err != nil {
+				t.Fatalf("byte %d: %v", at, err)
+			}
+			if n := length(t, r.Changes(t.Context(), "", store.WantRecord)); n != 20 || r.Loss().Damage != nil {
+				t.Errorf("byte %d: %d records, loss %+v", at, n, r.Loss())
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

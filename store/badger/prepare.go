@@ -70,11 +70,7 @@ func holdsNothing(name string, size int64) bool {
 
 // mendLogs removes the logs after a gap left by a power failure. tables is the number of the last
 // transaction in any table.
-func mendLogs(dir string, tables uint64) (Loss, error) {
-	logs, err := readLogs(dir)
-	if err != nil {
-		return Loss{}, err
-	}
+func mendLogs(logs []memLog, tables uint64) (Loss, error) {
 	gone, loss := afterGap(logs, tables)
 	for _, l := range slices.Backward(gone) { // newest first: if the process is killed here, the next process still sees the gap
 		if err := os.Remove(l.name); err != nil {
@@ -82,25 +78,24 @@ func mendLogs(dir string, tables uint64) (Loss, error) {
 		}
 	}
 	for _, l := range logs[:len(logs)-len(gone)] {
-		if err := mendHead(l.name); err != nil {
+		if !l.encrypted {
+			continue
+		}
+		if err := clearHead(l.name); err != nil {
 			return Loss{}, err
 		}
 	}
 	return loss, nil
 }
 
-// mendHead zeroes the first 8 bytes of a log, which name the key that it is encrypted with. Logs
-// are never encrypted, and badger would refuse a log whose key it does not have.
-func mendHead(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+// clearHead zeroes the number of the key in the header of a log. Logs are never encrypted, and
+// badger would refuse a log whose key it does not have.
+func clearHead(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var key [8]byte
-	if _, err := f.ReadAt(key[:], 0); err != nil || key == [8]byte{} {
-		return err
-	}
-	_, err = f.WriteAt(make([]byte, len(key)), 0)
+	_, err = f.WriteAt(make([]byte, logKey), 0)
 	return err
 }

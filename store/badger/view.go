@@ -53,13 +53,9 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	if err != nil {
 		return nil, Loss{}, err
 	}
-	logs, err := readLogs(dir)
-	if err != nil {
-		return nil, Loss{}, err
-	}
-	gone, loss := afterGap(logs, found.reached)
+	gone, loss := afterGap(found.logs, found.reached)
 	loss.Damage, loss.Names = found.loss.Damage, found.loss.Names
-	if err := made.link(dir, found, logs[:len(logs)-len(gone)], opt); err != nil {
+	if err := made.link(dir, found, found.logs[:len(found.logs)-len(gone)], opt); err != nil {
 		return nil, Loss{}, err
 	}
 	return made, loss, nil
