@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/internal/field"
 )
 
@@ -26,7 +27,7 @@ import (
 // are the hashes of their URLs.
 //
 // Any change to the fields requires a new version of the layout of stores, because an older skink
-// cannot read a record with a field that it does not know; see TestRecordForm.
+// cannot read a record with a field that it does not know; see TestPackedForms.
 
 const packedForm = 0 // the byte before the fields
 
@@ -52,6 +53,21 @@ func idOf(url string) dedup.Hash {
 	return dedup.HashOf([]byte(url))
 }
 
+// AppendItem appends a URL of the frontier to b as a struct. A store in a folder keeps the queue in
+// this form.
+func AppendItem(b []byte, it *frontier.Item) []byte {
+	return appendStruct(b, reflect.ValueOf(it).Elem())
+}
+
+// UnpackItem is the inverse of AppendItem.
+func UnpackItem(packed []byte) (it frontier.Item, err error) {
+	d := field.Reader{Rest: packed}
+	if readStruct(&d, reflect.ValueOf(&it).Elem()); d.Bad {
+		err = fmt.Errorf("%w: a URL of the queue cannot be decoded", ErrCorrupt)
+	}
+	return it, err
+}
+
 func appendStruct(b []byte, v reflect.Value) []byte {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -69,7 +85,7 @@ func appendValue(b []byte, v reflect.Value) []byte {
 		return append(b, 1)
 	case reflect.Int, reflect.Int64:
 		return binary.AppendVarint(b, v.Int())
-	case reflect.Uint64:
+	case reflect.Uint8, reflect.Uint64:
 		return binary.AppendUvarint(b, v.Uint())
 	case reflect.Float64:
 		return binary.AppendUvarint(b, math.Float64bits(v.Float()))
@@ -135,7 +151,7 @@ func readValue(d *field.Reader, v reflect.Value) {
 	case reflect.Int, reflect.Int64:
 		v.SetInt(d.Signed())
 		return
-	case reflect.Uint64:
+	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(d.Varint())
 		return
 	case reflect.Float64:

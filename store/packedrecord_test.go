@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -46,12 +47,42 @@ func TestPackedRecord(t *testing.T) {
 	})
 }
 
-// The form of packed records depends on the fields and their order. If this test fails, increase
-// layoutVersion of store/badger, and set want to the new value.
-func TestRecordForm(t *testing.T) {
-	const want uint64 = 0x94ec9d07e42bb0c8
-	if got := xxh3.HashString(formOf(reflect.TypeFor[store.Record]())); got != want {
-		t.Errorf("the fields of store.Record have hash %#x, want %#x", got, want)
+// A packed item is read as the same item as its JSON.
+func TestPackedItem(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var it, want frontier.Item
+		fill(rt, reflect.ValueOf(&it).Elem())
+		text, err := json.Marshal(&it)
+		if err == nil {
+			err = json.Unmarshal(text, &want)
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		packed := store.AppendItem(nil, &it)
+		got, err := store.UnpackItem(packed)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			rt.Fatalf("got %+v, %v\nwant %+v", got, err, want)
+		}
+		if _, err := store.UnpackItem(packed[:rapid.IntRange(0, len(packed)-1).Draw(rt, "cut")]); !errors.Is(err, store.ErrCorrupt) {
+			rt.Fatalf("cut: %v", err)
+		}
+	})
+}
+
+// The form of packed records and items depends on the fields and their order. If this test fails,
+// increase layoutVersion of store/badger, and set want to the new value.
+func TestPackedForms(t *testing.T) {
+	for _, tt := range []struct {
+		of   reflect.Type
+		want uint64
+	}{
+		{reflect.TypeFor[store.Record](), 0xc0cf790052b5b24c},
+		{reflect.TypeFor[frontier.Item](), 0xa78bd3c9b6d5ce45},
+	} {
+		if got := xxh3.HashString(formOf(tt.of)); got != tt.want {
+			t.Errorf("the fields of %v have hash %#x, want %#x", tt.of, got, tt.want)
+		}
 	}
 }
 

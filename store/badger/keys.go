@@ -33,15 +33,15 @@ import (
 //	                             the resemblance, a float64 of at least 0, so that the
 //	                             highest resemblance comes first
 //	l HOST 00 DUE8 SEQ8        → a pending URL that must not be fetched before DUE,
-//	                             nanoseconds since 1970: its priority as in q (a byte),
-//	                             its depth (a varint), then the same value as in q
+//	                             nanoseconds since 1970: the same value as in q, with the
+//	                             priority and the depth
 //	m NAME                     → a named value, as [store.Pack] makes it, or a [metaHead]
 //	m NAME 00 SLOT1 PART2      → a piece of a large named value; see meta.go
 //	v NAME                     → a copy of m NAME, far from it, so that the loss of
 //	                             one block does not lose the settings; see [copiesOf]
-//	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its
-//	                             priority plus 128. SEQ numbers the URLs in the order
-//	                             of arrival
+//	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [store.AppendItem] writes it. PRIO is
+//	                             its priority plus 128. SEQ numbers the URLs in the
+//	                             order of arrival
 //	u ID16                     → the state of a URL that was discovered: a byte for the
 //	                             state, with bits for the fields that follow, NUM of
 //	                             its record or 0, its DEPTH, if it is pending the SEQ
@@ -92,7 +92,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 9
+	layoutVersion = 10
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -273,98 +273,22 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// The flags in the first byte of an encoded item show which fields follow, in this order.
-const (
-	itemHops     = 1 << iota // a varint
-	itemTries                // a varint
-	itemVia                  // its length (a varint) and its bytes
-	itemKind                 // a byte
-	itemDue                  // nanoseconds since 1970, 8 bytes
-	itemETag                 // encoded like Via
-	itemModified             // encoded like Via
-)
-
-// encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if they are
-// not in the key. The URL comes last.
-func encodeItem(it frontier.Item) []byte {
-	b := make([]byte, 1, 24+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL))
-	text := func(bit byte, s string) {
-		if s != "" {
-			b[0] |= bit
-			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
-		}
-	}
-	if it.Hops > 0 {
-		b[0] |= itemHops
-		b = binary.AppendUvarint(b, uint64(it.Hops))
-	}
-	if it.Tries > 0 {
-		b[0] |= itemTries
-		b = binary.AppendUvarint(b, uint64(it.Tries))
-	}
-	text(itemVia, it.Via)
-	if it.Kind != frontier.Page {
-		b[0] |= itemKind
-		b = append(b, byte(it.Kind))
-	}
-	if due := nanoseconds(it.Due); due != 0 {
-		b[0] |= itemDue
-		b = binary.BigEndian.AppendUint64(b, uint64(due))
-	}
-	text(itemETag, it.ETag)
-	text(itemModified, it.Modified)
-	return append(b, it.URL...)
-}
-
-func decodeItem(b []byte) (it frontier.Item, err error) {
-	d := field.Reader{Rest: b}
-	has := d.Byte()
-	text := func(bit byte) string {
-		if has&bit == 0 {
-			return ""
-		}
-		return string(d.Bytes(d.Varint()))
-	}
-	if has&itemHops != 0 {
-		it.Hops = int(d.Varint())
-	}
-	if has&itemTries != 0 {
-		it.Tries = int(d.Varint())
-	}
-	it.Via = text(itemVia)
-	if has&itemKind != 0 {
-		it.Kind = frontier.ItemKind(d.Byte())
-	}
-	if has&itemDue != 0 {
-		it.Due = timeOf(int64(d.Uint64()))
-	}
-	it.ETag, it.Modified = text(itemETag), text(itemModified)
-	it.URL = string(d.Rest)
-	return it, whole(d)
-}
-
-// encodeQueued returns the value of a q or l key. The value of an l key begins with the priority
-// and depth, which in a q key are part of the key.
+// encodeQueued returns the value of a q or l key. It leaves out the priority and depth of a q key,
+// which are part of the key.
 func encodeQueued(it frontier.Item, p place) []byte {
 	if p.due == 0 {
-		return encodeItem(it)
+		it.Priority, it.Depth = 0, 0
 	}
-	b := binary.AppendUvarint([]byte{p.level.prio()}, uint64(p.level.depth()))
-	return append(b, encodeItem(it)...)
+	return store.AppendItem(make([]byte, 0, 32+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL)), &it)
 }
 
 // decodeQueued is the inverse of encodeQueued. p is the position found in the key. If the key does
 // not contain the level, decodeQueued adds the level from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
+	it, err := store.UnpackItem(b)
 	if p.due != 0 {
-		d := field.Reader{Rest: b}
-		prio := d.Byte()
-		p.level = levelAt(prio, d.Varint())
-		if b = d.Rest; d.Bad {
-			return frontier.Item{}, p, store.ErrCorrupt
-		}
+		p.level = levelOf(&it)
 	}
-	it, err := decodeItem(b)
 	it.Priority, it.Depth = p.level.priority(), p.level.depth()
 	return it, p, err
 }
@@ -381,13 +305,6 @@ func nanoseconds(t time.Time) int64 {
 		return math.MaxInt64
 	}
 	return t.UnixNano()
-}
-
-func timeOf(ns int64) time.Time {
-	if ns == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, ns).UTC()
 }
 
 func encodeSketch(e *store.Entry) []byte {
