@@ -103,8 +103,8 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	}
 	u, err := url.Parse(opt.URL)
 	switch {
-	case err != nil:
-		return nil, err
+	case err != nil: // the error may contain a part of a password
+		return nil, errors.New("the URL of the index cannot be read: try https://HOST:9200/INDEX")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", strings.Trim(u.Path, "/") == "", strings.Contains(strings.Trim(u.Path, "/"), "/_"):
 		return nil, fmt.Errorf("%s does not name an index: try https://HOST:9200/INDEX", u.Redacted())
 	case u.User != nil:

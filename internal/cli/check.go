@@ -36,7 +36,7 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	dir := addStoreFlag(flags)
 	return func(ctx context.Context, con Console, _ []string) error {
 		if isShared(*dir) {
-			return usagef("%s is on a server, but skink check checks only stores in folders: use PostgreSQL's own tools to check the server", withoutPassword(*dir))
+			return usagef("%s is on a server, but skink check checks only stores in folders: use PostgreSQL's own tools to check the server", *dir)
 		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {

@@ -58,7 +58,7 @@ type compareFlags struct {
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
-	flags.StringVar(&f.store, "store", "", "`STORE` compare two pages of this store, named by URL or id, instead of two files")
+	flags.Var(storeName{&f.store}, "store", "`STORE` compare two pages of this store, named by URL or id, instead of two files")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += "; auto: 8, 9 or 10 words, depending on the length of the texts"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/crawler/access"
+	"skink/frontier"
 	"skink/internal/config"
 	"skink/internal/harmless"
 	"skink/internal/output"
@@ -204,7 +205,8 @@ These commands print the settings of a crawl, and the settings of a report with 
   skink config --config skink.toml
   skink config --store docs report -- --top 5`,
 		setup: func(flags *pflag.FlagSet) runFunc {
-			flags.String("store", session.DefaultStore, "`STORE` read the configuration file in the folder of this store")
+			store := session.DefaultStore
+			flags.Var(storeName{&store}, "store", "`STORE` read the configuration file in the folder of this store")
 			return func(_ context.Context, con Console, args []string) error { return runConfig(con, flags, args) }
 		},
 	}
@@ -264,24 +266,18 @@ func printed(f *pflag.Flag) []string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		values = slices.Clone(list.GetSlice())
 	}
+	_, pattern := f.Value.(*expressions)
 	for i, v := range values {
 		switch {
 		case len(f.Annotations[config.Source]) > 1: // the configuration file names a secret
 			values[i] = access.Secret("").String()
-		case f.Name == "store":
-			values[i] = withoutPassword(v)
-		case f.Name == "proxy" && v != "env":
-			values[i] = shownProxy(v)
+		case f.Name == "proxy" && v != "env" && !frontier.HasScheme(v): // cannot be a proxy, but may contain a password
+			values[i] = access.Secret("").String()
+		case f.Name != "store" && !pattern && frontier.HasScheme(v):
+			values[i] = access.Redacted(v)
 		}
 	}
 	return values
-}
-
-func shownProxy(text string) string {
-	if p, err := access.ParseProxy(text); err == nil {
-		return p.String()
-	}
-	return access.Secret("").String()
 }
 
 // printSetting prints the value of a flag as a line of TOML, with a comment about where the value

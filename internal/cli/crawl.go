@@ -208,7 +208,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
-			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", withoutPassword(*f.store))
+			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", *f.store)
 		}
 		return err
 	}

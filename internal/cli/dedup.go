@@ -79,7 +79,7 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "`STORE` keep the texts and their verdicts in this store, a folder or a postgres:// address (default: a temporary store)")
+	flags.Var(storeName{&f.store}, "store", "`STORE` keep the texts and their verdicts in this store, a folder or a postgres:// address (default: a temporary store)")
 	f.rule = addRuleFlags(flags)
 	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)

@@ -241,7 +241,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		case len(dirs) == 0:
 			return usagef("%s has no web archive: crawl with --warc, or specify the folder of an archive with --warc", *f.store)
 		case len(dirs) > 1:
-			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and specify it with --warc", withoutPassword(*f.store), strings.Join(dirs, " and "))
+			return usagef("the workers of %s have their web archives in %s: copy the files into one folder, and specify it with --warc", *f.store, strings.Join(dirs, " and "))
 		}
 		dir = dirs[0]
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"skink/frontier"
 	"skink/internal/disk"
+	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/internal/session"
 	"skink/store"
@@ -23,8 +25,55 @@ import (
 	"skink/store/remote"
 )
 
+// # Names of stores
+//
+// The address of a store on a server may contain a password. The name of a store does not: nameOf
+// takes the password out where a name enters, in a flag or an argument, and addressOf puts it back
+// where a connection is made. So whatever prints or keeps a name cannot print or keep a password.
+
+var addresses sync.Map // addresses of stores on servers, by the names of the stores
+
+func nameOf(text string) string {
+	at, err := postgres.ParseAddress(text)
+	switch {
+	case err == nil:
+		addresses.Store(at.String(), text)
+		return at.String()
+	case frontier.HasScheme(text):
+		return harmless.WithoutUser(text)
+	}
+	return text
+}
+
+func fullAddress(name string) string {
+	if full, known := addresses.Load(name); known {
+		return full.(string)
+	}
+	return name
+}
+
+func addressOf(name string) (postgres.Address, error) {
+	at, err := postgres.ParseAddress(fullAddress(name))
+	if err != nil {
+		return at, usageError{Err: err}
+	}
+	return at, nil
+}
+
+// A storeName is the value of a flag that names a store.
+type storeName struct{ to *string }
+
+func (s storeName) String() string { return *s.to }
+func (s storeName) Type() string   { return "string" }
+func (s storeName) Set(text string) error {
+	*s.to = nameOf(text)
+	return nil
+}
+
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", session.DefaultStore, "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
+	name := session.DefaultStore
+	flags.Var(storeName{&name}, "store", "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
+	return &name
 }
 
 type writeStore struct {
@@ -73,24 +122,15 @@ func openFolder(name string, opt badger.Options) (*writeStore, error) {
 func isShared(name string) bool { return postgres.IsAddress(name) }
 
 func openPostgres(ctx context.Context, name string, opt postgres.Options) (*postgres.Store, postgres.Address, error) {
-	at, err := postgres.ParseAddress(name)
+	at, err := addressOf(name)
 	if err != nil {
-		return nil, at, usagef("--store: %w", err)
+		return nil, at, fmt.Errorf("--store: %w", err)
 	}
 	s, err := postgres.Open(ctx, at, opt)
 	if err != nil {
 		return nil, at, openError(at.String(), err, opt.ReadOnly)
 	}
 	return s, at, nil
-}
-
-// withoutPassword returns a store's name for printing. It removes the password from the address of
-// a database server.
-func withoutPassword(name string) string {
-	if at, err := postgres.ParseAddress(name); err == nil {
-		return at.String()
-	}
-	return name
 }
 
 func (s *writeStore) loss() badger.Loss {
@@ -243,7 +283,7 @@ func openToRead(ctx context.Context, dir string, messages io.Writer) (*readStore
 		return nil, err
 	}
 	if err := store.CheckCopied(ctx, s); err != nil {
-		return nil, errors.Join(incomplete(withoutPassword(dir), err), s.close())
+		return nil, errors.Join(incomplete(dir, err), s.close())
 	}
 	return s, nil
 }

@@ -83,7 +83,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
-		opt.About = report.About{Store: harmless.WithoutUser(*f.store), Settings: settings, Whole: w != nil}
+		opt.About = report.About{Store: *f.store, Settings: settings, Whole: w != nil}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
 			if found, err = f.audit(ctx, s, settings, opt.About, conditions, since); err != nil {
@@ -160,7 +160,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 		if opt.History, err = audit.ReadHistory(ctx, s); err != nil {
 			return nil, err
 		}
-		if opt.Since, err = since.read(ctx, s, opt.History, withoutPassword(*f.store)); err != nil {
+		if opt.Since, err = since.read(ctx, s, opt.History, *f.store); err != nil {
 			return nil, err
 		}
 	}

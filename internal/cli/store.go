@@ -73,9 +73,10 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	if f.yes && verb != "drop" {
 		return usagef("--yes works only with skink store drop: omit it")
 	}
-	for _, name := range args {
-		if _, err := postgres.ParseAddress(name); isShared(name) && err != nil {
-			return usageError{Err: err}
+	for i, name := range args {
+		args[i] = nameOf(name)
+		if _, err := addressOf(name); isShared(name) && err != nil {
+			return err
 		}
 	}
 	switch {
@@ -111,7 +112,7 @@ type storeInfo struct {
 // infoOf describes the named store, and writes warnings about it to messages. If the store cannot
 // be read, the error is also recorded in the result, so one damaged store does not abort a listing.
 func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo, err error) {
-	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
+	in = storeInfo{Store: name, Kind: "folder"}
 	if isShared(name) {
 		in.Kind = "server"
 	} else {
@@ -173,7 +174,7 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 		}
 	}
 	if len(names) == 0 {
-		fmt.Fprintf(con.Err, "no store in %s\n", harmless.Quoted(withoutPassword(where)))
+		fmt.Fprintf(con.Err, "no store in %s\n", harmless.Quoted(where))
 	}
 	return w.Flush()
 }
@@ -189,13 +190,13 @@ func (in storeInfo) line(err error) string {
 // storesIn returns the names of the stores in a folder and its subfolders, or in a database.
 func storesIn(ctx context.Context, where string) (names []string, err error) {
 	if isShared(where) {
-		at, err := postgres.ParseAddress(where)
+		at, err := addressOf(where)
 		if err != nil {
-			return nil, usageError{Err: err}
+			return nil, err
 		}
 		schemas, err := postgres.Schemas(ctx, at)
 		for _, schema := range schemas {
-			names = append(names, postgres.InSchema(where, schema))
+			names = append(names, nameOf(postgres.InSchema(fullAddress(where), schema)))
 		}
 		return names, err
 	}
@@ -284,19 +285,18 @@ func sizeText(bytes int64) string {
 }
 
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
-	shown := withoutPassword(name)
 	if !f.yes {
-		return usagef("skink store drop removes %s permanently: add --yes to confirm", harmless.Quoted(shown))
+		return usagef("skink store drop removes %s permanently: add --yes to confirm", harmless.Quoted(name))
 	}
 	if isShared(name) {
-		at, err := postgres.ParseAddress(name)
+		at, err := addressOf(name)
 		if err != nil {
-			return usageError{Err: err}
+			return err
 		}
 		if err := postgres.Drop(ctx, at); err != nil {
-			return dropError(shown, err)
+			return dropError(name, err)
 		}
-		fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(shown))
+		fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(name))
 		return nil
 	}
 	if err := isFolder(name); err != nil {
@@ -304,9 +304,9 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	}
 	other, err := badger.Remove(name)
 	if err != nil {
-		return dropError(shown, err)
+		return dropError(name, err)
 	}
-	fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(shown))
+	fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(name))
 	if other != "" {
 		fmt.Fprintf(con.Err, "the folder was not removed, because it also contains %s\n", harmless.Quoted(other))
 	}

@@ -30,7 +30,6 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		return err
 	}
 	defer func() { err = keepFirst(err, from.close()) }()
-	shown, copyShown := withoutPassword(name), withoutPassword(copyName)
 	if len(from.loss.Damage) > 0 {
 		fmt.Fprintf(con.Err, "%s\nThe copy may need another %s.\n", damageText(from.loss), report.Bytes(disk.Use(name)))
 	}
@@ -63,9 +62,9 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		err = n.finish()
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
+		return errors.Join(fmt.Errorf("copy %s to %s: %w", name, copyName, err), n.remove())
 	}
-	fmt.Fprintf(con.Err, "copied %s to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
+	fmt.Fprintf(con.Err, "copied %s to %s: %s\n", harmless.Line(name), harmless.Line(copyName), text)
 	return nil
 }
 
@@ -150,9 +149,9 @@ func isNew(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	at, err := postgres.ParseAddress(name)
+	at, err := addressOf(name)
 	if err != nil {
-		return usageError{Err: err}
+		return err
 	}
 	s, err := postgres.Open(ctx, at, postgres.Options{ReadOnly: true})
 	switch {

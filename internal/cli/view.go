@@ -64,7 +64,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 		}
 		rule, err := session.StoredRule(settings, *f.store)
 		opt = viewOf(f.listen.full, rule)
-		opt.Store, opt.Name, opt.Moment = lent, withoutPassword(*f.store), session.MomentOf
+		opt.Store, opt.Name, opt.Moment = lent, *f.store, session.MomentOf
 		opt.About = report.About{Store: opt.Name, Settings: settings}
 		return err
 	})

@@ -184,3 +184,17 @@ func TestLineEnds(t *testing.T) {
 		t.Errorf("a table: %q", got)
 	}
 }
+
+func TestWithoutUser(t *testing.T) {
+	for text, want := range map[string]string{
+		`get "https://me:a/b?c#d@search.test/x": no`:      `get "https://…@search.test/x": no`,
+		"https://token@search.test/x":                     "https://…@search.test/x",
+		"https://forum.test:8080/@me and https://b.test/": "https://forum.test:8080/@me and https://b.test/",
+		"https://forum.test/@me":                          "https://forum.test/@me",
+		"postgres://h/d?sslmode=off&password=a/b&x=1":     "postgres://h/d?sslmode=off&password=…&x=1",
+	} {
+		if got := WithoutUser(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}

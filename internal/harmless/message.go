@@ -12,12 +12,18 @@ func Error(err error) string {
 }
 
 // userInfo matches the user and password in a URL, and the colon before them. The URL may lack a
-// scheme.
-var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
+// scheme. A password may contain characters that should be encoded, unless its beginning looks like
+// a port.
+var userInfo = regexp.MustCompile(`(://)[^\s/\\?#":]+:[^\s/\\?#"]*[^\s/\\?#"0-9][^\s"]*@|(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
+
+// password matches the name of a parameter of a URL that is a password, and its value.
+var password = regexp.MustCompile(`(?i)([?&](?:ssl)?password=)[^\s&"]*`)
 
 // WithoutUser returns text with "…" in place of everything that may be the user and password of a
-// URL.
-func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
+// URL, or the value of its parameter "password".
+func WithoutUser(text string) string {
+	return password.ReplaceAllString(userInfo.ReplaceAllString(text, "$1$2…@"), "$1…")
+}
 
 // Quoted returns a word quoted for a shell.
 func Quoted(word string) string {
