@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -28,47 +29,32 @@ func parseCookies(text string) ([]*http.Cookie, error) {
 		if len(fields) == 6 {
 			fields = append(fields, "") // an editor may have removed the tab before an empty value
 		}
-		if len(fields) != 7 {
-			return nil, fmt.Errorf("line %d: a cookie needs 7 fields separated by tabs, got %d", number, len(fields))
+		c, ok := cookieOf(fields)
+		if !ok {
+			return nil, fmt.Errorf("line %d is no cookie: it needs 7 fields separated by tabs: domain, TRUE or FALSE, path, TRUE or FALSE, expiry time in seconds or 0, name, value", number)
 		}
-		below, err := flagField(fields[1])
-		if err != nil {
-			return nil, fmt.Errorf("line %d: the second field must be TRUE or FALSE", number)
-		}
-		secure, err := flagField(fields[3])
-		if err != nil {
-			return nil, fmt.Errorf("line %d: the fourth field must be TRUE or FALSE", number)
-		}
-		expiry, err := strconv.ParseFloat(fields[4], 64) // some browsers write fractions
-		if err != nil || !(expiry >= 0 && expiry < 1<<40) {
-			return nil, fmt.Errorf("line %d: the fifth field must be the expiry time in seconds, or 0", number)
-		}
-		c := &http.Cookie{Name: fields[5], Value: fields[6], Domain: strings.TrimPrefix(strings.ToLower(fields[0]), "."), Path: fields[2], Secure: secure, HttpOnly: hidden}
-		switch {
-		case c.Domain == "":
-			return nil, fmt.Errorf("line %d: the domain is empty", number)
-		case c.Name == "":
-			return nil, fmt.Errorf("line %d: the name is empty", number)
-		case !strings.HasPrefix(c.Path, "/"):
-			return nil, fmt.Errorf("line %d: the path does not begin with /", number)
-		}
-		if below {
-			c.Domain = "." + c.Domain
-		}
-		if expiry > 0 {
-			c.Expires = time.Unix(int64(expiry), 0)
-		}
+		c.HttpOnly = hidden
 		all = append(all, c)
 	}
 	return all, nil
 }
 
-func flagField(text string) (bool, error) {
-	switch strings.ToUpper(text) {
-	case "TRUE":
-		return true, nil
-	case "FALSE":
-		return false, nil
+func cookieOf(fields []string) (c *http.Cookie, ok bool) {
+	if len(fields) != 7 {
+		return nil, false
 	}
-	return false, strconv.ErrSyntax
+	below, err := strconv.ParseBool(fields[1])
+	secure, secureErr := strconv.ParseBool(fields[3])
+	expiry, expiryErr := strconv.ParseFloat(fields[4], 64) // some browsers write fractions
+	c = &http.Cookie{Name: fields[5], Value: fields[6], Domain: strings.TrimPrefix(strings.ToLower(fields[0]), "."), Path: fields[2], Secure: secure}
+	if errors.Join(err, secureErr, expiryErr) != nil || !(expiry >= 0 && expiry < 1<<40) || c.Domain == "" || c.Name == "" || !strings.HasPrefix(c.Path, "/") {
+		return nil, false
+	}
+	if below {
+		c.Domain = "." + c.Domain
+	}
+	if expiry > 0 {
+		c.Expires = time.Unix(int64(expiry), 0)
+	}
+	return c, true
 }

@@ -165,10 +165,8 @@ func (s *section) setHeader(p *parser, e entry) error {
 	}
 	canonical := http.CanonicalHeaderKey(name)
 	switch canonical {
-	case "User-Agent":
-		return fmt.Errorf("header %s: use the key user-agent instead", canonical)
-	case "Cookie":
-		return fmt.Errorf("header %s: use the key cookies instead", canonical)
+	case "User-Agent", "Cookie":
+		return fmt.Errorf("header %s: use the key user-agent or cookies instead", canonical)
 	case "Accept-Encoding", "Connection", "Content-Length", "Host", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
 		return fmt.Errorf("header %s: the crawler sets this header itself", canonical)
 	}
