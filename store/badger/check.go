@@ -10,9 +10,7 @@ import (
 	"slices"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/table"
-	"github.com/dgraph-io/ristretto/v2/z"
 
 	"skink/internal/disk"
 	"skink/internal/lock"
@@ -109,32 +107,23 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 	var torn bool
 	var err error
 	f.manifest, torn, err = readManifest(dir)
-	if err != nil {
-		if disk.Refused(err) {
-			return nil, err
-		}
-		f.loss.Damage = []Damage{{badgerdb.ManifestFilename, err.Error()}}
-		if f.manifest, err = rebuildManifest(dir); err != nil {
-			return nil, err
-		}
+	switch {
+	case err == nil:
+		err = f.readTables(dir)
+	case !disk.Refused(err):
+		err = f.distrustManifest(dir, err.Error())
 	}
-	if err := f.readTables(dir); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	f.loss.Names = f.mayLack(keyMeta) && f.mayLack(keyMetaCopy)
-	if f.reached, err = f.reach(dir); err != nil {
-		return nil, err
-	}
+	f.reached = f.reach()
 	if err := checkNames(dir, f.manifest, f.reached); err != nil && len(f.tables) == 0 {
 		what := err.Error()
 		if torn {
 			what = "ends in the middle of an entry: " + what
 		}
-		f.loss.Damage = append(f.loss.Damage, Damage{badgerdb.ManifestFilename, what})
-		if f.manifest, err = rebuildManifest(dir); err != nil {
-			return nil, err
-		}
-		if err := f.readTables(dir); err != nil {
+		if err := f.distrustManifest(dir, what); err != nil {
 			return nil, err
 		}
 	}
@@ -149,6 +138,15 @@ func inspect(dir string, checked *checkedTables) (*inspection, error) {
 		}
 	}
 	return f, nil
+}
+
+// distrustManifest notes that the MANIFEST is damaged, and reads all tables in the folder.
+func (f *inspection) distrustManifest(dir, what string) (err error) {
+	f.loss.Damage = append(f.loss.Damage, Damage{badgerdb.ManifestFilename, what})
+	if f.manifest, err = rebuildManifest(dir); err != nil {
+		return err
+	}
+	return f.readTables(dir)
 }
 
 func (f *inspection) readTables(dir string) error {
@@ -170,21 +168,13 @@ func (f *inspection) mayLack(letter byte) bool {
 }
 
 // reach returns the number of the last transaction in undamaged tables.
-func (f *inspection) reach(dir string) (last uint64, err error) {
-	for id, t := range f.manifest.Tables {
-		if f.tables[id] != nil {
-			continue
+func (f *inspection) reach() (last uint64) {
+	for id := range f.manifest.Tables {
+		if f.tables[id] == nil {
+			last = max(last, f.checked.Tables[id].Last)
 		}
-		if !f.checked.has(dir, id) {
-			reached, err := checkTable(filepath.Join(dir, tableName(id)), t.Compression)
-			if err != nil {
-				return 0, disk.Damage(fmt.Errorf("read table %s: %w", tableName(id), err))
-			}
-			f.checked.add(dir, id, reached)
-		}
-		last = max(last, f.checked.Tables[id].Last)
 	}
-	return last, nil
+	return last
 }
 
 // IsStore reports whether dir contains a store, of any version and in any state. It changes
@@ -264,35 +254,13 @@ func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 		if _, named := m.Tables[id]; !isTable || named || killed {
 			continue
 		}
-		last, err := checkTable(filepath.Join(dir, e.Name()), options.None)
-		if err == nil && last > reached {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if c, _ := readTable(b); c.last > reached {
 			return fmt.Errorf("table %s is not listed in the file MANIFEST", e.Name())
 		}
 	}
 	return nil
-}
-
-// checkTable opens a table as badger will: it reads the index, the checksum of the index, and the
-// last block. It returns the number of the last transaction in the table.
-func checkTable(name string, compression options.CompressionType) (last uint64, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the index is damaged")
-		}
-	}()
-	f, err := z.OpenMmapFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close(-1)
-	opt := table.Options{
-		BlockSize:   blockSize,
-		Compression: compression,
-		ChkMode:     options.OnBlockRead,
-	}
-	t, err := table.OpenTable(f, opt)
-	if err != nil {
-		return 0, err
-	}
-	return t.MaxVersion(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,6 +34,7 @@ import (
 type tableContent struct {
 	blocks [][]byte   // undamaged, without their checksums
 	lost   []keyRange // ranges of the keys that may have been in damaged blocks
+	last   uint64     // number of the last transaction in the table, even if its block is damaged; 0 if the index is damaged
 }
 
 // A keyRange is a range of keys that a lost block may have contained. It includes from and excludes
@@ -51,7 +53,7 @@ func readTable(b []byte) (c *tableContent, what string) {
 		return noTable(), "the index is damaged"
 	}
 	root := fb.GetRootAsTableIndex(index, 0)
-	c = &tableContent{}
+	c = &tableContent{last: root.MaxVersion()}
 	n := root.OffsetsLength()
 	for i := range n {
 		var at, next fb.BlockOffset
@@ -145,17 +147,15 @@ type Damage struct {
 	What string
 }
 
-// damagedTables reads all tables that are not listed in checked. It returns the damaged ones, with
-// descriptions of the damage.
+// damagedTables reads all tables that are not listed in checked, and lists the undamaged ones there.
+// It returns the damaged ones, with descriptions of the damage.
 func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (found map[uint64]*tableContent, said []Damage, err error) {
 	found = map[uint64]*tableContent{}
-	var mu sync.Mutex // guards both results
+	unread := slices.DeleteFunc(slices.Collect(maps.Keys(m.Tables)), func(id uint64) bool { return checked.has(dir, id) })
+	var mu sync.Mutex // guards both results and checked
 	var all errgroup.Group
 	all.SetLimit(min(runtime.GOMAXPROCS(0), 4))
-	for id := range m.Tables {
-		if checked.has(dir, id) {
-			continue
-		}
+	for _, id := range unread {
 		all.Go(func() error {
 			b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
 			c, what := noTable(), "missing"
@@ -165,12 +165,14 @@ func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (fou
 			case !errors.Is(err, os.ErrNotExist):
 				return err
 			}
-			if what != "" {
-				mu.Lock()
-				defer mu.Unlock()
-				found[id] = c
-				said = append(said, Damage{tableName(id), what})
+			mu.Lock()
+			defer mu.Unlock()
+			if what == "" {
+				checked.add(dir, id, c.last)
+				return nil
 			}
+			found[id] = c
+			said = append(said, Damage{tableName(id), what})
 			return nil
 		})
 	}
