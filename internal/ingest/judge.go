@@ -151,7 +151,9 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	if err == nil && !trusted {
 		ask.Hashes = nil
 		if c, err = d.ahead(ctx, v, leader); err == nil {
-			found, err = d.askAgain(ctx, ask)
+			var beside *store.Record
+			found, beside, err = d.askAgain(ctx, v, ask)
+			c = cmp.Or(c, beside)
 		}
 	}
 	if err == nil && found.Copy == nil {
@@ -163,6 +165,9 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	}
 	j := v.thin()
 	j.basis = found.Basis(ask)
+	if !trusted {
+		j.basis.Hashes = v.hashes // another page with the same text may lead by now
+	}
 	switch {
 	case c != nil:
 		j.copyOf(c)
@@ -259,12 +264,26 @@ func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*sto
 	return r, nil
 }
 
-func (d *judge) askAgain(ctx context.Context, ask store.Ask) (*store.Found, error) {
-	all, err := d.store.Lookup(ctx, []store.Ask{ask})
-	if err != nil {
-		return nil, err
+// askAgain repeats a lookup without hashes. The result beside is a leader with the same text that is
+// withheld more than the page, so that it has another index; nil means that there is none.
+func (d *judge) askAgain(ctx context.Context, v *visit, ask store.Ask) (found *store.Found, beside *store.Record, err error) {
+	asks := []store.Ask{ask}
+	if above := v.keysAbove(&d.opt.Rule); d.elects() && len(ask.Keys) > 0 && len(above) > 0 {
+		asks = append(asks, store.Ask{ID: ask.ID, Keys: above, Limit: ask.Limit})
 	}
-	return &all[0], nil
+	all, err := d.store.Lookup(ctx, asks)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range all[1:] {
+		for _, l := range f.Leaders {
+			if l.Hash == v.draft.Hash {
+				beside, err = d.store.record(ctx, l.ID)
+				return &all[0], beside, err
+			}
+		}
+	}
+	return &all[0], nil, nil
 }
 
 // ask returns the lookup for a visit. If the page is too short to be compared, the lookup finds

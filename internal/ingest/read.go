@@ -425,6 +425,15 @@ func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
 	return keys, meet
 }
 
+// keysAbove returns the keys of the page in the indexes of higher degrees, with the rule containment.
+func (got *reading) keysAbove(rule *dedup.Rule) (keys []uint64) {
+	own, _ := rule.Asked(got.keys)
+	for i := got.aside + 1; rule.Contained > 0 && i <= precedence.MostWithheld; i++ {
+		keys = append(keys, asideKeys(own, i)...)
+	}
+	return keys
+}
+
 func (got *reading) runs() (dedup.Set, error) {
 	text, err := got.plainText()
 	if err != nil {

@@ -61,6 +61,9 @@ func Of(r *store.Record, order *Order) Standing {
 	return s
 }
 
+// MostWithheld is the largest result of [Withheld].
+const MostWithheld = 3
+
 // Withheld returns how far a page is withheld from readers, from 0 (not at all) to 3. It is determined
 // by the first two criteria. A page never leads a page that is withheld less, because an output might
 // then contain neither.
