@@ -133,3 +133,27 @@ func (s *survey) hasLetters(b *block) bool {
 	}
 	return false
 }
+
+// Two kinds of lines around an article are labels in any language, although they have more words:
+// tags, such as "Filed under: News, Sport", and links to other pages, such as "Read also: ...".
+const (
+	tagSpace = 24 // maximum number of bytes before the links in a line, as in "Filed under: "
+	tagWords = 5  // maximum average number of words in a tag
+)
+
+// isTagLine reports whether b consists of at least three short links, such as tags, with little
+// text between them.
+func isTagLine(b *block) bool {
+	if b.kind != group && b.kind != para || b.links < 3 || b.words > tagWords*(b.links+1) {
+		return false
+	}
+	between := b.size() - b.link
+	return 2*(b.links-1) <= between && between <= 3*b.links+tagSpace
+}
+
+// isPointer reports whether b consists of one link and at most a few other words, such as "Read
+// also: ...".
+func isPointer(b *block) bool {
+	between := b.size() - b.link
+	return (b.kind == group || b.kind == para) && b.links == 1 && between <= tagSpace && 2*between < b.link
+}

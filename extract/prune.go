@@ -210,6 +210,6 @@ func (s *survey) asksConsent(e *elem) bool {
 
 func (s *survey) drop(first, last int32) {
 	for i := first; i < last; i++ {
-		s.blocks[i].dropped, s.blocks[i].copies = true, -1
+		s.blocks[i].dropped = true
 	}
 }

@@ -14,41 +14,23 @@ func (s *survey) dropRepeats() {
 	if s.isProduct() {
 		words = label + 1
 	}
-	seen, repeated := make(map[string]int32), false
+	seen, repeated := make(map[string]bool), false
+	isText := func(b *block) bool { return b.words >= words && (b.kind != item || s.isProduct()) }
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		if b.dropped || b.words < words || b.kind == item && !s.isProduct() {
-			continue
+		switch text := s.text[b.start:b.end]; {
+		case b.dropped || !isText(b):
+		case seen[string(text)]:
+			b.dropped, b.again, repeated = true, true, true
+		default:
+			seen[string(text)] = true
 		}
-		text := s.text[b.start:b.end]
-		if first, ok := seen[string(text)]; ok {
-			b.dropped, b.again, b.copies = true, true, first
-			repeated = true
-			continue
-		}
-		seen[string(text)] = int32(i)
+	}
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		b.again = b.again || b.dropped && isText(b) && seen[string(s.text[b.start:b.end])]
 	}
 	if repeated {
-		s.recount()
-	}
-}
-
-// restoreRepeats restores a repetition if a later rule dropped the first occurrence, for example
-// with a menu. The first occurrence then counts as the repetition.
-func (s *survey) restoreRepeats() {
-	restored := false
-	for i := range s.blocks {
-		b := &s.blocks[i]
-		if !b.again || b.copies < 0 {
-			continue
-		}
-		if first := &s.blocks[b.copies]; first.dropped && !first.again {
-			b.dropped, b.again = false, false
-			first.again, first.copies = true, -1
-			restored = true
-		}
-	}
-	if restored {
 		s.recount()
 	}
 }

@@ -8,7 +8,7 @@ package extract
 // what it decides.
 //
 // TestRulesWorth switches off one rule after the other, and measures what that changes. A rule stays
-// only if it is worth at least a thousandth on some set of pages.
+// only if it is worth a thousandth, when rounded, on some set of pages.
 
 // A Rule is a step in finding the main text.
 type Rule struct {
@@ -20,16 +20,13 @@ type Rule struct {
 var rules = []Rule{
 	{"menu lines", "a line of many short links is a menu", (*survey).dropMenuLines},
 	{"sections", "the id or class of a section of text names its subject", (*survey).clearSections},
-	{"repeats", "text that the page repeats is read once", (*survey).dropRepeats},
 	{"flow", "a box with paragraphs beside it belongs to the text, wherever it is placed", (*survey).keepFlow},
 	{"marks", "class names and elements say what is boilerplate", (*survey).prune},
-	{"originals", "a repetition is the text if a mark has dropped its original", (*survey).restoreRepeats},
+	{"repeats", "text that the page repeats is read once", (*survey).dropRepeats},
 	{"cards", "a row of boxes with headlines shows other articles", (*survey).dropCards},
 	{"root", "one box holds the main text", (*survey).findRoot},
 	{"column", "one column holds the paragraphs of the text", (*survey).narrow},
 	{"teasers", "what is above the headline of an article is not part of it", (*survey).dropAbove},
-	{"dates", "a short line with a date above or below the text belongs to the template", (*survey).dropDates},
-	{"link lists", "a short list of links in an article leads to other articles", (*survey).dropLinkLists},
 	{"labels", "a short line between paragraphs belongs to the template", (*survey).dropLabels},
 	{"orphans", "a heading has lost its text", (*survey).dropOrphans},
 	{"headline", "the headline of an article is in its title, and that of another page belongs to its text", (*survey).placeHeadline},

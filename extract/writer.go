@@ -17,8 +17,7 @@ type block struct {
 	kind       kind  // kind of the element around the block
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
 	dropped    bool  // not part of the main text
-	again      bool  // an earlier block of the page has the same text
-	copies     int32 // index of that earlier block if this block can replace it, or else -1; see restoreRepeats
+	again      bool  // the text counts at another block with the same text
 	taken      bool  // part of the main text
 }
 
