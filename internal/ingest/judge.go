@@ -165,8 +165,8 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	}
 	j := v.thin()
 	j.basis = found.Basis(ask)
-	if !trusted {
-		j.basis.Hashes = v.hashes // another page with the same text may lead by now
+	if !trusted && c == nil && d.opt.Rule.Contained > 0 {
+		j.basis.Hashes = v.hashes // another page with the same text may lead by now, in the index of another degree
 	}
 	switch {
 	case c != nil:
