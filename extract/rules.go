@@ -4,8 +4,8 @@ package extract
 //
 // The main text of a page is what this list of rules makes of it, in this order. The first rules
 // clear marks and drop boxes. The rule "root" chooses the box of the main text, and the last rules
-// drop single blocks of that box. What a rule needs to know of the page is in the survey, and so is
-// what it decides.
+// drop single blocks of that box. The survey holds what the rules know of the page, and what they
+// have decided.
 //
 // TestRulesWorth switches off one rule after the other, and measures what that changes. A rule stays
 // only if it is worth a thousandth, when rounded, on some set of pages.

@@ -15,6 +15,9 @@ func (b *Book) Probe(ctx context.Context, url string) (probe, from string, err e
 				probe, from = s.Probe, s.From
 			}
 		}
+		if probe == "" {
+			return
+		}
 		if e.probed == nil {
 			e.probed = map[string]bool{}
 		}

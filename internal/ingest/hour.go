@@ -190,17 +190,21 @@ func (h *hours) replacing(ctx context.Context, got *reading, before *store.Recor
 	}
 	plain, err := got.plainText()
 	text, was = signatureOf(plain, got.seen.URL), got.seen.ID
-	if last.Kept {
-		was = signatureOf(last.Text, got.seen.URL)
+	if err != nil || before.Kind != store.Page {
+		return text, was, err
+	}
+	old, err := h.store.page(ctx, before.ID, store.WantText)
+	if old != nil && old.Kept {
+		was = signatureOf(old.Text, got.seen.URL)
 	}
 	return text, was, err
 }
 
-// lastPage returns the last version of a page that had words, which may be several visits old. It is
-// empty if there is no such version.
+// lastPage returns the last version of a page that had words, without its text. It may be several
+// visits old. It is empty if there is no such version.
 func (h *hours) lastPage(ctx context.Context, before *store.Record) (*store.Content, error) {
 	if before.Kind == store.Page {
-		c, err := h.store.content(ctx, before.ID)
+		c, err := h.store.page(ctx, before.ID, store.WantSketch)
 		if c == nil {
 			c = new(store.Content)
 		}

@@ -102,6 +102,9 @@ const counted = "\x00counter"
 // formOf returns the kind of a word if it is a time, a counter or a token, and the word otherwise.
 func formOf(words []string, i int) string {
 	word := strings.Trim(words[i], marks)
+	if !strings.ContainsAny(word, "0123456789") && (word == "" || word[0] < 'A' || word[0] > 'Z') {
+		return words[i] // most words have neither digits nor capitals, and the expressions take longer
+	}
 	switch {
 	case clock.MatchString(word), calendar.MatchString(word), decimal.MatchString(word) && i+1 < len(words) && seconds.MatchString(words[i+1]):
 		return "\x00time"

@@ -54,21 +54,26 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 // keptOut describes a URL that a rule other than the scope keeps out of the crawl, such as a seed
 // that --exclude excludes. It returns "" if there is none.
 func keptOut(ctx context.Context, s store.Reader) (string, error) {
-	const scope = "scope:"
+	told := func(url, rule string) string {
+		if strings.HasPrefix(rule, "scope:") {
+			return ""
+		}
+		return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", url, rule)
+	}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return "", fmt.Errorf("find excluded URLs: %w", err)
 		}
-		if r := &page.Record; r.Kind == store.Outside && !strings.HasPrefix(r.Detail, scope) {
-			return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", r.URL, r.Detail), nil
+		if r := &page.Record; r.Kind == store.Outside && told(r.URL, r.Detail) != "" {
+			return told(r.URL, r.Detail), nil
 		}
 	}
 	for outside, err := range s.URLs(ctx, frontier.Outside) {
 		if err != nil {
 			return "", fmt.Errorf("find excluded URLs: %w", err)
 		}
-		if url, rule := frontier.Left(outside); rule != "" && !strings.HasPrefix(rule, scope) {
-			return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", url, rule), nil
+		if url, rule := frontier.Left(outside); rule != "" && told(url, rule) != "" {
+			return told(url, rule), nil
 		}
 	}
 	return "", nil

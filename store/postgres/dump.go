@@ -151,7 +151,9 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	var state int16
 	_, err = pgx.ForEachRow(rows, []any{&hash, &state}, func() error {
 		byHash[hash].State = frontier.State(state)
-		d.recorded[hash] = state == int16(frontier.Outside)
+		if state == int16(frontier.Outside) {
+			d.recorded[hash] = true
+		}
 		return nil
 	})
 	return err
