@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"skink/base/lru"
 	"skink/crawler/access"
 	"skink/crawler/render"
 	"skink/crawler/wire"
 	"skink/frontier"
-	"skink/internal/lru"
 )
 
 // # Pages that a browser renders

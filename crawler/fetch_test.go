@@ -25,8 +25,8 @@ import (
 	"skink/crawler/folder"
 	"skink/crawler/robots"
 	"skink/crawler/wire"
-	"skink/crawler/wire/wiretest"
 	"skink/frontier"
+	"skink/internal/tools/wiretest"
 )
 
 // testFetcher returns a fetcher that may connect to the given hosts.

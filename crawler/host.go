@@ -3,8 +3,8 @@ package crawler
 import (
 	"time"
 
+	"skink/base/priority"
 	"skink/frontier"
-	"skink/internal/priority"
 )
 
 // A host is the state of one authority (host and port) in the schedule. The schedule's mutex guards

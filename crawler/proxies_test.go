@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"skink/crawler/access"
-	"skink/crawler/wire/wiretest"
+	"skink/internal/tools/wiretest"
 )
 
 // A testProxy is a proxy on loopback that requires a password, and records its requests.

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/base/priority"
 	"skink/frontier"
-	"skink/internal/priority"
 )
 
 // # The states of a host

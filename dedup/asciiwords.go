@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // # ASCII words

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // # Excerpts

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // An Excerpts must yield each excerpt of each source once, as a comparison of all pairs finds them.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"skink/internal/language"
+	"skink/dedup/language"
 )
 
 // A Form selects the words that are removed or changed in canonical text. Forms can be combined:

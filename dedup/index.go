@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"skink/internal/language"
+	"skink/dedup/language"
 )
 
 // An Index is kept in memory, and judges each text against those added before it. A crawl judges

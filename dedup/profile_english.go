@@ -3,7 +3,7 @@ package dedup
 import (
 	"strings"
 
-	"skink/internal/language"
+	"skink/dedup/language"
 )
 
 // # english-pos

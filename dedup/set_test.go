@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // A set must contain the given numbers in ascending order without repeats, however the numbers are

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // DefaultShingle is the default number of tokens in a shingle. It is ten words, as in Zelenkov and

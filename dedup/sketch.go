@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // Minima is the number of hash functions, which is also the number of values in a sketch.

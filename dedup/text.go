@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/unicode/norm"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // # Canonical text

@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // tokens returns the tokens of s, separated by bars.

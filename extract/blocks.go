@@ -1,6 +1,6 @@
 package extract
 
-import "skink/internal/language"
+import "skink/dedup/language"
 
 // A Block is a paragraph, a heading, a list item or a table row of a document that is not HTML,
 // such as a PDF.

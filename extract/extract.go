@@ -31,8 +31,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
+	"skink/dedup/language"
 	"skink/extract/markup"
-	"skink/internal/language"
 )
 
 // Document holds the text, metadata and links of a page. Links and other lists are in page order.

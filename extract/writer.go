@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skink/internal/language"
+	"skink/dedup/language"
 )
 
 // A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a

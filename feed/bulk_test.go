@@ -18,8 +18,8 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // An indexServer answers like Elasticsearch and OpenSearch, with the failures that a test sets.

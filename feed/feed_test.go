@@ -17,8 +17,8 @@ import (
 	"skink/dedup"
 	"skink/feed"
 	"skink/feed/release"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

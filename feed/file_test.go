@@ -13,8 +13,8 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // A crawl judges seven pages in order, with a checkpoint after every third page. Two of three pages

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 var fetched = time.Date(2025, 3, 1, 9, 30, 0, 0, time.FixedZone("", 2*60*60))

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/store"
 )
 

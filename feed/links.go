@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"skink/base/harmless"
+	"skink/base/table"
 	"skink/feed/release"
-	"skink/internal/harmless"
-	"skink/internal/table"
 	"skink/store"
 )
 

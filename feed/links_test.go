@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"skink/base/table"
 	"skink/dedup"
 	"skink/feed"
-	"skink/internal/table"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // linked returns a store with a page that 150 pages link to, a redirect and a private page.

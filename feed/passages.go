@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/extract/passage"
-	"skink/internal/harmless"
 	"skink/store"
 )
 

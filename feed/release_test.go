@@ -12,8 +12,8 @@ import (
 
 	"skink/dedup"
 	"skink/feed/release"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // withSecret returns a store with a public and a private page.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/internal/table"
+	"skink/base/table"
 )
 
 // SCHEMA.md lists all fields in their order, with their types in JSON and in Parquet.

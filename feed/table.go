@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"skink/internal/table"
+	"skink/base/table"
 )
 
 // A Parquet table has a column for each field of a [Document], with the same name and in the same

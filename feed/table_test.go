@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"skink/base/table"
 	"skink/dedup"
 	"skink/feed"
 	"skink/feed/release"
-	"skink/internal/table"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // The columns of a table have the same values as the fields of the lines.

@@ -9,8 +9,8 @@ import (
 	"skink/dedup"
 	"skink/feed"
 	"skink/feed/release"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 	"skink/warc"
 )
 

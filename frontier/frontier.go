@@ -246,7 +246,7 @@ func (n *PerState) Counts() Counts {
 }
 
 // Frontier is the contract that every frontier fulfills. Its methods may be called from several
-// goroutines at once. Package store/storetest tests the contract. The record of a page, the final
+// goroutines at once. Package internal/tools/storetest tests the contract. The record of a page, the final
 // state of its URL and the URLs it leads to are written together. A store does this in Commit, and
 // a [Memory] in End.
 type Frontier interface {

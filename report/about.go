@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/store"
 )
 

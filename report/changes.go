@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/harmless"
 	"skink/store"
 )
 

@@ -6,8 +6,8 @@ import (
 	"iter"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // Clusters yields the clusters of the store. It reads small clusters in batches, because a call to

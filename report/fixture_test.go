@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // nasty returns a store of hostile pages, which try to attack the terminal, the spreadsheet or the

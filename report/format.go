@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 )
 
 // A Format is an output format of a report.

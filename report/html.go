@@ -6,8 +6,8 @@ import (
 	_ "embed"
 	"html/template"
 
+	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/harmless"
 )
 
 // The HTML report is one file that opens from disk and loads nothing else: no script, font or

@@ -9,8 +9,8 @@ import (
 	"maps"
 	"slices"
 
+	"skink/base/harmless"
 	"skink/crawler/learn"
-	"skink/internal/harmless"
 	"skink/store"
 )
 

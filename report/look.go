@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 )
 
 // All HTML pages of this program share a style sheet, a head, and the format of links to crawled

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // A page that came back with another text after it had been missing is compared with the text

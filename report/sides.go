@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"skink/dedup"
-	"skink/internal/align"
+	"skink/dedup/align"
 )
 
 //go:embed sides.html

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 )
 
 // # Tables

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/harmless"
 	"skink/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // A next finds the added page that comes first in the order of package precedence.

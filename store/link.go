@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"skink/internal/field"
+	"skink/base/field"
 )
 
 // A Link is an address in a page: a page to visit, or a file that is part of the page.

@@ -3,8 +3,8 @@ package store_test
 import (
 	"testing"
 
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 func TestMemory(t *testing.T) {

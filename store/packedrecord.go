@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"skink/base/field"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/field"
 )
 
 // # Packed records

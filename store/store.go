@@ -1,6 +1,6 @@
 // Package store stores the state of a crawl: records, sketches, texts, postings, the frontier and
 // the settings. It contains the interfaces, which are the contract. Package store/badger is
-// the embedded store, which is the default. Package store/storetest tests the contract, and every
+// the embedded store, which is the default. Package internal/tools/storetest tests the contract, and every
 // back end passes these tests. It also has a store in memory for tests.
 //
 // The contract is divided into parts, so a caller asks only for what it uses: a [Reader] for

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
-	"skink/internal/field"
+	"skink/base/field"
 )
 
 // Each text is stored as one zstd frame, at the fastest compression level. On main texts of a few

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/net/html"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // TestDirection checks that crawled text does not change the direction of the page around it. Every

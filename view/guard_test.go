@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // ask sends a request. Before that, it calls the function change with the request.

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // linksTo returns the packed links of a page to numbered pages of a.example.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // get returns the body of an answer, which must have the status 200.

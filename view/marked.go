@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net/http"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/store"
 )
 

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/align"
-	"skink/internal/harmless"
+	"skink/dedup/align"
 	"skink/report"
 	"skink/store"
 )

@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // A fakeCrawl records what the view tells it to do.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"skink/dedup"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // The address that is printed answers requests, even if the server listens on all interfaces.

@@ -23,9 +23,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"skink/base/harmless"
+	"skink/base/loopback"
 	"skink/dedup"
-	"skink/internal/harmless"
-	"skink/internal/loopback"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"skink/crawler"
-	"skink/crawler/wire/wiretest"
+	"skink/internal/tools/wiretest"
 )
 
 // raw writes bytes instead of an answer of net/http, and closes the connection. So a complete

@@ -27,9 +27,9 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/ingest"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/storetest"
 )
 
 // # Hostile servers

@@ -9,8 +9,8 @@ import (
 
 	"skink/crawler"
 	"skink/internal/ingest"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // If the code panics while it reads a page, the page's record has the panic as its problem. URLs

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"skink/crawler/wire/wiretest"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
+	"skink/internal/tools/wiretest"
 )
 
 // Two servers listen on the same port: the server at 127.0.0.2 stands for the public internet, and

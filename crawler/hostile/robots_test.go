@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"skink/crawler/robots"
-	"skink/crawler/wire/wiretest"
+	"skink/internal/tools/wiretest"
 )
 
 // robotsFiles returns sites that try to do harm with their robots.txt. Their names begin with

@@ -8,7 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // # Text that a host has shown before

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"skink/internal/lock"
+	"skink/base/lock"
 )
 
 // names are the file names of Chromium and Chrome, in the order in which Find looks for them.

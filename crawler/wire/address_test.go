@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/crawler/wire/wiretest"
+	"skink/internal/tools/wiretest"
 )
 
 func TestIsSpecial(t *testing.T) {

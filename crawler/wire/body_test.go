@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/crawler/wire/wiretest"
+	"skink/internal/tools/wiretest"
 )
 
 // answer returns an answer with a body, whose header declares these content codings.

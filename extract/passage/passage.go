@@ -45,7 +45,7 @@ import (
 	"slices"
 	"strings"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // A Block is a paragraph, a heading, a list item or a table row.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"skink/internal/language"
+	"skink/dedup/language"
 )
 
 // A word is a run of characters without white space between them. In scripts that do not separate

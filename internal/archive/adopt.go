@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"skink/internal/lock"
+	"skink/base/lock"
 	"skink/store"
 )
 

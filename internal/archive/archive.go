@@ -18,11 +18,11 @@ import (
 	"syscall"
 	"time"
 
+	"skink/base/lock"
 	"skink/crawler/wire"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/corpus"
-	"skink/internal/lock"
 	"skink/store"
 	"skink/warc"
 )

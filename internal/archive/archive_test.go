@@ -21,8 +21,8 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/corpus"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 	"skink/warc"
 )
 

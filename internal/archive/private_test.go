@@ -11,8 +11,8 @@ import (
 
 	"skink/crawler"
 	"skink/internal/corpus"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // Private pages are in files of their own. The order in the files restores the order of the commits,

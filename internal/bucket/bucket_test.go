@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/internal/bucket/buckettest"
+	"skink/internal/tools/buckettest"
 )
 
 const part = 5 << 20 // the smallest part that servers accept

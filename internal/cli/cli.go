@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/frontier"
-	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/internal/session"
 	"skink/store/badger"

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
 	"skink/frontier"
-	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"

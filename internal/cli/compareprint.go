@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/harmless"
 	"skink/report"
 )
 

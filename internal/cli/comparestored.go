@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
-	"skink/internal/harmless"
 	"skink/store"
 )
 

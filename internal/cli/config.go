@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/crawler/access"
 	"skink/frontier"
 	"skink/internal/config"
-	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/internal/session"
 )

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/internal/corpus"
-	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/report"
 	"skink/store"

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )

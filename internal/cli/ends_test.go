@@ -15,9 +15,9 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/session"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // TestCountsAddUp makes random histories of URLs: they are found, left out, fetched, blocked,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/extract"
@@ -19,7 +20,6 @@ import (
 	"skink/feed/release"
 	"skink/internal/archive"
 	"skink/internal/complete"
-	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"

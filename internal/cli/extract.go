@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
 	"skink/frontier"
 	"skink/internal/corpus"
-	"skink/internal/harmless"
 	"skink/store"
 	"skink/warc"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/crawler/signature"
-	"skink/internal/harmless"
 )
 
 var keyCommand = command{

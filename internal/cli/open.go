@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/frontier"
-	"skink/internal/disk"
-	"skink/internal/harmless"
 	"skink/internal/output"
 	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/disk"
 	"skink/store/postgres"
 	"skink/store/remote"
 )

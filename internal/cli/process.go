@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/internal/session"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/internal/complete"
-	"skink/internal/harmless"
 	"skink/internal/memory"
 	"skink/internal/session"
 	"skink/report"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/internal/session"
 )
 

@@ -19,13 +19,13 @@ import (
 	xunicode "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"skink/base/harmless"
 	"skink/crawler/wire"
 	"skink/extract"
 	"skink/frontier"
-	"skink/internal/disk"
-	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/store/badger"
+	"skink/store/disk"
 )
 
 // parseSeeds returns the seeds in args: URLs, files of URLs, standard input, and folders of HTML

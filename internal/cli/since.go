@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/feed"
-	"skink/internal/harmless"
 	"skink/store"
 )
 

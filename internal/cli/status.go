@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/frontier"
-	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"skink/internal/session"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // serverStore is a store whose server has a clock of its own.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/internal/disk"
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/disk"
 	"skink/store/postgres"
 )
 

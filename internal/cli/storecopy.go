@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"skink/base/harmless"
 	"skink/frontier"
-	"skink/internal/disk"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/disk"
 	"skink/store/postgres"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/loopback"
 	"skink/crawler"
 	"skink/dedup"
-	"skink/internal/loopback"
 	"skink/report"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // BenchmarkFindAlike finds the clusters of a store at each twentieth from MinAlike to 1. There

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 func TestMain(m *testing.M) {

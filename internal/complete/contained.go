@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"skink/base/lru"
 	"skink/dedup"
-	"skink/internal/lru"
 )
 
 // # Excerpts

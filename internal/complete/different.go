@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"skink/base/lru"
 	"skink/dedup"
-	"skink/internal/lru"
 	"skink/store"
 )
 

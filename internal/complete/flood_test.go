@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // floodOf returns a store of n pages. Each page is a template followed by own words that differ,

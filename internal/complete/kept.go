@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // # Cached comparisons

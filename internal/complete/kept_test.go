@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // A watched is a store that counts the texts that are read from it.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"skink/base/lru"
 	"skink/dedup"
-	"skink/internal/lru"
 	"skink/store"
 )
 

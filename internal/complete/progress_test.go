@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // The reported share must never decrease, and must be near 1 at the end.

@@ -6,8 +6,8 @@ import (
 	"unique"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // A ranked is a page as kept in memory by the comparison: its ID and the fields of its record that

@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // # Comparing all pages

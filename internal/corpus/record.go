@@ -14,9 +14,9 @@ import (
 	"os"
 	"sync/atomic"
 
+	"skink/base/table"
 	"skink/document"
 	"skink/extract"
-	"skink/internal/table"
 	"skink/warc"
 )
 

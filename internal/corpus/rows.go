@@ -6,9 +6,9 @@ import (
 	"os"
 	"slices"
 
+	"skink/base/table"
 	"skink/extract"
 	"skink/internal/output"
-	"skink/internal/table"
 )
 
 // readRowsFrom yields the rows of a Parquet file that is compressed or comes through a pipe. The

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/internal/table"
+	"skink/base/table"
 )
 
 // parquetFile writes a Parquet file of n texts. Every second row has no id, and the third text is

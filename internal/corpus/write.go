@@ -15,8 +15,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"skink/base/table"
 	"skink/extract"
-	"skink/internal/table"
 )
 
 // # Writing records unchanged

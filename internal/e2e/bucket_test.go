@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"skink/internal/bucket/buckettest"
+	"skink/internal/tools/buckettest"
 )
 
 // buckets maps each server of the scripts that is an S3 server to its bucket.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // TestCookiesKilled kills a crawl of a site whose first page sets a cookie that all other pages

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"skink/internal/cli"
+	"skink/internal/tools/postgrestest"
 	"skink/store/badger"
-	"skink/store/postgres/postgrestest"
 )
 
 // TestCopy interrupts a crawl into a folder, and copies the store to a folder, to a server, and

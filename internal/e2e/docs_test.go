@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"skink/internal/bucket/buckettest"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/buckettest"
+	"skink/internal/tools/postgrestest"
 )
 
 // documents returns the names of the README and the files beside it, the pages of the manual, and the

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/tools/postgrestest"
 	"skink/store"
 	"skink/store/postgres"
-	"skink/store/postgres/postgrestest"
 )
 
 // # Faults

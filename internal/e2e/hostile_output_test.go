@@ -24,8 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"skink/base/harmless"
 	"skink/internal/cli"
-	"skink/internal/harmless"
 )
 
 // hostile contains bytes that could attack a terminal: C0 and C1 control sequences, characters that

@@ -26,62 +26,62 @@ var table = map[string]struct {
 	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":              {nil, nil},
 	"crawler/sitemap":             {nil, nil},
-	"crawler/learn":               {[]string{"internal/splitmix"}, nil},
+	"crawler/learn":               {[]string{"base/splitmix"}, nil},
 	"crawler/wire":                {[]string{"frontier"}, nil},
-	"crawler/wire/wiretest":       {nil, nil},
+	"internal/tools/wiretest":     {nil, nil},
 	"crawler/folder":              {nil, nil},
 	"crawler/access":              {[]string{"frontier"}, nil},
-	"crawler/render":              {[]string{"internal/lock"}, nil},
+	"crawler/render":              {[]string{"base/lock"}, nil},
 	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
 	"internal/e2e":                {nil, nil}, // this package has only tests
-	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract/node":                {nil, nil},
 	"extract/markup":              {[]string{"extract/node"}, nil},
-	"extract/passage":             {[]string{"internal/language", "internal/splitmix"}, nil},
+	"extract/passage":             {[]string{"dedup/language", "base/splitmix"}, nil},
 	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
-	"extract":                     {[]string{"extract/markup", "extract/node", "extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"extract":                     {[]string{"extract/markup", "extract/node", "extract/stylesheet", "dedup/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
-	"dedup":                       {[]string{"internal/language", "internal/splitmix"}, nil},
-	"store":                       {[]string{"dedup", "frontier", "internal/field"}, nil},
-	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
-	"store/badger/postings":       {[]string{"store", "internal/field", "internal/splitmix"}, nil},
-	"internal/disk":               {[]string{"store"}, nil},
-	"store/badger":                {[]string{"store", "internal/field", "internal/disk", "internal/lock", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
+	"dedup":                       {[]string{"dedup/language", "base/splitmix"}, nil},
+	"store":                       {[]string{"dedup", "frontier", "base/field"}, nil},
+	"internal/tools/storetest":    {[]string{"store", "dedup", "frontier"}, nil},
+	"store/badger/postings":       {[]string{"store", "base/field", "base/splitmix"}, nil},
+	"store/disk":                  {[]string{"store"}, nil},
+	"store/badger":                {[]string{"store", "base/field", "store/disk", "base/lock", "store/badger/postings", "dedup", "frontier", "base/priority"}, []string{"github.com/dgraph-io/badger"}},
 	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
-	"store/postgres/postgrestest": {nil, nil}, // starts servers for tests
-	"store/remote":                {[]string{"store", "internal/disk", "dedup", "frontier"}, nil},
+	"internal/tools/postgrestest": {nil, nil}, // starts servers for tests
+	"store/remote":                {[]string{"store", "store/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
-	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
-	"report/audit":                {[]string{"internal/align", "extract/markup", "report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
+	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "crawler/learn"}, nil},
+	"report/audit":                {[]string{"dedup/align", "extract/markup", "report", "store", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
 	"feed/release":                {[]string{"dedup", "store"}, nil},
-	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "internal/harmless", "internal/table"}, nil},
-	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},
-	"internal/language":           {nil, nil},
-	"internal/harmless":           {nil, nil},
+	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "base/harmless", "base/table"}, nil},
+	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "dedup/align", "base/harmless", "base/loopback"}, nil},
+	"dedup/language":              {nil, nil},
+	"base/harmless":               {nil, nil},
 	"internal/chart":              {nil, nil},
-	"internal/lock":               {nil, nil},
-	"internal/lru":                {nil, nil},
-	"internal/field":              {nil, nil},
-	"internal/priority":           {nil, nil},
-	"internal/splitmix":           {nil, nil},
-	"internal/precedence":         {[]string{"store"}, nil},
+	"base/lock":                   {nil, nil},
+	"base/lru":                    {nil, nil},
+	"base/field":                  {nil, nil},
+	"base/priority":               {nil, nil},
+	"base/splitmix":               {nil, nil},
+	"store/precedence":            {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
 	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
-	"internal/bucket/buckettest":  {nil, nil}, // this package starts servers for tests
-	"internal/loopback":           {nil, nil},
-	"internal/output":             {[]string{"internal/bucket", "internal/lock"}, nil},
-	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
+	"internal/tools/buckettest":   {nil, nil}, // this package starts servers for tests
+	"base/loopback":               {nil, nil},
+	"internal/output":             {[]string{"internal/bucket", "base/lock"}, nil},
+	"base/table":                  {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
-	"internal/align":              {[]string{"dedup"}, nil},
-	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
-	"internal/corpus":             {[]string{"internal/output", "extract", "document", "internal/table", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
-	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
-	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
-	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"dedup/align":                 {[]string{"dedup"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/corpus":             {[]string{"internal/output", "extract", "document", "base/table", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "base/lock"}, nil},
+	"internal/complete":           {[]string{"dedup", "store", "base/lru", "store/precedence"}, nil},
+	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
+	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page
@@ -94,7 +94,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/chart": true, "internal/harmless": true, "warc": true, "internal/precedence": true, "internal/splitmix": true}
+var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "dedup/language": true, "internal/chart": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}
@@ -159,6 +159,9 @@ func checkFile(t *testing.T, name string, used map[granted]bool) {
 		imported, _ := strconv.Unquote(spec.Path.Value)
 		if ours, ok := strings.CutPrefix(imported, "skink/"); ok {
 			used[granted{folder, ours}] = true
+			if runsUp(folder, ours) {
+				t.Errorf("%s imports %s: libraries do not import the application, and base imports nothing", name, imported)
+			}
 			if !slices.Contains(rule.ours, ours) {
 				t.Errorf("%s imports %s, which the table does not allow in %s", name, imported, folder)
 			}
@@ -176,6 +179,14 @@ func checkFile(t *testing.T, name string, used map[granted]bool) {
 	if pure[folder] {
 		checkClock(t, name, f)
 	}
+}
+
+// runsUp reports whether an import leads from a library to the application, or from base to a library. The
+// application is main.go and the folders in internal.
+func runsUp(folder, imported string) bool {
+	application := folder == "." || strings.HasPrefix(folder, "internal/")
+	ground := strings.HasPrefix(folder, "base/")
+	return strings.HasPrefix(imported, "internal/") && !application || ground
 }
 
 // checkClock reports an error for each use of the clock in a file.

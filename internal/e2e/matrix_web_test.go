@@ -31,8 +31,8 @@ import (
 	"time"
 
 	"skink/crawler/render"
-	"skink/crawler/wire/wiretest"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
+	"skink/internal/tools/wiretest"
 )
 
 // These are the hosts of the web. All are loopback.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // TestKilledBeforeAnswer kills a crawl with SIGKILL after it has fetched all pages of a site, while

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"skink/crawler/wire/wiretest"
+	"skink/internal/tools/wiretest"
 )
 
 // startSOCKS starts a SOCKS5 proxy (RFC 1928) on loopback. It returns the address of the proxy, and

@@ -25,7 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skink/crawler/render"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // A dressedSite is a site whose pages need files of two hosts to look right. It counts the requests

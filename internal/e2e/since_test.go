@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // A plantedFault is a fault that a page of the changing site may have.

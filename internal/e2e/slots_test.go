@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // A timedSite records when each request arrives, and calls then with the number of requests.

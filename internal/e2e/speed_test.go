@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // A farm is a server for many hosts. It answers each page after a delay, and records which worker

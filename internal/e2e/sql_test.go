@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"skink/internal/cli"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // queries returns the SQL queries in a document, by the heading above each.

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"skink/internal/cli"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // TestPolitenessOfWorkers crawls hosts with workers that join, leave, and are killed. It measures

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"skink/internal/tools/postgrestest"
 	"skink/store/postgres"
-	"skink/store/postgres/postgrestest"
 )
 
 // TestWorkersArchive crawls the same sites with two processes into one shared store, with one

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // TestWorkersLead crawls a site together with copies of it on other hosts, by several workers. The

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"skink/crawler/learn"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // A catalogue is a site whose pages link to themselves with a parameter that has no effect. It

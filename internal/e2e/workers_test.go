@@ -19,7 +19,7 @@ import (
 
 	"skink/dedup"
 	"skink/internal/cli"
-	"skink/store/postgres/postgrestest"
+	"skink/internal/tools/postgrestest"
 )
 
 // startHosts serves the given number of generated sites. Every second site has the articles of the

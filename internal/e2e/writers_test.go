@@ -17,10 +17,10 @@ import (
 var writers = map[string]string{
 	"internal/output":             "the gate of all files that a command writes",
 	"internal/archive":            "the files of a web archive, with new names in a folder that was claimed",
-	"internal/disk":               "replaces a file of a store at once",
+	"store/disk":                  "replaces a file of a store at once",
 	"store/badger":                "the files of a store, and views of it in temporary folders",
 	"store/badger/postings":       "the index of a store",
-	"store/postgres/postgrestest": "servers for tests",
+	"internal/tools/postgrestest": "servers for tests",
 	"crawler/render":              "the browser's profile, in the folder for temporary files",
 	"internal/tools/webgen":       "a tool for tests",
 }

@@ -20,9 +20,9 @@ import (
 	"skink/feed/release"
 	"skink/frontier"
 	"skink/internal/complete"
-	"skink/internal/precedence"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
+	"skink/store/precedence"
 )
 
 // The crawl, the comparison of all pages and the feed choose the same leaders as package

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"skink/internal/precedence"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
+	"skink/store/precedence"
 )
 
 // A countingStore counts the questions about equal and similar pages.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"skink/dedup"
-	"skink/internal/precedence"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
+	"skink/store/precedence"
 )
 
 func containing(t testing.TB, share float64) Options {

@@ -12,7 +12,7 @@ import (
 	"skink/extract"
 	"skink/internal/corpus"
 	"skink/internal/memory"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // The memory that is reserved for a page is always released, whatever the result.

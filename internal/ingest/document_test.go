@@ -11,8 +11,8 @@ import (
 	"skink/document"
 	"skink/frontier"
 	"skink/internal/corpus"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // With a reader of documents, a PDF is judged like a page. If the PDF has no text, its record has

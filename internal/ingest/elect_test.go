@@ -12,12 +12,12 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/complete"
-	"skink/internal/precedence"
+	"skink/internal/tools/postgrestest"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger"
 	"skink/store/postgres"
-	"skink/store/postgres/postgrestest"
-	"skink/store/storetest"
+	"skink/store/precedence"
 )
 
 // articleOf returns an article with a canonical URL.

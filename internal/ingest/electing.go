@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"skink/dedup"
-	"skink/internal/precedence"
+	"skink/store/precedence"
 )
 
 // electing is a set of locks, one for each cluster of duplicates. A page may change the leader of a

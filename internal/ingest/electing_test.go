@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // Of the pages that wait for the lock of a cluster, the page that precedes the others gets it

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // die leaves a store in the same state as a process that is killed while it reads a page, after

@@ -44,15 +44,15 @@ import (
 	"maps"
 	"time"
 
+	"skink/base/lru"
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/document"
 	"skink/frontier"
-	"skink/internal/lru"
 	"skink/internal/memory"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // Options configures how a Pipeline judges pages, and which page data it stores.

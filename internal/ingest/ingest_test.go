@@ -20,9 +20,9 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/corpus"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/storetest"
 )
 
 func TestMain(m *testing.M) {

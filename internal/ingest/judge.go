@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // # How a page is judged

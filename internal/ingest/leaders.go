@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"skink/base/lru"
 	"skink/dedup"
-	"skink/internal/lru"
 	"skink/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // A leader that was cached when it was committed is equal to the one that the cache would read from

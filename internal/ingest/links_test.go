@@ -12,8 +12,8 @@ import (
 
 	"skink/crawler"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // within returns the options of a crawl of http://a.test/ with a scope of the given kind.

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"skink/crawler"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 const marked = `<html lang=en><base href="/dir/"><title>T</title><article><h1>A head</h1><p>` +

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"skink/dedup"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // # When a leader changes

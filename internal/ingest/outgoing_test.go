@@ -10,8 +10,8 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/extract"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // linkedPage is a page with each kind of link.

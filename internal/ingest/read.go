@@ -19,8 +19,8 @@ import (
 	"skink/extract/stylesheet"
 	"skink/frontier"
 	"skink/internal/memory"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // A reading is the result of reading a page. It does not change after it is returned, with two

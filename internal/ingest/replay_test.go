@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/crawler"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // replayed returns pages in the form in which they are read from an archive.

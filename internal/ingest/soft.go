@@ -7,11 +7,11 @@ import (
 	"slices"
 	"sync"
 
+	"skink/base/lru"
 	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/lru"
 	"skink/store"
 )
 

@@ -8,9 +8,9 @@ import (
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/precedence"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
+	"skink/store/precedence"
 )
 
 // missed lets a pipeline handle pages with the same text at several URLs, and returns the URL that

@@ -11,9 +11,9 @@ import (
 
 	"skink/dedup"
 	"skink/internal/corpus"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/storetest"
 )
 
 // templatePage returns the text of a page on a site whose pages share 85% of their words.

@@ -11,8 +11,8 @@ import (
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/precedence"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // # Visiting a page again

@@ -18,12 +18,12 @@ import (
 	"skink/crawler/render"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/precedence"
+	"skink/internal/tools/postgrestest"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger"
 	"skink/store/postgres"
-	"skink/store/postgres/postgrestest"
-	"skink/store/storetest"
+	"skink/store/precedence"
 )
 
 // again sets the times of a page to those of the nth visit after the first, and returns the page.

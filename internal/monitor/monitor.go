@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"skink/internal/loopback"
+	"skink/base/loopback"
 )
 
 // Numbers is the state of a crawl at one moment.

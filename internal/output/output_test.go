@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/internal/lock"
+	"skink/base/lock"
 )
 
 // A temporary file that a killed run left is removed by the next run that writes the same output.

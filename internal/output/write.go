@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"skink/internal/lock"
+	"skink/base/lock"
 )
 
 // replace writes a file through a temporary file in the same folder, so an interrupted write leaves

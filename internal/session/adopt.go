@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"skink/base/harmless"
 	"skink/frontier"
 	"skink/internal/archive"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 	"skink/store/remote"

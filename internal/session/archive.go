@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/crawler/wire"
 	"skink/internal/archive"
-	"skink/internal/harmless"
 	"skink/internal/ingest"
-	"skink/internal/precedence"
 	"skink/report"
 	"skink/store"
+	"skink/store/precedence"
 	"skink/warc"
 )
 

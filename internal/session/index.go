@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"skink/base/harmless"
 	"skink/feed"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )

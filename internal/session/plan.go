@@ -9,16 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/crawler/folder"
 	"skink/crawler/wire"
 	"skink/frontier"
-	"skink/internal/disk"
-	"skink/internal/harmless"
 	"skink/internal/ingest"
-	"skink/internal/precedence"
 	"skink/report"
 	"skink/store"
+	"skink/store/disk"
+	"skink/store/precedence"
 )
 
 type plan struct {

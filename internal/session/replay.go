@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/frontier"
 	"skink/internal/corpus"
-	"skink/internal/harmless"
 	"skink/internal/ingest"
-	"skink/internal/precedence"
 	"skink/report"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // A replay judges pages from web archives instead of fetching them, in the order of the archives. A

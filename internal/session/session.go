@@ -17,11 +17,11 @@ import (
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/disk"
 	"skink/internal/ingest"
-	"skink/internal/precedence"
 	"skink/report"
 	"skink/store"
+	"skink/store/disk"
+	"skink/store/precedence"
 )
 
 // A run holds the values that all steps of a run use. They do not change.

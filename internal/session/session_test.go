@@ -12,8 +12,8 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // newSite serves a home page, an article and a copy of it, and a link that is broken.

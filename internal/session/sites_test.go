@@ -12,7 +12,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/access"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // Cookies that a store keeps are sent by the next run. Without the option, each run begins without

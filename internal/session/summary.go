@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/disk"
-	"skink/internal/harmless"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // A Summary holds the results of a run, and statistics of its store at the end.

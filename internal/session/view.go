@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/frontier"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 	"skink/view"

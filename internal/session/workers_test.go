@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"skink/internal/complete"
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 // serverStore is a store whose servers have a clock of their own.

@@ -11,9 +11,9 @@ import (
 	"skink/dedup"
 	"skink/extract/markup"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // planned has a line for each finding of the shop, with the paths that the finding must contain.

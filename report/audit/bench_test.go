@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // endless is a store of the given number of pages, which are made when they are read, so that the

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"skink/base/harmless"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/harmless"
 	"skink/report"
 	"skink/store"
 )

@@ -5,9 +5,9 @@ import (
 
 	"skink/dedup"
 	"skink/extract/markup"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // TestOfHosts checks that a fault of the header is listed once for each host, and that links from https

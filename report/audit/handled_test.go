@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // TestHandled checks that problems that a site has already handled are not reported. Examples are

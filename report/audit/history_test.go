@@ -13,10 +13,10 @@ import (
 
 	"skink/dedup"
 	"skink/extract/markup"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // A visit is a page of a small site as one crawl finds it. Zero fields are those of a page without a fault.

@@ -11,10 +11,10 @@ import (
 
 	"skink/dedup"
 	"skink/extract/markup"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 const origin = "https://shop.example"

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // TestSitemapMissing checks which pages are reported as missing from sitemaps: only pages that search

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skink/internal/align"
+	"skink/dedup/align"
 	"skink/report"
 )
 

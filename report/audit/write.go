@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
 	"skink/report"
 )
 

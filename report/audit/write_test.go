@@ -15,11 +15,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"skink/internal/harmless"
+	"skink/base/harmless"
+	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -15,9 +15,9 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger/postings"
-	"skink/store/storetest"
 )
 
 // openTest opens a store and closes it at the end of the test.

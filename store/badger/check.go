@@ -12,9 +12,9 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 
-	"skink/internal/disk"
-	"skink/internal/lock"
+	"skink/base/lock"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // # Checks before opening

@@ -11,7 +11,7 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/internal/disk"
+	"skink/store/disk"
 )
 
 // # Tables that were checked before

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skink/internal/disk"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // TestCheckedTables damages a table as a failing disk does, without a change of its size and its

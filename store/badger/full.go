@@ -9,8 +9,8 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/internal/disk"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // # A full disk

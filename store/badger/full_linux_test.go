@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"skink/dedup"
-	"skink/internal/disk"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // This test switches off the reserve of free space, so that the store writes until the disk is

@@ -3,7 +3,7 @@ package badger
 import (
 	"context"
 
-	"skink/internal/disk"
+	"skink/store/disk"
 )
 
 // Cached values are files in the store's folder; see package disk. They are not in badger, because

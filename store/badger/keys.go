@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
+	"skink/base/field"
 	"skink/dedup"
 	"skink/frontier"
-	"skink/internal/field"
 	"skink/store"
 )
 

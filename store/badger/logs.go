@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skink/internal/field"
+	"skink/base/field"
 )
 
 // # The logs of memtables

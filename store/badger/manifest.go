@@ -9,7 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"google.golang.org/protobuf/proto"
 
-	"skink/internal/disk"
+	"skink/store/disk"
 )
 
 func tableName(id uint64) string { return table.IDToFilename(id) }

@@ -8,7 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 
-	"skink/internal/disk"
+	"skink/store/disk"
 )
 
 // # Tables in memory

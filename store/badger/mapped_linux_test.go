@@ -8,7 +8,7 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/internal/disk"
+	"skink/store/disk"
 )
 
 // The memory of tables that were written and read is returned to the system, and their values can

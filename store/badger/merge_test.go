@@ -13,9 +13,9 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger/postings"
-	"skink/store/storetest"
 )
 
 // openSmall opens a store whose index writes a segment after every few postings.

@@ -8,7 +8,7 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/internal/field"
+	"skink/base/field"
 	"skink/store"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // revisited returns entry n with other content, as the crawl commits it when it visits the page

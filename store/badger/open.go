@@ -31,9 +31,9 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 	"golang.org/x/sync/errgroup"
 
-	"skink/internal/disk"
 	"skink/store"
 	"skink/store/badger/postings"
+	"skink/store/disk"
 )
 
 // Options configures [Open]. The zero value opens an existing store for reading and writing.

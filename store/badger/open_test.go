@@ -16,8 +16,8 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/frontier"
-	"skink/internal/disk"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // wantError fails the test unless an error wraps want and names the folder.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"skink/base/priority"
 	"skink/frontier"
-	"skink/internal/priority"
 )
 
 // A queue is the part of the frontier that is in memory. For each host and level, it records how

@@ -9,10 +9,10 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/internal/disk"
-	"skink/internal/lock"
+	"skink/base/lock"
 	"skink/store"
 	"skink/store/badger/postings"
+	"skink/store/disk"
 )
 
 // These are the names and extensions of the files in a store's folder. Package store/remote creates

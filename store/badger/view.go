@@ -7,9 +7,9 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/internal/disk"
-	"skink/internal/lock"
+	"skink/base/lock"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // # Read-only views

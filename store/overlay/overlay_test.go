@@ -7,8 +7,8 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/storetest"
 )
 
 // fill commits leaders that have the given key.

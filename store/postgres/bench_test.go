@@ -14,8 +14,8 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/tools/postgrestest"
 	"skink/store"
-	"skink/store/postgres/postgrestest"
 )
 
 // BenchmarkPages looks pages up and commits them from workers with 32 goroutines each, 2 ms away

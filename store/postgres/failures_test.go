@@ -16,8 +16,8 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/tools/postgrestest"
 	"skink/store"
-	"skink/store/postgres/postgrestest"
 )
 
 // A line is a connection to a server that can be broken: an answer of the server is lost, and the

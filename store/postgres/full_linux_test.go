@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"skink/internal/tools/postgrestest"
 	"skink/store"
-	"skink/store/postgres/postgrestest"
 )
 
 // The tables are on a separate disk, which becomes full. A commit then fails at once with

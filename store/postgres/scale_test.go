@@ -15,8 +15,8 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/tools/postgrestest"
 	"skink/store"
-	"skink/store/postgres/postgrestest"
 )
 
 // TestScale discovers many URLs in the order in which pages link to them, and commits many

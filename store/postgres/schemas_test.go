@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"skink/internal/tools/postgrestest"
 	"skink/store"
-	"skink/store/postgres/postgrestest"
 )
 
 // TestDrop removes stores, and only stores that nobody uses.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"skink/internal/tools/postgrestest"
+	"skink/internal/tools/storetest"
 	"skink/store"
-	"skink/store/postgres/postgrestest"
-	"skink/store/storetest"
 )
 
 var names atomic.Int64

@@ -3,7 +3,7 @@ package remote
 import (
 	"context"
 
-	"skink/internal/disk"
+	"skink/store/disk"
 )
 
 // Cached values are files in the store's folder; see package disk. A client can access the folder

@@ -17,9 +17,9 @@ import (
 
 	"skink/dedup"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 	"skink/store"
 	"skink/store/badger"
-	"skink/store/storetest"
 )
 
 var ctx = context.Background()

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // A Filter proves in memory that a key is not in the store.

@@ -79,7 +79,7 @@ import (
 	"slices"
 	"sync"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 )
 
 // Options configures an index. The zero value uses the defaults.

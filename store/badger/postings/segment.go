@@ -16,7 +16,7 @@ import (
 
 	"github.com/dgraph-io/ristretto/v2/z"
 
-	"skink/internal/field"
+	"skink/base/field"
 	"skink/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"skink/internal/splitmix"
+	"skink/base/splitmix"
 	"skink/store"
 )
 

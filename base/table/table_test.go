@@ -12,7 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"skink/internal/table"
+	"skink/base/table"
 )
 
 var columns = []table.Column{{"url", table.String}, {"a", table.Integer}, {"share", table.Float}, {"yes", table.Boolean}, {"at", table.Time}, {"text", table.String}}

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skink/store/storetest"
+	"skink/internal/tools/storetest"
 )
 
 func at(second int) time.Time { return time.Unix(1e9+int64(second), 0) }

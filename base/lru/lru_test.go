@@ -3,7 +3,7 @@ package lru_test
 import (
 	"testing"
 
-	"skink/internal/lru"
+	"skink/base/lru"
 )
 
 func TestCache(t *testing.T) {
