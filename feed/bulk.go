@@ -233,10 +233,12 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		if items = busy; len(items) == 0 {
 			return nil
 		}
-		if err := sleep(ctx, max(wait, after)); err != nil {
-			return err
+		select {
+		case <-time.After(max(wait, after)):
+			wait *= 2
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		wait *= 2
 	}
 	return nil
 }
@@ -255,17 +257,6 @@ func sizeOf(items []item) (n int) {
 		n += len(i.lines)
 	}
 	return n
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // post sends items in one request. It returns the items to send again, and the minimum pause before

@@ -438,4 +438,9 @@ func TestMapping(t *testing.T) {
 	if got, want := slices.Sorted(maps.Keys(m.Mappings.Properties)), slices.Sorted(slices.Values(feed.FieldNames())); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
+	for name, field := range m.Mappings.Properties {
+		if field.Type == "" {
+			t.Errorf("the field %s has no type", name)
+		}
+	}
 }

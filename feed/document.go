@@ -15,46 +15,46 @@ var Schema string
 
 // A Document is a page as an index receives it. The names of the fields and their order never
 // change, but new fields may be added at the end. Empty fields are left out. SCHEMA.md describes
-// each field.
+// each field. The tag "index" names a type in the variable indexTypes.
 type Document struct {
-	ID             dedup.Hash        `json:"id"`
-	URL            string            `json:"url"`
-	RedirectedFrom string            `json:"redirected_from,omitempty"`
-	CanonicalURL   string            `json:"canonical_url,omitempty"`
-	FetchedAt      time.Time         `json:"fetched_at,omitzero"`
-	Status         int               `json:"status,omitempty"`
-	ContentType    string            `json:"content_type,omitempty"`
-	Lang           string            `json:"lang,omitempty"`
-	Title          string            `json:"title,omitempty"`
-	Description    string            `json:"description,omitempty"`
-	Author         string            `json:"author,omitempty"`
-	PublishedAt    string            `json:"published_at,omitempty"`
-	ModifiedAt     string            `json:"modified_at,omitempty"`
-	SiteName       string            `json:"site_name,omitempty"`
-	Text           string            `json:"text,omitempty"`
-	Words          int               `json:"words,omitempty"`
-	Hash           dedup.Hash        `json:"hash,omitzero"`
-	Verdict        dedup.VerdictKind `json:"verdict,omitempty"`
-	DuplicateOf    string            `json:"duplicate_of,omitempty"`
-	DuplicateOfID  dedup.Hash        `json:"duplicate_of_id,omitzero"`
-	Resemblance    float64           `json:"resemblance,omitzero"`
-	Containment    float64           `json:"containment,omitzero"`
-	NoIndex        bool              `json:"noindex,omitempty"`
+	ID             dedup.Hash        `json:"id" index:"id"`
+	URL            string            `json:"url" index:"keyword"`
+	RedirectedFrom string            `json:"redirected_from,omitempty" index:"keyword"`
+	CanonicalURL   string            `json:"canonical_url,omitempty" index:"keyword"`
+	FetchedAt      time.Time         `json:"fetched_at,omitzero" index:"date"`
+	Status         int               `json:"status,omitempty" index:"short"`
+	ContentType    string            `json:"content_type,omitempty" index:"keyword"`
+	Lang           string            `json:"lang,omitempty" index:"id"`
+	Title          string            `json:"title,omitempty" index:"text"`
+	Description    string            `json:"description,omitempty" index:"text"`
+	Author         string            `json:"author,omitempty" index:"name"`
+	PublishedAt    string            `json:"published_at,omitempty" index:"date"`
+	ModifiedAt     string            `json:"modified_at,omitempty" index:"date"`
+	SiteName       string            `json:"site_name,omitempty" index:"name"`
+	Text           string            `json:"text,omitempty" index:"text"`
+	Words          int               `json:"words,omitempty" index:"integer"`
+	Hash           dedup.Hash        `json:"hash,omitzero" index:"id"`
+	Verdict        dedup.VerdictKind `json:"verdict,omitempty" index:"id"`
+	DuplicateOf    string            `json:"duplicate_of,omitempty" index:"keyword"`
+	DuplicateOfID  dedup.Hash        `json:"duplicate_of_id,omitzero" index:"id"`
+	Resemblance    float64           `json:"resemblance,omitzero" index:"double"`
+	Containment    float64           `json:"containment,omitzero" index:"double"`
+	NoIndex        bool              `json:"noindex,omitempty" index:"boolean"`
 
-	Change   store.ChangeKind `json:"change,omitempty"`
-	Markdown string           `json:"markdown,omitempty"`
+	Change   store.ChangeKind `json:"change,omitempty" index:"id"`
+	Markdown string           `json:"markdown,omitempty" index:"kept"`
 
-	Boilerplate  int `json:"boilerplate,omitempty"`
-	RemovedWords int `json:"removed_words,omitempty"`
+	Boilerplate  int `json:"boilerplate,omitempty" index:"integer"`
+	RemovedWords int `json:"removed_words,omitempty" index:"integer"`
 
-	ContentSignals string `json:"content_signals,omitempty"`
-	Rendered       bool   `json:"rendered,omitempty"`
-	Private        bool   `json:"private,omitempty"`
+	ContentSignals string `json:"content_signals,omitempty" index:"id"`
+	Rendered       bool   `json:"rendered,omitempty" index:"boolean"`
+	Private        bool   `json:"private,omitempty" index:"boolean"`
 
-	Depth    *int     `json:"depth,omitempty"`    // nil unless [Options].Fields contains Depth
-	Inlinks  *int     `json:"inlinks,omitempty"`  // nil unless [Options].Fields contains Inlinks
-	Outlinks []string `json:"outlinks,omitempty"` // nil unless [Options].Fields contains Outlinks
-	Headings []string `json:"headings,omitempty"` // nil unless [Options].Fields contains Headings
+	Depth    *int     `json:"depth,omitempty" index:"integer"`    // nil unless [Options].Fields contains Depth
+	Inlinks  *int     `json:"inlinks,omitempty" index:"integer"`  // nil unless [Options].Fields contains Inlinks
+	Outlinks []string `json:"outlinks,omitempty" index:"keyword"` // nil unless [Options].Fields contains Outlinks
+	Headings []string `json:"headings,omitempty" index:"text"`    // nil unless [Options].Fields contains Headings
 }
 
 // documentOf returns the document of a record, without text and Markdown.

@@ -1,6 +1,10 @@
 package feed
 
-import "context"
+import (
+	"context"
+
+	"skink/store"
+)
 
 // Take writes lines without a checkpoint.
 func (f *File) Take(ctx context.Context) error { return f.take(ctx) }
@@ -20,4 +24,11 @@ func FieldNames() (names []string) {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// Append appends the line of a page to dst.
+func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
+	d := documentOf(r)
+	d.Text = text
+	return appendLine(dst, &d)
 }

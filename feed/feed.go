@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 
+	"skink/base/table"
 	"skink/dedup"
 	"skink/extract"
 	"skink/feed/release"
@@ -144,16 +145,10 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 		a, err := newTextArchive(out, opt.Packed)
 		return a.write, nothing, err
 	case Parquet:
-		t := newTableWriter(out)
-		return t.write, t.to.Close, nil
+		t := table.NewWriter(out, table.NewSchema(columns))
+		return func(d *Document) error { return writeRow(t, d) }, t.Close, nil
 	}
-	var line []byte
-	return func(d *Document) (err error) {
-		if line, err = appendLine(line[:0], d); err == nil {
-			_, err = out.Write(line)
-		}
-		return err
-	}, nothing, nil
+	return lineWriter[Document](out), nothing, nil
 }
 
 const bufferSize = 256 << 10 // large enough to write a few dozen pages with one system call

@@ -4,26 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"skink/base/harmless"
-	"skink/store"
 )
 
-// Append appends a page to dst as a line of JSON: an object with the fields of a [Document], in
-// UTF-8, and a newline. Invalid UTF-8 in a string is replaced by U+FFFD. On an error, Append
-// returns dst unchanged.
-func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
-	d := documentOf(r)
-	d.Text = text
-	return appendLine(dst, &d)
-}
-
-func appendLine(dst []byte, d *Document) ([]byte, error) {
+// appendLine appends a [Document], [Link] or [Passage] to dst as a line of JSON, in UTF-8. Invalid
+// UTF-8 in a string is replaced by U+FFFD. On an error, appendLine returns dst unchanged.
+func appendLine(dst []byte, v any) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(d); err != nil {
-		return dst, fmt.Errorf("encode the feed line of %s: %w", d.URL, err)
+	if err := enc.Encode(v); err != nil {
+		return dst, fmt.Errorf("encode a line of the feed: %w", err)
 	}
 	return harmless.AppendJSON(b.Bytes(), len(dst)), nil
+}
+
+// lineWriter returns a function that writes values to out as lines of JSON; see appendLine.
+func lineWriter[T any](out io.Writer) func(*T) error {
+	var line []byte
+	return func(v *T) (err error) {
+		if line, err = appendLine(line[:0], v); err == nil {
+			_, err = out.Write(line)
+		}
+		return err
+	}
 }

@@ -2,15 +2,13 @@ package feed
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
-	"strings"
 
 	"skink/base/harmless"
 	"skink/base/table"
@@ -39,10 +37,7 @@ const (
 	LinksParquet   LinkFormat = "parquet"
 )
 
-var linkColumns = []table.Column{
-	{Name: "source", Type: table.String}, {Name: "target", Type: table.String}, {Name: "text", Type: table.String},
-	{Name: "kind", Type: table.String}, {Name: "nofollow", Type: table.Boolean}, {Name: "position", Type: table.Integer},
-}
+var linkColumns = columnsOf(reflect.TypeFor[Link]())
 
 // WriteLinks writes to w all links and redirects of s, in the order in which their pages were
 // judged. The links of a page are in page order. Of opt, it uses Private and Left. WriteLinks
@@ -82,21 +77,10 @@ func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, 
 	case LinksParquet:
 		t := table.NewWriter(out, table.NewSchema(linkColumns))
 		return func(l *Link) error {
-			valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 			return t.Write([]any{valid(l.Source), valid(l.Target), valid(l.Text), string(l.Kind), l.NoFollow, l.Position})
 		}, t.Close, nil
 	case LinksJSONLines:
-		var line bytes.Buffer
-		enc := json.NewEncoder(&line)
-		enc.SetEscapeHTML(false)
-		return func(l *Link) error {
-			line.Reset()
-			if err := enc.Encode(l); err != nil {
-				return err
-			}
-			_, err := out.Write(harmless.AppendJSON(line.Bytes(), 0))
-			return err
-		}, func() error { return nil }, nil
+		return lineWriter[Link](out), func() error { return nil }, nil
 	}
 	guard := harmless.CSV(out)
 	sheet := csv.NewWriter(guard)

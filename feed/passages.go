@@ -2,16 +2,14 @@ package feed
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/url"
 	"slices"
 	"strings"
 
-	"skink/base/harmless"
 	"skink/dedup"
 	"skink/extract/passage"
 	"skink/store"
@@ -62,6 +60,7 @@ func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options
 		return 0, fmt.Errorf("write passages: %w", err)
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
+	write := lineWriter[Passage](out)
 	err = e.each(ctx, func(p *Passage) error {
 		if places := e.places[p.ID]; len(places) > 1 {
 			if e.written[p.ID] {
@@ -71,7 +70,7 @@ func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options
 			p.AlsoAt = slices.DeleteFunc(slices.Clone(places), func(at Place) bool { return at.PageID == p.PageID && at.Position == p.Position })
 		}
 		passages++
-		return writePassage(out, p)
+		return write(p)
 	})
 	if err == nil {
 		err = out.Flush()
@@ -121,12 +120,7 @@ func (e *passageExport) findRepeated(ctx context.Context) error {
 
 // short returns the first 64 bits of an ID. Passages whose IDs agree in these bits are compared by
 // their full IDs.
-func short(id dedup.Hash) (v uint64) {
-	for _, b := range id[:8] {
-		v = v<<8 | uint64(b)
-	}
-	return v
-}
+func short(id dedup.Hash) uint64 { return binary.BigEndian.Uint64(id[:8]) }
 
 // each calls visit for each passage, in page order. The function visit must not keep its argument,
 // but may keep the argument's strings.
@@ -173,15 +167,4 @@ func at(page, fragment string) string {
 		return page
 	}
 	return page + "#" + (&url.URL{Fragment: fragment}).EscapedFragment()
-}
-
-func writePassage(w io.Writer, p *Passage) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(p); err != nil {
-		return fmt.Errorf("encode a passage of %s: %w", p.URL, err)
-	}
-	_, err := w.Write(harmless.AppendJSON(b.Bytes(), 0))
-	return err
 }

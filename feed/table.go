@@ -1,8 +1,9 @@
 package feed
 
 import (
-	"io"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,13 +39,7 @@ func kindOf(t reflect.Type) table.ColumnType {
 	return table.String // strings, and hashes, which are written in hex
 }
 
-type tableWriter struct{ to *table.Writer }
-
-func newTableWriter(w io.Writer) *tableWriter {
-	return &tableWriter{table.NewWriter(w, table.NewSchema(columns))}
-}
-
-func (w *tableWriter) write(d *Document) error {
+func writeRow(to *table.Writer, d *Document) error {
 	v := reflect.ValueOf(*d)
 	row := make([]any, v.NumField())
 	for i := range row {
@@ -54,30 +49,21 @@ func (w *tableWriter) write(d *Document) error {
 		}
 		switch columns[i].Type {
 		case table.String:
-			row[i] = stringOf(f)
+			row[i] = valid(fmt.Sprint(f.Interface()))
 		case table.Integer:
 			row[i] = int(reflect.Indirect(f).Int())
 		case table.List:
-			row[i] = validated(f.Interface().([]string))
+			list := slices.Clone(f.Interface().([]string))
+			for k := range list {
+				list[k] = valid(list[k])
+			}
+			row[i] = list
 		default:
 			row[i] = f.Interface()
 		}
 	}
-	return w.to.Write(row)
+	return to.Write(row)
 }
 
-// stringOf returns the value of a string or hash field as valid UTF-8, which Parquet requires.
-func stringOf(f reflect.Value) string {
-	if f.Kind() == reflect.String {
-		return strings.ToValidUTF8(f.String(), "\uFFFD")
-	}
-	return f.Interface().(interface{ String() string }).String()
-}
-
-func validated(list []string) []string {
-	valid := make([]string, len(list))
-	for i, s := range list {
-		valid[i] = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return valid
-}
+// valid returns s as valid UTF-8, which Parquet requires.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

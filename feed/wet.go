@@ -42,7 +42,7 @@ func (a *textArchive) write(d *Document) error {
 	if strings.ContainsFunc(lang, notInLang) {
 		lang = ""
 	}
-	text := warc.NewText(url, date, d.Text, "", lang)
+	text := warc.NewText(url, date, d.Text, lang)
 	if d.Private {
 		text.Header.Add(warc.PrivateField, "yes")
 	}

@@ -1,7 +1,6 @@
 package warc_test
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
@@ -17,20 +16,18 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	head := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 15000\r\n\r\n")
 	request := []byte("GET /some/page.html HTTP/1.1\r\nHost: example.com\r\nUser-Agent: skink/0.1\r\nAccept: text/html\r\n\r\n")
-	for level := range 7 {
-		opt := warc.Options{Level: level}
-		for name, block := range map[string][]byte{"response": append(head, page...), "request": request} {
-			b.Run(fmt.Sprintf("level %d, %s", level, name), func(b *testing.B) {
-				b.SetBytes(int64(len(block)))
-				b.ReportAllocs()
-				var file []byte
-				for b.Loop() {
-					if file, err = opt.Append(file[:0], warc.New(warc.Response, "https://example.com/some/page.html", noon, warc.TypeResponse, block)); err != nil {
-						b.Fatal(err)
-					}
+	var pack warc.Options
+	for name, block := range map[string][]byte{"response": append(head, page...), "request": request} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(block)))
+			b.ReportAllocs()
+			var file []byte
+			for b.Loop() {
+				if file, err = pack.Append(file[:0], warc.New(warc.Response, "https://example.com/some/page.html", noon, warc.TypeResponse, block)); err != nil {
+					b.Fatal(err)
 				}
-				b.ReportMetric(float64(len(file)), "packed")
-			})
-		}
+			}
+			b.ReportMetric(float64(len(file)), "packed")
+		})
 	}
 }

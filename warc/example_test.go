@@ -54,7 +54,7 @@ func Example() {
 // A WET file contains the texts of pages.
 func ExampleNewText() {
 	date := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	rec := warc.NewText("https://example.com/", date, "Skinks have smooth scales.", "<urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6>", "en")
+	rec := warc.NewText("https://example.com/", date, "Skinks have smooth scales.", "en")
 	wet := warc.Options{Plain: true, Digest: warc.SHA1, NewID: func() string { return "<urn:uuid:00000000-0000-4000-8000-000000000000>" }}
 	file, err := wet.Append(nil, rec)
 	if err != nil {
@@ -68,7 +68,6 @@ func ExampleNewText() {
 	// WARC-Target-URI: https://example.com/
 	// WARC-Date: 2026-01-02T12:00:00Z
 	// Content-Type: text/plain
-	// WARC-Refers-To: <urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6>
 	// WARC-Identified-Content-Language: en
 	// WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>
 	// WARC-Payload-Digest: sha1:RRJRP4YCV4LUSYTSYQEGVLQKVGQD2PJM

@@ -31,16 +31,6 @@ func (h Header) index(name string) int {
 	return slices.IndexFunc(h, func(f Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// Values returns the values of all fields called name, in order.
-func (h Header) Values(name string) (all []string) {
-	for _, f := range h {
-		if strings.EqualFold(f.Name, name) {
-			all = append(all, f.Value)
-		}
-	}
-	return all
-}
-
 // Add appends a field.
 func (h *Header) Add(name, value string) { *h = append(*h, Field{name, value}) }
 

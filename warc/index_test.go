@@ -68,7 +68,7 @@ func TestIndex(t *testing.T) {
 func TestWACZ(t *testing.T) {
 	file, _ := small(t, warc.Options{}, 3)
 	p := warc.Package{
-		Title: "Lizards", Software: "a test", Created: noon,
+		Software: "a test", Created: noon,
 		Archives: []warc.Archive{{Name: "small.warc.gz", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file)), nil }}},
 		Pages:    pagesOf(warc.StartPage{ID: "1", URL: "https://example.com/0", Date: noon, Title: "<Page> 0", Text: "Page 0."}),
 	}

@@ -1,6 +1,8 @@
 package warc
 
 import (
+	"encoding/hex"
+	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -22,6 +24,7 @@ var (
 	www       = regexp.MustCompile(`^www\d*\.`)
 	slashes   = regexp.MustCompile(`//+`)
 	inPath    = regexp.MustCompile(`;jsessionid=[0-9a-z]{32}$`)
+	escape    = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 	isSession = regexp.MustCompile(`^(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=.+|cftoken=.+)$`)
 )
 
@@ -107,48 +110,20 @@ func surtQuery(query string) string {
 // minimalEscape repeatedly decodes every %XX in s until none is left, so "%2541" becomes "A". Then
 // it escapes only the bytes that must be escaped.
 func minimalEscape(s string) string {
-	for {
-		once := unescaped(s)
-		if once == s {
-			break
-		}
-		s = once
+	for before := ""; s != before; {
+		before = s
+		s = escape.ReplaceAllStringFunc(s, func(code string) string {
+			b, _ := hex.DecodeString(code[1:]) // the only possible error is a character that the expression does not match
+			return string(b)
+		})
 	}
-	const hex = "0123456789abcdef"
 	var b strings.Builder
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7F || c == '#' || c == '%' {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			fmt.Fprintf(&b, "%%%02x", c)
 		} else {
 			b.WriteByte(c)
 		}
 	}
 	return b.String()
-}
-
-func unescaped(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			b = append(b, hexValue(s[i+1])<<4|hexValue(s[i+2]))
-			i += 2
-		} else {
-			b = append(b, s[i])
-		}
-	}
-	return string(b)
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func hexValue(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c&^0x20 - 'A' + 10
 }

@@ -2,7 +2,6 @@ package warc
 
 import (
 	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -23,12 +22,10 @@ import (
 
 // A Package describes a WACZ file to write.
 type Package struct {
-	Title       string
-	Description string
-	Software    string    // name of the program that creates the file
-	Created     time.Time // time of creation; required
-	Archives    []Archive
-	Pages       iter.Seq2[StartPage, error] // pages to start from; nil means none
+	Software string    // name of the program that creates the file
+	Created  time.Time // time of creation; required
+	Archives []Archive
+	Pages    iter.Seq2[StartPage, error] // pages to start from; nil means none
 
 	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; if nil, a damaged record makes WriteWACZ fail
 }
@@ -192,14 +189,12 @@ func writePages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
 // of that list.
 func (z *packing) list(p Package) error {
 	list, err := json.MarshalIndent(struct {
-		Profile     string     `json:"profile"`
-		Version     string     `json:"wacz_version"`
-		Title       string     `json:"title,omitempty"`
-		Description string     `json:"description,omitempty"`
-		Created     time.Time  `json:"created"`
-		Software    string     `json:"software,omitempty"`
-		Resources   []resource `json:"resources"`
-	}{"data-package", "1.1.1", p.Title, p.Description, p.Created.UTC(), p.Software, z.resources}, "", "  ")
+		Profile   string     `json:"profile"`
+		Version   string     `json:"wacz_version"`
+		Created   time.Time  `json:"created"`
+		Software  string     `json:"software,omitempty"`
+		Resources []resource `json:"resources"`
+	}{"data-package", "1.1.1", p.Created.UTC(), p.Software, z.resources}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -210,7 +205,7 @@ func (z *packing) list(p Package) error {
 		return err
 	}
 	write := func(content []byte) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(content)); return err }
+		return func(w io.Writer) error { _, err := w.Write(content); return err }
 	}
 	if err := z.file("", "datapackage.json", write(list)); err != nil {
 		return err

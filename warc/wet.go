@@ -12,14 +12,10 @@ import (
 // record. Then, for each page, it has a conversion record of type text/plain with the page's main
 // text in UTF-8.
 
-// NewText returns a conversion record with the main text of a page. refersTo is the id of the
-// record that contains the page itself, or "". language is the code of the text's language in ISO
+// NewText returns a conversion record with the main text of a page. language is the code of the text's language in ISO
 // 639-3 or BCP 47, or "" if unknown.
-func NewText(uri string, date time.Time, text, refersTo, language string) *Record {
+func NewText(uri string, date time.Time, text, language string) *Record {
 	r := New(Conversion, uri, date, "text/plain", []byte(text))
-	if refersTo != "" {
-		r.Header.Add("WARC-Refers-To", refersTo)
-	}
 	if language != "" {
 		r.Header.Add("WARC-Identified-Content-Language", language)
 	}

@@ -31,7 +31,6 @@ import (
 type Options struct {
 	Digest Digest // hash algorithm for new records; "" means SHA256
 	Plain  bool   // do not compress the records
-	Level  int    // gzip compression level, 1 to 9; 0 means level 1, whose output is a tenth larger than that of level 6 and takes two thirds of the time
 
 	NewID func() string // returns the id for a new record; nil means a random UUID
 }
@@ -58,7 +57,7 @@ func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 	if o.Plain {
 		return append(append(append(dst, head...), block...), "\r\n\r\n"...), nil
 	}
-	return o.pack(dst, head, block, []byte("\r\n\r\n"))
+	return pack(dst, head, block, []byte("\r\n\r\n")), nil
 }
 
 // readBlock returns all bytes of a block. It does not copy a block that is already in memory.
@@ -139,29 +138,22 @@ func randomID() string {
 	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// If Options.Level is 0, records are compressed at defaultLevel, but records shorter than tooShort
-// bytes, such as most requests, are stored in their gzip member uncompressed. For so few bytes,
-// gzip would spend most of its time building a code, and save only a third.
-const (
-	defaultLevel = 1
-	tooShort     = 1 << 10 // in bytes
-)
+// Records are compressed at level 1. Its output is a tenth larger than that of level 6, and takes two
+// thirds of the time. Records shorter than tooShort bytes, such as most requests, are stored in their
+// gzip member uncompressed. For so few bytes, gzip would spend most of its time building a code, and
+// save only a third.
+const tooShort = 1 << 10 // in bytes
 
-var packers [gzip.BestCompression + 1]sync.Pool
+var packers [gzip.BestSpeed + 1]sync.Pool // by level
 
-func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
+func pack(dst []byte, parts ...[]byte) []byte {
 	size := 0
 	for _, part := range parts {
 		size += len(part)
 	}
-	level := o.Level
-	switch {
-	case level < 0 || level > gzip.BestCompression:
-		return dst, fmt.Errorf("compression level %d: must be from 1 to 9", level)
-	case level == 0 && size < tooShort:
+	level := gzip.BestSpeed
+	if size < tooShort {
 		level = gzip.NoCompression
-	case level == 0:
-		level = defaultLevel
 	}
 	out := bytes.NewBuffer(slices.Grow(dst, size/3+len(parts[0]))) // enough for most records: a page shrinks to a third, and its head hardly at all
 	z, _ := packers[level].Get().(*gzip.Writer)
@@ -174,7 +166,7 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	}
 	_ = z.Close()
 	packers[level].Put(z)
-	return out.Bytes(), nil
+	return out.Bytes()
 }
 
 // A Writer writes the records of an archive to an io.Writer.
