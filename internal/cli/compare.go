@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/base/harmless"
+	"skink/crawler"
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
@@ -53,11 +54,11 @@ type compareFlags struct {
 	check   bool
 	html    string
 	profile string
-	private *privateHosts
+	fetch   crawler.Options // options for fetching a page
 }
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
+	f := &compareFlags{flags: flags, rule: addRuleFlags(flags), fetch: crawler.Defaults()}
 	flags.Var(storeName{&f.store}, "store", "`STORE` compare two pages of this store, named by URL or id, instead of two files")
 	f.rule.shingle.mayBeAuto = true
 	flags.Lookup("shingle").Usage += "; auto: 8, 9 or 10 words, depending on the length of the texts"
@@ -66,7 +67,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
 	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
 	isOutput(flags, "html", fileOutput, "")
-	f.private = addPrivateFlag(flags)
+	addPrivateFlag(flags, &f.fetch)
 	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare using this published method, and print only its score: "+profileNames())
 	return f.run
 }
@@ -142,7 +143,7 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	defer func() { err = keepFirst(err, documents.Close()) }()
 	for i, name := range args {
 		p.names[i] = name
-		if p.docs[i], err = readPage(ctx, con, documents, extract.Options{}, f.private, name); err != nil {
+		if p.docs[i], err = readPage(ctx, con, documents, extract.Options{}, f.fetch, name); err != nil {
 			return p, mayBeStored(name, err)
 		}
 	}

@@ -181,8 +181,8 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 			return nil
 		})
 	}
-	flags.Var(&expressions{to: &h.Include}, "include", "")
-	flags.Var(&expressions{to: &h.Exclude}, "exclude", "")
+	flags.Var(expressions(&h.Include), "include", "")
+	flags.Var(expressions(&h.Exclude), "exclude", "")
 	flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")
 	flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
 	flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
@@ -266,14 +266,13 @@ func printed(f *pflag.Flag) []string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		values = slices.Clone(list.GetSlice())
 	}
-	_, pattern := f.Value.(*expressions)
 	for i, v := range values {
 		switch {
 		case len(f.Annotations[config.Source]) > 1: // the configuration file names a secret
 			values[i] = access.Secret("").String()
 		case f.Name == "proxy" && v != "env" && !frontier.HasScheme(v): // cannot be a proxy, but may contain a password
 			values[i] = access.Secret("").String()
-		case f.Name != "store" && !pattern && frontier.HasScheme(v):
+		case f.Name != "store" && f.Value.Type() != pattern && frontier.HasScheme(v):
 			values[i] = access.Redacted(v)
 		}
 	}

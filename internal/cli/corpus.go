@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -19,7 +20,7 @@ import (
 )
 
 type corpusFlags struct {
-	include, exclude expressions
+	include, exclude []*regexp.Regexp
 	fields           corpus.Fields
 	strict           bool
 	maxBad           int // number of unreadable records to skip before the command fails; -1 means no limit
@@ -27,8 +28,8 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, even if their type is unknown (repeatable)")
-	flags.Var(&f.exclude, "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
+	flags.Var(expressions(&f.include), "include", "`REGEXP` read only files whose path matches this regular expression, even if their type is unknown (repeatable)")
+	flags.Var(expressions(&f.exclude), "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of skipping it")
@@ -38,7 +39,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 
 // inputs returns the selected files at and below paths. The path "-" means stdin.
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
-	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
+	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include, Exclude: f.exclude}
 }
 
 // A reading counts the files and records of a corpus that were not judged, and prints their errors.

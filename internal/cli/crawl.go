@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,9 +83,8 @@ type crawlFlags struct {
 
 	audit            bool
 	scope            string
-	include, exclude expressions
-	prefer           expressions
-	private          *privateHosts
+	include, exclude *list
+	prefer           *list
 	contact          string
 	cookies          string
 	sign             *signFlags
@@ -103,6 +103,7 @@ func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 
 func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
+	f.include, f.exclude, f.prefer = expressions(new([]*regexp.Regexp)), expressions(new([]*regexp.Regexp)), expressions(new([]*regexp.Regexp))
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
 	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine name and process ID)")
@@ -114,7 +115,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
+	flags.Var(f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, search index or standard output (-) during the crawl, or to s3://BUCKET/KEY at its end")
 	isOutput(flags, "feed", fileOutput, "")
@@ -130,8 +131,8 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the host of a seed (host), to its domain (domain), to URLs below its folder (prefix), or to any URL (any)")
-	flags.Var(&f.include, "include", "`REGEXP` follow only links whose URL matches this regular expression (repeatable)")
-	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match this regular expression (repeatable)")
+	flags.Var(f.include, "include", "`REGEXP` follow only links whose URL matches this regular expression (repeatable)")
+	flags.Var(f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match this regular expression (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
 	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the images, scripts, style sheets and other files of pages exist")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to check that links to other sites work")
@@ -163,7 +164,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links even if the page has a robots meta tag with nofollow; use this only for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; use this only for your own sites")
-	f.private = addPrivateFlag(flags)
+	addPrivateFlag(flags, o)
 
 	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port without a host means 127.0.0.1")
 	flags.Var(&f.view, "view", "`ADDR` show the running crawl in a browser, at this address, as skink view does")
@@ -293,9 +294,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if !o.Requisites {
 		o.HostBudget.Requisites = 0
 	}
-	f.private.allow(o)
 	o.Hosts = configOf(f.rule.flags).hosts()
-	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
+	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
 	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
 	opt.Audit, opt.Nearly = f.audit, func(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
@@ -314,7 +314,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if err = f.proxy.apply(o); err != nil {
 		return opt, args, err
 	}
-	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {
+	if o.Scope, err = crawler.NewScope(f.scope, f.include.words, f.exclude.words); err != nil {
 		return opt, args, err
 	}
 	o.Scope.Obey(o.Hosts)

@@ -99,37 +99,33 @@ changes since the last export to an index:
 type exportFlags struct {
 	store    *string
 	format   feed.Format
-	include  feed.Include
-	minWords int
-	without  []string
-	private  bool
+	opt      feed.Options // options as set by the flags; settle completes them
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
 	to       string // URL of the index to send the feed to; "" means none
 	mapping  bool
-	markdown bool
-	strip    bool // whether to remove from each text the blocks that its host repeats
-	links    extract.Links
-	fields   []string
+	strip    bool   // whether to remove from each text the blocks that its host repeats
 	chunks   bool   // whether to write passages instead of pages
 	most     int    // maximum number of words in a passage
 	archive  string // folder of the web archive to export; "" means the folder recorded in the store
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
+	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, most: feed.PassageWords}
+	o := &f.opt
+	*o = feed.Options{Filter: release.Filter{Include: feed.Unique}, Left: release.Left{}, Links: extract.LinksWhole}
 	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a text archive (WET), the archive made by crawl --warc (WACZ), or the links between pages")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: the folder that the crawl used)")
-	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
-	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
-	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write these fields (comma-separated): depth (links from a seed), inlinks (linking pages), outlinks (linked URLs), headings")
+	flags.Var(oneOf(&o.Include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
+	flags.BoolVar(&o.Markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
+	flags.Var(oneOf(&o.Links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
+	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addField}, "fields", "`FIELDS` also write these fields (comma-separated): depth (links from a seed), inlinks (linking pages), outlinks (linked URLs), headings")
 	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of whole pages, as JSON Lines; a passage that occurs more than once is written once")
 	flags.Var(whole(&f.most, feed.MinPassageWords, fmt.Sprintf("%d or more", feed.MinPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
-	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
-	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers from your configuration")
-	flags.StringSliceVar(&f.without, "without", nil, "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt contains this content signal (such as ai-train=no)")
+	flags.Var(whole(&o.MinWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
+	flags.BoolVar(&o.Private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers from your configuration")
+	flags.Var(&list{kind: "stringSlice", commas: true, add: f.leaveOut}, "without", "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt contains this content signal (such as ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove the text that a host repeats on many pages")
@@ -143,10 +139,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 	if f.mapping {
 		return feed.WriteMapping(con.Out)
 	}
-	opt, err := f.options()
-	if err != nil {
-		return err
-	}
+	opt := f.settle()
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
@@ -154,7 +147,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 		if f.strip {
 			opt.Own = whole.Own
 		}
-		if f.markdown && set.Markdown == store.NoMarkdown {
+		if opt.Markdown && set.Markdown == store.NoMarkdown {
 			return fmt.Errorf("%s has no Markdown: crawl into a new store with --markdown; if you have a web archive of the pages, run: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
 		}
 		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
@@ -200,31 +193,35 @@ func (f *exportFlags) told(con Console, what string, written int, opt feed.Optio
 	return nil
 }
 
-func (f *exportFlags) options() (feed.Options, error) {
-	opt := feed.Options{Filter: release.Filter{Include: f.include, MinWords: f.minWords, Private: f.private}, Left: release.Left{}, Markdown: f.markdown, Links: f.links}
+func (f *exportFlags) addField(name string) error {
+	if !slices.Contains(feed.Fields, feed.Field(name)) {
+		return errors.New("must be depth, inlinks, outlinks or headings")
+	}
+	f.opt.Fields = append(f.opt.Fields, feed.Field(name))
+	return nil
+}
+
+func (f *exportFlags) leaveOut(kind string) error {
+	switch {
+	case kind == string(dedup.Thin):
+		f.opt.NoThin = true
+	case robots.IsSignal(kind):
+		f.opt.NoSignals = append(f.opt.NoSignals, kind)
+	default:
+		return errors.New("must be thin, or a content signal such as ai-train=no")
+	}
+	return nil
+}
+
+func (f *exportFlags) settle() feed.Options {
+	opt := f.opt
 	if f.format != formatWACZ && f.format != formatLinks {
 		opt.Format = f.format
-	}
-	for _, name := range f.fields {
-		if !slices.Contains(feed.Fields, feed.Field(name)) {
-			return opt, usagef("--fields %q: must be depth, inlinks, outlinks or headings", name)
-		}
-		opt.Fields = append(opt.Fields, feed.Field(name))
-	}
-	for _, what := range f.without {
-		switch {
-		case what == string(dedup.Thin):
-			opt.NoThin = true
-		case robots.IsSignal(what):
-			opt.NoSignals = append(opt.NoSignals, what)
-		default:
-			return opt, usagef("--without %q: must be thin, or a content signal such as ai-train=no", what)
-		}
 	}
 	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a separate gzip member, as readers of WET files expect, instead of the file as a whole
 		opt.Packed, f.out.asItIs = true, true
 	}
-	return opt, nil
+	return opt
 }
 
 // formatWACZ is the value of --format for a WACZ file, which contains the servers' raw responses

@@ -79,19 +79,19 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // form of links in Markdown; "" means that links stay as written in the page
-	private *privateHosts
+	links extract.Links   // form of links in Markdown; "" means that links stay as written in the page
+	fetch crawler.Options // options for fetching a page
 }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &extractFlags{}
+	f := &extractFlags{fetch: crawler.Defaults()}
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
 	flags.BoolVar(&f.html, "html", false, "print one page as HTML, without scripts, and with the extracted text highlighted")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
 	flags.BoolVar(&f.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")
 	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alt texts of images")
-	f.private = addPrivateFlag(flags)
+	addPrivateFlag(flags, &f.fetch)
 	return f.run
 }
 
@@ -115,7 +115,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 			}
 			continue
 		}
-		doc, err := readPage(ctx, con, documents, f.options(), f.private, name)
+		doc, err := readPage(ctx, con, documents, f.options(), f.fetch, name)
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())
 		}

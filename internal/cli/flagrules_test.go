@@ -62,7 +62,7 @@ func TestUse(t *testing.T) {
 		{"extract", "extract needs PAGE..., got 0 arguments: try skink extract --help"},
 		{"extract a b c", ""},
 		{"crawl a b", ""},
-		{"tune", ""},
+		{"tune", "tune needs PAIRS, got 0 arguments: try skink tune --help"},
 	} {
 		words := strings.Fields(strings.ReplaceAll(test.line, "FILE", file))
 		i := slices.IndexFunc(commands(), func(c command) bool { return c.name == words[0] })

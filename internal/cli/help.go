@@ -124,9 +124,9 @@ func flagColumn(f *pflag.Flag) string {
 func valueName(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch name {
-	case "int", "int64", "ints", "intSlice":
+	case "int":
 		return "N"
-	case "float", "float64":
+	case "float":
 		return "NUMBER"
 	case "duration", "size":
 		return strings.ToUpper(name)

@@ -88,11 +88,8 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 		return fmt.Errorf("%w: %s", err, more)
 	}
 	name, value, why := invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap()
-	switch invalid.GetFlag().Value.Type() {
-	case "bool":
+	if invalid.GetFlag().Value.Type() == "bool" {
 		why = errors.New("must be true or false")
-	case "intSlice":
-		why = errors.New("must be whole numbers, such as 3 or 3,5,8")
 	}
 	return fmt.Errorf("--%s %q: %w", name, value, why)
 }

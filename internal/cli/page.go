@@ -21,12 +21,12 @@ import (
 
 // readPage extracts the page named on the command line: a file, a URL to fetch, or "-" for standard
 // input.
-func readPage(ctx context.Context, con Console, documents *document.Reader, options extract.Options, private *privateHosts, name string) (*extract.Document, error) {
+func readPage(ctx context.Context, con Console, documents *document.Reader, options extract.Options, fetch crawler.Options, name string) (*extract.Document, error) {
 	var body []byte
 	var kind string
 	var err error
 	if frontier.HasScheme(name) {
-		body, kind, err = fetchPage(ctx, private, name)
+		body, kind, err = fetchPage(ctx, fetch, name)
 	} else {
 		kind = corpus.TypeOf(name)
 		body, err = await(ctx, func() ([]byte, error) { return readInput(con, name) })
@@ -70,14 +70,12 @@ func pageOf(ctx context.Context, documents *document.Reader, options extract.Opt
 	return doc, err
 }
 
-func fetchPage(ctx context.Context, private *privateHosts, name string) (body []byte, kind string, err error) {
+func fetchPage(ctx context.Context, opt crawler.Options, name string) (body []byte, kind string, err error) {
 	var all session.Seeds
 	if err := addSeed(&all, name); err != nil {
 		return nil, "", err
 	}
-	opt := crawler.Defaults()
-	opt.AllowHosts, opt.SeedHosts = all.Special(), wire.HostsOf(all.URLs...)
-	private.allow(&opt)
+	opt.AllowHosts, opt.SeedHosts = append(opt.AllowHosts, all.Special()...), wire.HostsOf(all.URLs...)
 	page, err := crawler.Get(ctx, all.URLs[0], opt)
 	if err != nil {
 		return nil, "", err

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,18 +20,17 @@ import (
 
 var tuneCommand = command{
 	name:  "tune",
-	args:  "[flags] [PAIRS]",
+	args:  "[flags] PAIRS",
 	short: "find the best settings for labeled pairs",
 	long: `
 Reads labeled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
 form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
-skink dedup by ten-fold cross-validation. With --curve, it instead prints how likely each
-scheme is to find a pair of pages, depending on their resemblance.
+skink dedup by ten-fold cross-validation.
 
-This command prints the curves of all schemes, with the bands for a similarity of 0.9:
+This command tries shingles of words only, and draws a chart of the result:
 
-  skink tune --curve --similarity 0.9`,
+  skink tune --unit word --svg tune.svg testdata/pairs.jsonl`,
 	more: `
 If neighboring similarities are equally good, skink tune recommends the middle of them. The
 confidence intervals come from a bootstrap, which resamples pages if some pages are in
@@ -42,16 +43,14 @@ mega are the shares of equal super-shingles and mega-shingles.`,
 }
 
 type tuneFlags struct {
-	flags        *pflag.FlagSet
-	forms        []string
-	units        []string
-	shingles     []int
-	measures     []string
-	similarities similarities
+	forms        *list
+	units        *list
+	shingles     []int // empty means triedShingles
+	measures     *list
+	similarities []float64 // in ascending order
 	all          bool
 	json         bool
 	svg          string // file for the curve; "" means none
-	curve        bool
 	quiet        bool
 }
 
@@ -67,16 +66,19 @@ var (
 )
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &tuneFlags{flags: flags, similarities: similarities{values: dedup.Thresholds()}}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this form, as in skink crawl --form (repeatable)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
-	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
-	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
+	f := &tuneFlags{
+		forms:    &list{kind: "stringArray", words: triedForms, add: checkForm},
+		units:    &list{kind: "stringSlice", words: []string{string(dedup.Words), string(dedup.Chars)}, commas: true, add: checkUnit},
+		measures: &list{kind: "stringSlice", words: measureNames(), commas: true, add: checkMeasure},
+	}
+	flags.Var(f.forms, "form", "`FORM` try only this form, as in skink crawl --form (repeatable)")
+	flags.Var(f.units, "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
+	flags.Var(&list{kind: "int", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
+	flags.Var(f.measures, "measure", "`MEASURE` try only this measure of similarity (repeatable)")
 	flags.BoolVar(&f.all, "all", false, "print the results of all combinations of settings, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
-	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print the probability that each scheme (crawl --scheme) finds a pair of pages, for each resemblance")
-	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curves for this similarity (default: 0.8)")
-	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart to this file: precision, recall and F1 for each similarity, or with --curve, the printed curves")
+	flags.Var(&list{kind: "float64", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
+	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart to this file: precision, recall and F1 for each similarity")
 	isOutput(flags, "svg", fileOutput, "")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
@@ -108,22 +110,11 @@ func measureNames() (names []string) {
 }
 
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
-	switch {
-	case f.curve && len(args) > 0:
-		return usagef("tune: --curve does not take a file of pairs")
-	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
-		return usagef("tune: --curve takes one --similarity, got %d", len(f.similarities.values))
-	case !f.curve && len(args) == 0:
-		return usagef("tune needs a file of labeled pairs: try skink tune --help")
-	}
 	if err := standsAlone(con, args); err != nil {
 		return err
 	}
-	if f.curve {
-		return f.runCurve(ctx, con)
-	}
-	if err := f.check(); err != nil {
-		return err
+	if len(f.similarities) == 0 {
+		f.similarities = dedup.Thresholds()
 	}
 	var result *tuning
 	var p tuneProgress
@@ -159,19 +150,19 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 	if err != nil {
 		return nil, err
 	}
-	result := &tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores, f.similarities.values), NotKnown: f.notKnown(pairs)}
+	result := &tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores, f.similarities), NotKnown: f.notKnown(pairs)}
 	for _, p := range pairs {
 		if p.Duplicate {
 			result.Duplicates++
 		}
 	}
 	if f.all {
-		result.Combinations = dedup.Combinations(ways, scores, f.similarities.values)
+		result.Combinations = dedup.Combinations(ways, scores, f.similarities)
 	}
 	best := result.recommended()
 	of := scores[slices.Index(ways, best.Way)]
-	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, dedup.Bootstrap(of, pagesOf(pairs), f.similarities.values)}
-	result.curve = dedup.Combinations([]dedup.Way{best.Way}, [][]dedup.Scored{of}, f.similarities.values)
+	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, dedup.Bootstrap(of, pagesOf(pairs), f.similarities)}
+	result.curve = dedup.Combinations([]dedup.Way{best.Way}, [][]dedup.Scored{of}, f.similarities)
 	return result, ctx.Err()
 }
 
@@ -203,37 +194,49 @@ func comparingLine(n, all int64, took time.Duration) string {
 	return fmt.Sprintf("%s  %s left", line, time.Duration(float64(all-n)/float64(n)*float64(took)).Round(time.Second))
 }
 
-func (f *tuneFlags) check() error {
-	for _, form := range f.forms {
-		if _, err := dedup.ParseForm(form); err != nil {
-			return usagef("--form: %w", err)
-		}
-	}
-	for _, k := range f.shingles {
-		if err := (dedup.Shingling{Unit: dedup.Words, K: k}).Check(); err != nil {
-			return usagef("--shingle %d: %w", k, err)
-		}
-	}
-	for _, u := range f.units {
-		if triedShingles[dedup.Unit(u)] == nil {
-			return usagef("--unit %q: must be word or char", u)
-		}
-	}
-	for _, m := range f.measures {
-		if !slices.Contains(measureNames(), m) {
-			return usagef("--measure %q: must be one of %s", m, strings.Join(measureNames(), ", "))
-		}
-	}
-	if len(f.ways()) == 0 {
-		return usagef("tune: nothing to try: specify a --form, a --unit, a --shingle and a --measure")
+func checkForm(name string) error {
+	_, err := dedup.ParseForm(name)
+	return err
+}
+
+func checkUnit(name string) error {
+	if triedShingles[dedup.Unit(name)] == nil {
+		return errors.New("must be word or char")
 	}
 	return nil
 }
 
+func checkMeasure(name string) error {
+	if !slices.Contains(measureNames(), name) {
+		return errors.New("must be one of " + strings.Join(measureNames(), ", "))
+	}
+	return nil
+}
+
+func (f *tuneFlags) addShingle(text string) error {
+	k, err := strconv.Atoi(text)
+	if err != nil {
+		return errors.New("must be whole numbers, such as 3 or 3,5,8")
+	}
+	f.shingles = append(f.shingles, k)
+	return dedup.Shingling{Unit: dedup.Words, K: k}.Check()
+}
+
+func (f *tuneFlags) addSimilarity(text string) error {
+	var v float64
+	if err := similarity(&v).Set(text); err != nil {
+		return err
+	}
+	f.similarities = append(f.similarities, v)
+	slices.Sort(f.similarities)
+	f.similarities = slices.Compact(f.similarities)
+	return nil
+}
+
 func (f *tuneFlags) ways() (ways []dedup.Way) {
-	for _, form := range f.forms {
+	for _, form := range f.forms.words {
 		for _, s := range f.shinglings() {
-			for _, m := range f.measures {
+			for _, m := range f.measures.words {
 				ways = append(ways, dedup.Way{Form: form, Unit: s.Unit, Shingle: s.K, Measure: m})
 			}
 		}
@@ -242,9 +245,9 @@ func (f *tuneFlags) ways() (ways []dedup.Way) {
 }
 
 func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
-	for _, unit := range f.units {
+	for _, unit := range f.units.words {
 		lengths := f.shingles
-		if !f.flags.Changed("shingle") {
+		if len(lengths) == 0 {
 			lengths = triedShingles[dedup.Unit(unit)]
 		}
 		for _, k := range lengths {
@@ -271,7 +274,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 		workers.Go(func() error {
 			way := 0
 			for _, c := range f.compare(ctx, p, bands) {
-				for _, name := range f.measures {
+				for _, name := range f.measures.words {
 					scores[way][i] = dedup.Scored{Score: measured(c, name), Duplicate: p.Duplicate}
 					way++
 				}
@@ -287,7 +290,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 // form. It returns nil if ctx ends.
 func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Scheme) (all []dedup.Comparison) {
 	var a, b dedup.Text
-	for _, name := range f.forms {
+	for _, name := range f.forms.words {
 		form, _ := dedup.ParseForm(name) // the caller has checked the name
 		a.ReadForm([]byte(p.A.Text), form, p.A.Lang)
 		b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
@@ -314,7 +317,7 @@ func measured(c dedup.Comparison, name string) float64 {
 // of the form. That part of the form leaves the text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
-	for _, name := range f.forms {
+	for _, name := range f.forms.words {
 		form, _ := dedup.ParseForm(name) // the caller has checked the name
 		for _, p := range pairs {
 			if form.Without(p.A.Lang)|form.Without(p.B.Lang) != dedup.Plain {

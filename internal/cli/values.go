@@ -83,33 +83,6 @@ func similarity(to *float64) *number[float64] {
 	return ratio(to, least, fmt.Sprintf("between %.2f and 1: try %v", least, dedup.DefaultSimilarity))
 }
 
-// similarities is the value of a flag that accepts several resemblances, in ascending order and
-// without duplicates. If the user gives none, values contains the default, which the flag's usage
-// text states.
-type similarities struct {
-	list
-	values []float64
-}
-
-func (s *similarities) Set(text string) error {
-	var given []float64
-	if len(s.list) > 0 {
-		given = s.values
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		var v float64
-		if err := similarity(&v).Set(strings.TrimSpace(part)); err != nil {
-			return err
-		}
-		given = append(given, v)
-	}
-	slices.Sort(given)
-	s.values = slices.Compact(given)
-	return s.Append(text)
-}
-
-func (s *similarities) Type() string { return "float64" }
-
 func parseWhole[T int | int64](text string) (T, error) {
 	n, err := strconv.ParseInt(text, 0, 64)
 	if int64(T(n)) != n {
@@ -196,66 +169,80 @@ func (o *onOff) Set(text string) error {
 	return nil
 }
 
-// A list collects the values of a flag that may be given several times. It implements most of
-// [pflag.SliceValue], so that other types can embed it.
-type list []string
+// A list is the value of a flag that may be given several times. It implements [pflag.SliceValue].
+type list struct {
+	kind   string                  // type name in help texts
+	words  []string                // the values as typed, or the defaults if none was given
+	commas bool                    // whether one value may contain several words, separated by commas
+	add    func(word string) error // checks and takes a word
 
-func (l *list) String() string           { return strings.Join(*l, " ") }
-func (l *list) Type() string             { return "stringArray" }
-func (l *list) Append(text string) error { *l = append(*l, text); return nil }
-func (l *list) Replace(all []string) error {
-	*l = all
+	given bool // whether words are not the defaults
+}
+
+func (l *list) Type() string               { return l.kind }
+func (l *list) GetSlice() []string         { return l.words }
+func (l *list) Replace(all []string) error { l.words = all; return nil }
+
+func (l *list) String() string {
+	if l.commas {
+		return strings.Join(l.words, ",")
+	}
+	return strings.Join(l.words, " ")
+}
+
+func (l *list) Append(word string) error {
+	if err := l.add(word); err != nil {
+		return err
+	}
+	if !l.given {
+		l.words, l.given = nil, true
+	}
+	l.words = append(l.words, word)
 	return nil
 }
-func (l *list) GetSlice() []string { return *l }
 
-type expressions struct {
-	list
-	compiled []*regexp.Regexp
-	to       *[]*regexp.Regexp // gets the same expressions; may be nil
-}
-
-func (e *expressions) Set(text string) error {
-	compiled, err := regexp.Compile(text)
-	if err != nil {
-		return fmt.Errorf("not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", err)
+func (l *list) Set(text string) error {
+	if !l.commas {
+		return l.Append(text)
 	}
-	e.compiled = append(e.compiled, compiled)
-	if e.to != nil {
-		*e.to = e.compiled
+	for word := range strings.SplitSeq(text, ",") {
+		if err := l.Append(strings.TrimSpace(word)); err != nil {
+			return err
+		}
 	}
-	return e.Append(text)
+	return nil
 }
 
-// privateHosts is the value of a flag that names the private hosts and networks that may be
-// connected to, such as localhost or 10.0.0.0/8.
-type privateHosts struct {
-	list
-	hosts []string
-	nets  []netip.Prefix
+// pattern is the type name of lists of regular expressions.
+const pattern = "regexp"
+
+// expressions returns the value of a flag that takes regular expressions, and adds them to *to.
+func expressions(to *[]*regexp.Regexp) *list {
+	return &list{kind: pattern, add: func(text string) error {
+		compiled, err := regexp.Compile(text)
+		if err != nil {
+			return fmt.Errorf("not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", err)
+		}
+		*to = append(*to, compiled)
+		return nil
+	}}
 }
 
-func (p *privateHosts) Set(text string) error {
-	if net, err := netip.ParsePrefix(text); err == nil {
-		p.nets = append(p.nets, net.Masked())
-	} else if addr, err := netip.ParseAddr(text); err == nil {
-		p.nets = append(p.nets, netip.PrefixFrom(addr, addr.BitLen()))
-	} else if text == "" || strings.ContainsAny(text, "/ ") {
-		return errors.New("must be a host, such as intranet.example or localhost:8080, or a CIDR range, such as 10.0.0.0/8")
-	} else {
-		p.hosts = append(p.hosts, text)
-	}
-	return p.Append(text)
-}
-
-func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
-	p := &privateHosts{}
-	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or address range, such as localhost or 10.0.0.0/8 (repeatable)")
-	return p
-}
-
-func (p *privateHosts) allow(o *crawler.Options) {
-	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
+// addPrivateFlag adds the flag that names the private hosts and networks that may be connected to,
+// such as localhost or 10.0.0.0/8.
+func addPrivateFlag(flags *pflag.FlagSet, o *crawler.Options) {
+	flags.Var(&list{kind: "stringArray", add: func(text string) error {
+		if net, err := netip.ParsePrefix(text); err == nil {
+			o.AllowNets = append(o.AllowNets, net.Masked())
+		} else if addr, err := netip.ParseAddr(text); err == nil {
+			o.AllowNets = append(o.AllowNets, netip.PrefixFrom(addr, addr.BitLen()))
+		} else if text == "" || strings.ContainsAny(text, "/ ") {
+			return errors.New("must be a host, such as intranet.example or localhost:8080, or a CIDR range, such as 10.0.0.0/8")
+		} else {
+			o.AllowHosts = append(o.AllowHosts, text)
+		}
+		return nil
+	}}, "allow-private", "`HOST` allow connections to this private host or address range, such as localhost or 10.0.0.0/8 (repeatable)")
 }
 
 // An address is the value of a flag that accepts an address to listen on. given is what the user
