@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"skink/base/harmless"
-	"skink/frontier"
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
@@ -162,25 +161,9 @@ func isNew(ctx context.Context, name string) error {
 	}
 	err = store.CheckCopied(ctx, s)
 	if err = errors.Join(err, s.Close()); errors.Is(err, store.ErrIncomplete) {
-		return dropIncomplete(ctx, at)
+		return postgres.Drop(ctx, at)
 	}
 	return keepFirst(err, usagef("%s already exists: choose another schema, or remove the store with skink store drop --yes", at))
-}
-
-// dropIncomplete removes the copy that a killed process left. The store counts as in use for some
-// seconds after the kill.
-func dropIncomplete(ctx context.Context, at postgres.Address) error {
-	for until := time.Now().Add(2 * frontier.Present); ; {
-		err := postgres.Drop(ctx, at)
-		if !errors.Is(err, store.ErrInUse) || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(frontier.Present / 10):
-		}
-	}
 }
 
 // copyConfig copies the configuration file of a store to its copy, without secrets, if both are in

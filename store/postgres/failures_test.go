@@ -423,6 +423,44 @@ func TestStatementThatTakesMinutes(t *testing.T) {
 	}
 }
 
+// The server ends the statement of a killed client, and its locks, long before the statement is
+// finished.
+func TestKilledClient(t *testing.T) {
+	ctx := context.Background()
+	server := postgrestest.Start(t)
+	s := openAt(t, server.URL("killed"))
+	if err := server.Exec(ctx, "SET client_connection_check_interval = 1000"); err != nil {
+		t.Skip("the server cannot check connections:", err)
+	}
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = conn.Exec(ctx, "BEGIN; LOCK TABLE killed.page; SELECT pg_sleep(50)")
+	}()
+	sleeping := func() string {
+		text, err := server.Text(ctx, "SELECT count(*)::text FROM pg_stat_activity WHERE query LIKE '%pg_sleep(50)%' AND pid <> pg_backend_pid()")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for sleeping() == "0" {
+		time.Sleep(10 * time.Millisecond)
+	}
+	conn.Conn().PgConn().Conn().Close()
+	<-ended
+	for began := time.Now(); sleeping() != "0"; time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the server still runs the statement of a client that is gone")
+		}
+	}
+}
+
 // The store keeps working while another program's transaction with a snapshot of all tables stays
 // open, and during a vacuum of the tables.
 func TestLongTransaction(t *testing.T) {

@@ -127,13 +127,14 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 var statementTimeout = 60 * time.Second
 
 // prepareWriter configures a worker's connection. The server plans each statement only once, often
-// while the tables are still small, so the settings keep the plan from reading whole tables. It
-// skips settings that are unknown to the server.
+// while the tables are still small, so the settings keep the plan from reading whole tables. A
+// server that notices a killed client ends its statement, which may hold locks. prepareWriter skips
+// settings that are unknown to the server.
 func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",
 		fmt.Sprintf("SET statement_timeout = %d", statementTimeout.Milliseconds()),
-		"SET idle_in_transaction_session_timeout = 60000",
+		"SET idle_in_transaction_session_timeout = 60000", "SET client_connection_check_interval = 1000",
 	}
 	if _, err := conn.PgConn().Exec(ctx, strings.Join(settings, ";")).ReadAll(); err == nil {
 		return nil

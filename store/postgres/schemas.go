@@ -6,10 +6,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -42,8 +44,9 @@ func Schemas(ctx context.Context, a Address) (names []string, err error) {
 
 // Drop deletes a store together with its schema. It also deletes a store that was emptied, or that
 // was created by another version of skink. It returns an error that wraps [store.ErrNotExist] if
-// there is no store, or [store.ErrInUse] if a worker is using it. Drop refuses a schema with tables
-// that do not belong to a store.
+// there is no store, or [store.ErrInUse] if a worker is using it. A killed worker counts as present
+// for some seconds, so Drop waits for those that have no host. Drop refuses a schema with tables that
+// do not belong to a store.
 func Drop(ctx context.Context, a Address) error {
 	err := once(ctx, a, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
@@ -62,13 +65,8 @@ func Drop(ctx context.Context, a Address) error {
 				return fmt.Errorf("the schema %s has a table or view %s that does not belong to skink: drop that table or view first", a.schema, name)
 			}
 		}
-		var inUse bool
-		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host WHERE worker IS NOT NULL AND until > now()) OR EXISTS (SELECT FROM worker WHERE "+present+")").Scan(&inUse)
-		switch {
-		case err != nil:
+		if err := awaitUnused(ctx, conn); err != nil {
 			return err
-		case inUse:
-			return store.ErrInUse
 		}
 		_, err = conn.Exec(ctx, "DROP SCHEMA "+pgx.Identifier{a.schema}.Sanitize()+" CASCADE")
 		return err
@@ -77,6 +75,31 @@ func Drop(ctx context.Context, a Address) error {
 		return fmt.Errorf("drop store %s: %w", a, err)
 	}
 	return nil
+}
+
+// leaving is how long Drop waits for workers without hosts, which may have been killed.
+var leaving = 2 * frontier.Present
+
+// awaitUnused returns nil when no worker uses the store. It returns [store.ErrInUse] at once if one
+// has claimed a host, or later if one is still present.
+func awaitUnused(ctx context.Context, conn *pgx.Conn) error {
+	for until := time.Now().Add(leaving); ; {
+		var held, some bool
+		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host WHERE worker IS NOT NULL AND until > now()), EXISTS (SELECT FROM worker WHERE "+present+")").Scan(&held, &some)
+		switch {
+		case err != nil:
+			return err
+		case held, some && time.Now().After(until):
+			return store.ErrInUse
+		case !some:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(frontier.Present / 10):
+		}
+	}
 }
 
 func once(ctx context.Context, a Address, do func(*pgx.Conn) error) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"skink/frontier"
 	"skink/internal/tools/postgrestest"
 	"skink/store"
 )
@@ -79,11 +80,15 @@ func TestDrop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.Discover(ctx, []frontier.Item{{URL: "https://host.example/"}}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.Claim(ctx, "worker", 1, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if err := Drop(ctx, at("b")); !errors.Is(err, store.ErrInUse) {
-		t.Errorf("drop a store that a worker uses: %v", err)
+	began := time.Now()
+	if err := Drop(ctx, at("b")); !errors.Is(err, store.ErrInUse) || time.Since(began) >= leaving {
+		t.Errorf("drop a store with a claimed host: %v after %s", err, time.Since(began))
 	}
 	wantSchemas("b")
 	s.Close()
@@ -91,4 +96,26 @@ func TestDrop(t *testing.T) {
 		t.Error(err)
 	}
 	wantSchemas()
+}
+
+// Workers without hosts may have been killed, so Drop waits until they no longer count as present.
+// It refuses to drop the store of a worker that stays.
+func TestDropAfterKill(t *testing.T) {
+	ctx := context.Background()
+	server := postgrestest.Start(t)
+	s := openAt(t, server.URL("copy"))
+	if _, err := s.Claim(ctx, "store copy", 0, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	killed := s.address
+	was := leaving
+	t.Cleanup(func() { leaving = was })
+	leaving = 100 * time.Millisecond
+	if err := Drop(ctx, killed); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("drop the store of a worker that is present: %v", err)
+	}
+	leaving = was
+	if err := Drop(ctx, killed); err != nil {
+		t.Errorf("drop the store of a killed worker: %v", err)
+	}
 }
