@@ -140,7 +140,7 @@ func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
 		} else {
 			fed = append(fed, url)
 		}
-		commit(t, s, store.Record{URL: url, Kind: store.Page, Verdict: v, Words: 100}, strings.Repeat("text ", 20))
+		commit(t, s, store.Record{URL: url, Kind: store.Page, Judged: store.Judged{Verdict: v}, Fetch: store.Fetch{Words: 100}}, strings.Repeat("text ", 20))
 	}
 	return fed
 }
@@ -196,7 +196,7 @@ func TestBulkSmaller(t *testing.T) {
 	s, server := storetest.NewMemory(), newIndexServer(t)
 	const pages = 60
 	for n := range pages {
-		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", n), Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("large ", 3400))
+		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", n), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Words: 9}}, strings.Repeat("large ", 3400))
 	}
 	server.most = 150_000 // a bulk of five documents is accepted, and one of ten is refused
 	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Bytes: 400_000})
@@ -220,7 +220,7 @@ func TestBulkRefused(t *testing.T) {
 	s, server := storetest.NewMemory(), newIndexServer(t)
 	want := bulkPages(t, s, 12)
 	bad, huge := dedup.HashOf([]byte("http://a.test/001")).String(), dedup.HashOf([]byte("http://a.test/huge")).String()
-	commit(t, s, store.Record{URL: "http://a.test/huge", Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("huge ", 2000))
+	commit(t, s, store.Record{URL: "http://a.test/huge", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Words: 9}}, strings.Repeat("huge ", 2000))
 	server.item = func(_ int, id string) int { return map[bool]int{true: 400}[id == bad] }
 	server.most = 5000
 	refused := map[string]string{}
@@ -261,7 +261,7 @@ func TestBulkChanges(t *testing.T) {
 	before := server.urls()
 	again := func(n int, kind store.RecordKind, was, v dedup.VerdictKind) {
 		url := fmt.Sprintf("http://a.test/%03d", n)
-		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: kind, Verdict: v, Words: 50, Earlier: []store.Visit{{Words: 100, Verdict: was}}}
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: kind, Judged: store.Judged{Verdict: v}, Fetch: store.Fetch{Words: 50}, History: store.History{Earlier: []store.Visit{{Words: 100, Verdict: was}}}}
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Revisit: true, Text: store.Pack([]byte("another text"))}}); err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
-	"skink/store"
 	"skink/internal/tools/storetest"
+	"skink/store"
 )
 
 func ExampleWrite() {
@@ -18,9 +18,12 @@ func ExampleWrite() {
 		ID:  dedup.HashOf([]byte("https://example.com/lizards")),
 		URL: "https://example.com/lizards", Via: "http://example.com/lizards",
 		Kind: store.Page, Status: 200, ContentType: "text/html",
-		FetchedAt: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC),
-		Lang:      "en", Title: "Skinks & other lizards",
-		Words: 4, Hash: dedup.HashOf([]byte("skinks have smooth scales")), Verdict: dedup.Thin,
+		Lang: "en", Title: "Skinks & other lizards",
+		Fetch: store.Fetch{
+			FetchedAt: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC),
+			Words:     4, Hash: dedup.HashOf([]byte("skinks have smooth scales")),
+		},
+		Judged: store.Judged{Verdict: dedup.Thin},
 	}}
 	if _, err := s.Commit(context.Background(), []*store.Entry{page}); err != nil {
 		fmt.Println(err)

@@ -74,8 +74,9 @@ func golden(t *testing.T, file string, got []byte) {
 // The names of the fields and their order do not change, because programs rely on them.
 func TestNames(t *testing.T) {
 	r := &store.Record{
-		URL: "u", Via: "v", CanonicalURL: "c", FetchedAt: fetched, Status: 200, ContentType: "t", Lang: "l", Title: "t",
-		Description: "d", Words: 1, Hash: dedup.Hash{1}, Verdict: dedup.Near, DuplicateOf: "d", Leader: dedup.Hash{2}, Resemblance: 0.9,
+		URL: "u", Via: "v", CanonicalURL: "c", Fetch: store.Fetch{FetchedAt: fetched,
+			Words: 1, Hash: dedup.Hash{1}}, Status: 200, ContentType: "t", Lang: "l", Title: "t",
+		Description: "d", Judged: store.Judged{Verdict: dedup.Near, DuplicateOf: "d", Leader: dedup.Hash{2}, Resemblance: 0.9},
 		Author: "a", PublishedAt: "2025-03-01", ModifiedAt: "2025-03-02", SiteName: "s", NoIndex: true,
 	}
 	want := strings.Fields(`id url redirected_from canonical_url fetched_at status content_type lang title description
@@ -84,7 +85,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("full\n got %q\nwant %q", got, want)
 	}
 	// A unique page has no leader, whatever else its record contains.
-	r = &store.Record{URL: "u", Verdict: dedup.Unique, DuplicateOf: "d", Resemblance: 0.7}
+	r = &store.Record{URL: "u", Judged: store.Judged{Verdict: dedup.Unique, DuplicateOf: "d", Resemblance: 0.7}}
 	if got, want := names(t, r, ""), []string{"id", "url", "verdict"}; !slices.Equal(got, want) {
 		t.Errorf("bare\n got %q\nwant %q", got, want)
 	}
@@ -170,11 +171,11 @@ func TestStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, store.Record{URL: "https://example.com/later", Kind: store.Page, Verdict: dedup.Unique}, "a text")
+	commit(t, s, store.Record{URL: "https://example.com/later", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}}, "a text")
 	if err := stream.CatchUp(ctx); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, store.Record{URL: "https://example.com/last", Kind: store.Page, Verdict: dedup.Thin}, "a text")
+	commit(t, s, store.Record{URL: "https://example.com/last", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Thin}}, "a text")
 	if err := stream.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -208,13 +209,13 @@ func TestGone(t *testing.T) {
 		opt    feed.Options
 		want   string
 	}{
-		{"private", store.Record{URL: secret, Title: "Salaries", Verdict: dedup.Unique, Private: true, Earlier: earlier(1, dedup.Unique)}, feed.Options{},
+		{"private", store.Record{URL: secret, Title: "Salaries", Judged: store.Judged{Verdict: dedup.Unique}, Private: true, History: store.History{Earlier: earlier(1, dedup.Unique)}}, feed.Options{},
 			`{"id":"` + id(secret) + `","url":"","change":"gone"}`},
-		{"content signals", store.Record{URL: page, Title: "Title", Verdict: dedup.Unique, Signals: "ai-train=no", Earlier: earlier(1, dedup.Unique)}, feed.Options{Filter: release.Filter{NoSignals: []string{"ai-train=no"}}},
+		{"content signals", store.Record{URL: page, Title: "Title", Judged: store.Judged{Verdict: dedup.Unique}, Signals: "ai-train=no", History: store.History{Earlier: earlier(1, dedup.Unique)}}, feed.Options{Filter: release.Filter{NoSignals: []string{"ai-train=no"}}},
 			`{"id":"` + id(page) + `","url":"` + page + `","change":"gone"}`},
-		{"a duplicate for a long time", store.Record{URL: page, Verdict: dedup.Near, Earlier: earlier(store.MaxVisits, dedup.Near)}, feed.Options{},
+		{"a duplicate for a long time", store.Record{URL: page, Judged: store.Judged{Verdict: dedup.Near}, History: store.History{Earlier: earlier(store.MaxVisits, dedup.Near)}}, feed.Options{},
 			`{"id":"` + id(page) + `","url":"` + page + `","fetched_at":"2025-03-01T07:30:00Z","words":90,"verdict":"near","change":"gone"}`},
-		{"a duplicate since the beginning", store.Record{URL: page, Verdict: dedup.Near, Earlier: earlier(2, dedup.Near)}, feed.Options{}, ""},
+		{"a duplicate since the beginning", store.Record{URL: page, Judged: store.Judged{Verdict: dedup.Near}, History: store.History{Earlier: earlier(2, dedup.Near)}}, feed.Options{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := storetest.NewMemory()

@@ -29,7 +29,7 @@ type crawl struct {
 const pages = 7
 
 func (c *crawl) page(i int) (store.Record, string) {
-	r := store.Record{URL: fmt.Sprintf("https://example.com/%d", i), Kind: store.Page, Verdict: dedup.Unique}
+	r := store.Record{URL: fmt.Sprintf("https://example.com/%d", i), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}}
 	if i%3 == 1 {
 		r.Verdict = dedup.Exact
 	}

@@ -37,14 +37,14 @@ func linked(t *testing.T) (s store.Store, want []feed.Link) {
 		}
 	}
 	const target = "https://example.com/target"
-	add(store.Record{URL: target, Kind: store.Page, Verdict: dedup.Unique, Depth: 2}, store.Link{URL: target, Kind: store.LinkAnchor, Text: "to itself"})
+	add(store.Record{URL: target, Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Depth: 2}}, store.Link{URL: target, Kind: store.LinkAnchor, Text: "to itself"})
 	for i := range 150 {
-		add(store.Record{URL: fmt.Sprint("https://example.com/", i), Kind: store.Page, Verdict: dedup.Unique},
+		add(store.Record{URL: fmt.Sprint("https://example.com/", i), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}},
 			store.Link{URL: target, Kind: store.LinkAnchor, Text: fmt.Sprintf("\"quoted\", %d", i), NoFollow: i%2 == 0},
 			store.Link{URL: target, Kind: store.LinkAnchor},
 			store.Link{URL: "https://example.com/a.png", Kind: store.LinkImage, Text: "a picture"})
 	}
-	add(store.Record{URL: "https://example.com/hidden", Kind: store.Page, Verdict: dedup.Unique, Private: true}, store.Link{URL: target, Kind: store.LinkAnchor})
+	add(store.Record{URL: "https://example.com/hidden", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Private: true}, store.Link{URL: target, Kind: store.LinkAnchor})
 	add(store.Record{URL: "https://example.com/old", Kind: store.Redirect, Location: target})
 	want = append(want, feed.Link{Source: "https://example.com/old", Target: target, Kind: "redirect"})
 	return s, want

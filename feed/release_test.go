@@ -51,12 +51,12 @@ func TestNamesOfPrivatePages(t *testing.T) {
 	const secret = "https://a.test/secret"
 	from := store.Record{URL: "https://a.test/hidden-redirect", Kind: store.Redirect, Location: "https://a.test/copy", Private: true}
 	commit(t, s, from, "")
-	twin := store.Record{URL: "https://a.test/copy", Kind: store.Page, Verdict: dedup.Exact, DuplicateOf: secret, Leader: dedup.HashOf([]byte(secret)), Via: from.URL, Words: 3}
+	twin := store.Record{URL: "https://a.test/copy", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Exact, DuplicateOf: secret, Leader: dedup.HashOf([]byte(secret))}, Via: from.URL, Fetch: store.Fetch{Words: 3}}
 	commit(t, s, twin, "The text of "+secret)
 	gone := twin
 	gone.URL, gone.Kind, gone.Earlier = "https://a.test/gone", store.Error, []store.Visit{{Verdict: dedup.Unique}}
 	commit(t, s, gone, "")
-	open := store.Record{URL: "https://a.test/again", Kind: store.Page, Verdict: dedup.Exact, DuplicateOf: "https://a.test/public", Leader: dedup.HashOf([]byte("https://a.test/public")), Words: 3}
+	open := store.Record{URL: "https://a.test/again", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Exact, DuplicateOf: "https://a.test/public", Leader: dedup.HashOf([]byte("https://a.test/public"))}, Fetch: store.Fetch{Words: 3}}
 	commit(t, s, open, "The text of https://a.test/public")
 	for _, f := range []release.Filter{{Include: release.All}, {Include: release.All, Changes: true}, {Include: release.Records}, {Include: release.All, Private: true}} {
 		var told []string
@@ -83,7 +83,7 @@ func TestNamesOfPrivatePages(t *testing.T) {
 
 // TestReasons checks which records each filter leaves out, and why.
 func TestReasons(t *testing.T) {
-	page := store.Record{Kind: store.Page, Verdict: dedup.Unique, Words: 50}
+	page := store.Record{Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Words: 50}}
 	with := func(change func(*store.Record)) store.Record {
 		r := page
 		change(&r)

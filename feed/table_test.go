@@ -118,7 +118,7 @@ func fieldsOf(t *testing.T, lines []byte) (all []map[string]any) {
 func TestThinLeftOut(t *testing.T) {
 	s := storetest.NewMemory()
 	for i, v := range []dedup.VerdictKind{dedup.Unique, dedup.Thin, dedup.Unique, dedup.Thin} {
-		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", i), Kind: store.Page, Verdict: v, Words: 10 * i}, "words")
+		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", i), Kind: store.Page, Judged: store.Judged{Verdict: v}, Fetch: store.Fetch{Words: 10 * i}}, "words")
 	}
 	for want, opt := range map[int]feed.Options{4: {}, 3: {Filter: release.Filter{MinWords: 10}}, 2: {Filter: release.Filter{NoThin: true}}, 1: {Filter: release.Filter{NoThin: true, MinWords: 20}}, 0: {Filter: release.Filter{MinWords: 31}}} {
 		if _, n := write(t, s, opt); n != want {

@@ -60,7 +60,7 @@ func TestWET(t *testing.T) {
 		}
 	}
 	odd := storetest.NewMemory()
-	commit(t, odd, store.Record{URL: "a file\nname ", Kind: store.Page, Verdict: dedup.Unique, Lang: "e\r\nn"}, "a text")
+	commit(t, odd, store.Record{URL: "a file\nname ", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Lang: "e\r\nn"}, "a text")
 	if file, pages := write(t, odd, feed.Options{Format: feed.WET}); pages != 1 || !bytes.Contains(file, []byte("WARC-Target-URI: urn:skink:a%20file%0Aname%20\r\n")) || bytes.Contains(file, []byte("Language")) {
 		t.Errorf("%d pages: %s", pages, file)
 	}

@@ -118,11 +118,11 @@ type numbered struct {
 }
 
 func page(num uint64, url, title string, verdict dedup.VerdictKind) numbered {
-	return numbered{store.Record{URL: url, Title: title, Kind: store.Page, Verdict: verdict, Since: time.Unix(int64(num), 0)}, num, 0}
+	return numbered{store.Record{URL: url, Title: title, Kind: store.Page, Judged: store.Judged{Verdict: verdict}, History: store.History{Since: time.Unix(int64(num), 0)}}, num, 0}
 }
 
 func other(num uint64, url string, kind store.RecordKind, problem string) numbered {
-	return numbered{store.Record{URL: url, Kind: kind, Problem: problem}, num, 0}
+	return numbered{store.Record{URL: url, Kind: kind, Fetch: store.Fetch{Problem: problem}}, num, 0}
 }
 
 func copyOf(leader uint64, r numbered, resemblance float64) numbered {

@@ -18,7 +18,7 @@ func TestReturnedPage(t *testing.T) {
 	const url = "https://example.com/"
 	days := func(n int) time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) }
 	at := func(n int, text string) store.Record {
-		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Error, Problem: "status 404", FetchedAt: days(n)}
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Error, Fetch: store.Fetch{Problem: "status 404", FetchedAt: days(n)}}
 		if text != "" {
 			r.Kind, r.Problem, r.Verdict, r.Words, r.Hash = store.Page, "", dedup.Unique, 100, dedup.HashOf([]byte(text))
 		}
@@ -54,7 +54,7 @@ func TestReturnedPage(t *testing.T) {
 func TestPostponedWithoutPages(t *testing.T) {
 	s := fill(t, []numbered{page(1, "https://www.example.com/", "home", dedup.Unique)})
 	for _, url := range []string{"https://h257.example.com/", "https://h258.example.com/"} {
-		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Later, Detail: "link farm *.example.com"}
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Later, Fetch: store.Fetch{Detail: "link farm *.example.com"}}
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
 			t.Fatal(err)
 		}
@@ -80,18 +80,18 @@ func TestWhyGone(t *testing.T) {
 		now  store.Record
 		want string
 	}{
-		{store.Record{Kind: store.Error, Problem: "status 404", Status: 404}, "status 404"},
+		{store.Record{Kind: store.Error, Fetch: store.Fetch{Problem: "status 404"}, Status: 404}, "status 404"},
 		{store.Record{Kind: store.Redirect, Status: 302, Location: "https://example.com/f.zip"}, "redirects to https://example.com/f.zip"},
 		{store.Record{Kind: store.Other, Status: 200, ContentType: "application/zip"}, "the URL now returns a file without text: application/zip"},
 		{store.Record{Kind: store.Other, Status: 200}, "the URL now returns a file without text: type unknown"},
 		{store.Record{Kind: store.Sitemap, Status: 200}, "the URL now returns a sitemap"},
-		{store.Record{Kind: store.Blocked, Problem: "robots.txt"}, "robots.txt"},
+		{store.Record{Kind: store.Blocked, Fetch: store.Fetch{Problem: "robots.txt"}}, "robots.txt"},
 		{store.Record{Kind: store.Outside}, "outside"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			s := storetest.NewMemory()
 			at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			was := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Verdict: dedup.Unique, Words: 100, Hash: dedup.HashOf([]byte("text")), FetchedAt: at}
+			was := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Words: 100, Hash: dedup.HashOf([]byte("text")), FetchedAt: at}}
 			c.now.ID, c.now.URL, c.now.FetchedAt = was.ID, url, at.AddDate(0, 0, 1)
 			c.now.Succeeds(&was, nil, 0)
 			if _, err := s.Commit(t.Context(), []*store.Entry{{Record: c.now}}); err != nil {

@@ -38,7 +38,7 @@ func TestUnpack(t *testing.T) {
 }
 
 func TestUnpackRecord(t *testing.T) {
-	want := store.Record{URL: "https://example.com/?a=<b>&c", Kind: store.Error, Problem: "status 404", Earlier: []store.Visit{{Words: 3}}}
+	want := store.Record{URL: "https://example.com/?a=<b>&c", Kind: store.Error, Fetch: store.Fetch{Problem: "status 404"}, History: store.History{Earlier: []store.Visit{{Words: 3}}}}
 	packed, err := json.Marshal(want)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,8 @@ const (
 	Later    RecordKind = "postponed" // not fetched, because URLs of this pattern kept returning duplicates; see Detail
 )
 
-// A Record holds everything that is known about a URL except for its text, sketch and links. A store
+// A Record holds everything that is known about a URL except for its text, sketch and links. The
+// fields before Fetch describe the page: if one of them changes, the page has changed. A store
 // on a server contains it as JSON, so the names and meanings of fields must not change.
 type Record struct {
 	ID  dedup.Hash `json:"id"`  // dedup.HashOf(URL), which identifies the page
@@ -31,17 +32,9 @@ type Record struct {
 	Via string     `json:"via,omitempty"`
 
 	Kind        RecordKind `json:"kind"`
-	Problem     string     `json:"problem,omitempty"` // kind of error, if Kind is Error, such as "timeout" or "status 404"
-	Detail      string     `json:"detail,omitempty"`  // explanation for users, such as the full error message
-	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
 	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no response, or a file
 	Location    string     `json:"location,omitempty"`
 	ContentType string     `json:"content_type,omitempty"`
-	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the response
-	Depth       int        `json:"depth,omitempty"`
-	Hops        int        `json:"hops,omitempty"`
-	Tries       int        `json:"tries,omitempty"`     // number of failed attempts to fetch the URL, if Kind is Error and the error may be temporary
-	Size        int64      `json:"size,omitempty"`      // size of the decoded body, in bytes
 	Truncated   bool       `json:"truncated,omitempty"` // whether the body is incomplete; if so, Kind is Error and there is no verdict
 
 	Checked   bool `json:"checked,omitempty"`   // whether the URL was not crawled, but only checked for existence because a crawled page links to it
@@ -64,27 +57,48 @@ type Record struct {
 	Root         string      `json:"root,omitempty"`       // rule by which the main text was found
 	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex; such a page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares a language other than Lang, the language of its text
-	Listed       bool        `json:"listed,omitempty"`     // whether a sitemap lists the page
 	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; such a page might not be public, and is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
-	Hidden       bool        `json:"hidden,omitempty"`     // whether robots.txt bars search engines (Googlebot), but not this crawler, from fetching the page
-
-	Faults  uint64   `json:"faults,omitempty"`  // set of faults in the HTML and header; see package extract/markup
-	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
-	Anchors []byte   `json:"anchors,omitempty"` // hashes of possible targets of fragments in the page, two bytes each; only after a crawl for an audit
 
 	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed: one of the DeadEnd constants; "" if links were followed, or if there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // whether a browser rendered the page; if so, its text, links and metadata are from the rendered page, but Size is from the response
 	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text needs scripts; see [extract.Document]; "" if it needs none, or if Rendered is set
-	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page at the last visit; its text is then that of an earlier visit if Rendered is set, and otherwise that of the response
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as comma-separated Bound constants; the page was processed anyway
 
-	Words       int               `json:"words,omitempty"`      // tokens in the canonical text
-	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other
-	LeftWords   int               `json:"left_words,omitempty"` // tokens of running text that the extraction left out of the main text
-	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // hash of this running text
+	Fetch
+	Judged
+	History
+}
+
+// A Fetch is the part of a [Record] that describes the last fetch. Two fetches of one page may differ
+// in it. If Hash differs, the text has changed.
+type Fetch struct {
+	Problem     string     `json:"problem,omitempty"` // kind of error, if Kind is Error, such as "timeout" or "status 404"
+	Detail      string     `json:"detail,omitempty"`  // explanation for users, such as the full error message
+	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
+	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the response
+	Depth       int        `json:"depth,omitempty"`
+	Hops        int        `json:"hops,omitempty"`
+	Tries       int        `json:"tries,omitempty"`        // number of failed attempts to fetch the URL, if Kind is Error and the error may be temporary
+	Size        int64      `json:"size,omitempty"`         // size of the decoded body, in bytes
+	Words       int        `json:"words,omitempty"`        // tokens in the canonical text
+	Hash        dedup.Hash `json:"hash,omitzero"`          // hash of the canonical text, or of the body if Kind is Other
+	LeftWords   int        `json:"left_words,omitempty"`   // tokens of running text that the extraction left out of the main text
+	LeftHash    dedup.Hash `json:"left_hash,omitzero"`     // hash of this running text
+	ETag        string     `json:"etag,omitempty"`         // ETag of the last response with a body, exactly as sent
+	Modified    string     `json:"modified,omitempty"`     // Last-Modified of the last response with a body
+	RenderError string     `json:"render_error,omitempty"` // why a browser failed to render the page at the last visit; its text is then that of an earlier visit if Rendered is set, and otherwise that of the response
+	Hidden      bool       `json:"hidden,omitempty"`       // whether robots.txt bars search engines (Googlebot), but not this crawler, from fetching the page
+	Faults      uint64     `json:"faults,omitempty"`       // set of faults in the HTML and header; see package extract/markup
+	Faulty      []string   `json:"faulty,omitempty"`       // examples of these faults
+	Anchors     []byte     `json:"anchors,omitempty"`      // hashes of possible targets of fragments in the page, two bytes each; only after a crawl for an audit
+	Archive     Archived   `json:"archive,omitzero"`       // where the web archive has the HTTP response for this record, or a revisit record in its place
+}
+
+// A Judged is the part of a [Record] that results from the comparison of the page with others.
+type Judged struct {
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`
 	Leader      dedup.Hash        `json:"leader,omitzero"`        // page id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
@@ -93,24 +107,22 @@ type Record struct {
 	Found       dedup.Method      `json:"found,omitempty"`        // how the leader was found
 	Capped      bool              `json:"capped,omitempty"`       // whether some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // whether the text is not kept because the page is a duplicate
+}
 
-	Archive  Archived `json:"archive,omitzero"`  // where the web archive has the HTTP response for this record, or a revisit record in its place
-	Answered Archived `json:"answered,omitzero"` // where the web archive has the response to the last visit, if that visit found the page unchanged
-
-	ETag      string    `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
-	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response with a body
-	Visit     VisitKind `json:"visit,omitempty"`
-	VisitedAt time.Time `json:"visited_at,omitzero"` // last visit, if the page has not changed since FetchedAt
-	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
-	First     time.Time `json:"first,omitzero"`      // first fetch, if before FetchedAt
-	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if before FetchedAt
-	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
-	Added     string    `json:"added,omitempty"`     // excerpt of the text added by the last change
-	Removed   string    `json:"removed,omitempty"`   // excerpt of the text removed by the last change
-
-	Restless []Restless `json:"restless,omitempty"` // lines in which the last visit found only times, counters or tokens changed
-
-	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, latest first; at most [MaxVisits]
+// A History is the part of a [Record] that is learned from several visits to the page.
+type History struct {
+	Visit     VisitKind  `json:"visit,omitempty"`
+	VisitedAt time.Time  `json:"visited_at,omitzero"` // last visit, if the page has not changed since FetchedAt
+	JudgedAt  time.Time  `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
+	First     time.Time  `json:"first,omitzero"`      // first fetch, if before FetchedAt
+	Since     time.Time  `json:"since,omitzero"`      // when the page was first seen with its current text, if before FetchedAt
+	Listed    bool       `json:"listed,omitempty"`    // whether a sitemap lists the page
+	Missed    int        `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
+	Added     string     `json:"added,omitempty"`     // excerpt of the text added by the last change
+	Removed   string     `json:"removed,omitempty"`   // excerpt of the text removed by the last change
+	Restless  []Restless `json:"restless,omitempty"`  // lines in which the last visit found only times, counters or tokens changed
+	Earlier   []Visit    `json:"earlier,omitempty"`   // earlier states of the page, latest first; at most [MaxVisits]
+	Answered  Archived   `json:"answered,omitzero"`   // where the web archive has the response to the last visit, if that visit found the page unchanged
 }
 
 // ItemKind returns the kind of frontier item with which to fetch the URL again.

@@ -29,7 +29,7 @@ func TestDirection(t *testing.T) {
 	e.Out = store.PackLinks(fog, []store.Link{{URL: copied, Text: hebrew, Kind: store.LinkAnchor}})
 	other := entryOf(t, testPage{url: copied, title: hebrew + " (2025)", text: words(0, 100) + hebrew + " two\nThe same line in both", leader: fog}, 1)
 	other.Out = store.PackLinks(copied, []store.Link{{URL: fog, Text: hebrew, Kind: store.LinkAnchor}})
-	commit(t, s, e, other, &store.Entry{Record: store.Record{ID: idOf(failed), URL: failed, Kind: store.Error, Problem: hebrew}})
+	commit(t, s, e, other, &store.Entry{Record: store.Record{ID: idOf(failed), URL: failed, Kind: store.Error, Fetch: store.Fetch{Problem: hebrew}}})
 
 	v, server := newView(t, s, func(o *Options) { o.Moment, o.Name = momentOfTally, hebrew })
 	v.readLinks()

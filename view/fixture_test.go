@@ -59,8 +59,8 @@ func entryOf(t testing.TB, p testPage, i int) *store.Entry {
 	var text dedup.Text
 	rule(t).Read(&text, p.text, "en")
 	r := store.Record{
-		ID: idOf(p.url), URL: p.url, Title: p.title, Kind: store.Page, Verdict: dedup.Unique, Status: 200, Lang: "en",
-		Words: text.Len(), Size: int64(len(p.text)), Depth: i % 7, Hash: text.Hash(), FetchedAt: time.Date(2026, 3, 1, 12, 0, i, 0, time.UTC),
+		ID: idOf(p.url), URL: p.url, Title: p.title, Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Status: 200, Lang: "en",
+		Fetch: store.Fetch{Words: text.Len(), Size: int64(len(p.text)), Depth: i % 7, Hash: text.Hash(), FetchedAt: time.Date(2026, 3, 1, 12, 0, i, 0, time.UTC)},
 	}
 	if p.leader != "" {
 		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance = dedup.Near, idOf(p.leader), p.leader, 0.9

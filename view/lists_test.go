@@ -62,7 +62,7 @@ func small(t testing.TB) store.Store {
 		testPage{url: "https://b.example/fog", title: "Fog, copied", text: words(5, 300), leader: "https://a.example/fog"},
 		testPage{url: "https://b.example/tiny", title: "שלום עולם", text: "a lighthouse"},
 	)
-	commit(t, s, &store.Entry{Record: store.Record{ID: idOf("https://a.example/gone"), URL: "https://a.example/gone", Kind: store.Error, Status: 404, Problem: "status 404"}})
+	commit(t, s, &store.Entry{Record: store.Record{ID: idOf("https://a.example/gone"), URL: "https://a.example/gone", Kind: store.Error, Status: 404, Fetch: store.Fetch{Problem: "status 404"}}})
 	return s
 }
 

@@ -230,7 +230,7 @@ func (t *rows) kill(i int) {
 	t.live--
 	h := &t.hosts[at.host]
 	h.records--
-	was := store.Record{Kind: store.RecordKind(kinds[at.kind]), Verdict: dedup.VerdictKind(verdicts[at.verdict]), Size: int64(at.size)}
+	was := store.Record{Kind: store.RecordKind(kinds[at.kind]), Judged: store.Judged{Verdict: dedup.VerdictKind(verdicts[at.verdict])}, Fetch: store.Fetch{Size: int64(at.size)}}
 	h.tally.Remove(&was)
 	if at.cluster != 0 {
 		led := &t.clusters[at.cluster]

@@ -190,8 +190,8 @@ func generate(t *testing.T, dir string, pages int) {
 		text := fmt.Sprintf("This is the article numbered %d. %s", i, words(i%500, i%500+60+i%200))
 		u := scaleURL(i)
 		r := store.Record{
-			ID: idOf(u), URL: u, Title: fmt.Sprintf("The article number %d about things of kind %d", i, i%1000), Kind: store.Page, Verdict: dedup.Unique, Status: 200,
-			Words: 66 + i%200, Size: int64(2000 + random.IntN(40000)), Depth: i % 9, Hash: dedup.HashOf([]byte(text)), FetchedAt: at.Add(time.Duration(i) * time.Second), Lang: "en",
+			ID: idOf(u), URL: u, Title: fmt.Sprintf("The article number %d about things of kind %d", i, i%1000), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Status: 200,
+			Fetch: store.Fetch{Words: 66 + i%200, Size: int64(2000 + random.IntN(40000)), Depth: i % 9, Hash: dedup.HashOf([]byte(text)), FetchedAt: at.Add(time.Duration(i) * time.Second)}, Lang: "en",
 		}
 		if i%4 == 3 {
 			leader := scaleURL(i - 3)

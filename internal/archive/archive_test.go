@@ -40,7 +40,7 @@ func page(n int) *crawler.Page {
 }
 
 func recordOf(p *crawler.Page) store.Record {
-	return store.Record{ID: dedup.HashOf([]byte(p.Item.URL)), URL: p.Item.URL, Kind: store.Page, Status: p.Status, FetchedAt: p.FetchedAt, Verdict: dedup.Unique}
+	return store.Record{ID: dedup.HashOf([]byte(p.Item.URL)), URL: p.Item.URL, Kind: store.Page, Status: p.Status, Fetch: store.Fetch{FetchedAt: p.FetchedAt}, Judged: store.Judged{Verdict: dedup.Unique}}
 }
 
 func commit(t *testing.T, a *Archive, p *crawler.Page, e *store.Entry) store.Outcome {

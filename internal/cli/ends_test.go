@@ -26,9 +26,9 @@ import (
 func TestCountsAddUp(t *testing.T) {
 	ctx := context.Background()
 	kinds := []store.Record{
-		{Kind: store.Page, Verdict: dedup.Unique}, {Kind: store.Page, Verdict: dedup.Exact}, {Kind: store.Page, Verdict: dedup.Near}, {Kind: store.Page, Verdict: dedup.Thin},
+		{Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}}, {Kind: store.Page, Judged: store.Judged{Verdict: dedup.Exact}}, {Kind: store.Page, Judged: store.Judged{Verdict: dedup.Near}}, {Kind: store.Page, Judged: store.Judged{Verdict: dedup.Thin}},
 		{Kind: store.Other}, {Kind: store.Sitemap}, {Kind: store.Redirect}, {Kind: store.Blocked}, {Kind: store.Later}, {Kind: store.Later},
-		{Kind: store.Error, Problem: "status 404"}, {Kind: store.Error, Problem: "timeout", Tries: 3}, {Kind: store.Error, Problem: "soft 404"},
+		{Kind: store.Error, Fetch: store.Fetch{Problem: "status 404"}}, {Kind: store.Error, Fetch: store.Fetch{Problem: "timeout", Tries: 3}}, {Kind: store.Error, Fetch: store.Fetch{Problem: "soft 404"}},
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		s := storetest.NewMemory()

@@ -95,9 +95,10 @@ func (p page) entry(rule dedup.Rule) *store.Entry {
 	var canon dedup.Text
 	rule.Read(&canon, p.text, "en")
 	e := &store.Entry{Record: store.Record{
-		ID: dedup.HashOf([]byte(p.url)), URL: p.url, Kind: store.Page, Verdict: p.verdict,
-		Title: p.title, Lang: "en", CanonicalURL: p.canonical, NoIndex: p.noindex, NoText: p.noText,
-		Words: canon.Len(), Hash: canon.Hash(),
+		ID: dedup.HashOf([]byte(p.url)), URL: p.url, Kind: store.Page, Judged: store.Judged{Verdict: p.verdict,
+			NoText: p.noText},
+		Title: p.title, Lang: "en", CanonicalURL: p.canonical, NoIndex: p.noindex,
+		Fetch: store.Fetch{Words: canon.Len(), Hash: canon.Hash()},
 	}}
 	if e.Record.Verdict == "" {
 		e.Record.Verdict = dedup.Unique

@@ -259,7 +259,7 @@ func (w *Whole) apply(r *store.Record) {
 	if !ok {
 		return
 	}
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Containment, r.Found, r.Capped = dedup.Unique, dedup.Hash{}, "", 0, 0, "", false
+	r.Judged = store.Judged{Verdict: dedup.Unique, NoText: r.NoText}
 	first := &w.texts[i].pages[0]
 	switch place := w.places[i]; {
 	case place.Leader != int(i):

@@ -215,7 +215,7 @@ func (h *hours) lastPage(ctx context.Context, before *store.Record) (*store.Cont
 		return new(store.Content), nil
 	}
 	v := &before.Earlier[i]
-	return &store.Content{Record: store.Record{Hash: v.Hash}, Sketch: v.Minima()}, nil
+	return &store.Content{Record: store.Record{Fetch: store.Fetch{Hash: v.Hash}}, Sketch: v.Minima()}, nil
 }
 
 // wasSorry reports whether the stored text of a page is already that of a soft 404, in which case

@@ -30,7 +30,7 @@ func TestIndexAgrees(t *testing.T) {
 		var got []string
 		for i, text := range texts {
 			v := index.Add(fmt.Sprint(i), text)
-			r := store.Record{URL: fmt.Sprint(i), Verdict: v.Kind, DuplicateOf: v.DuplicateOf, Resemblance: v.Resemblance, Containment: v.Containment, Found: v.Method}
+			r := store.Record{URL: fmt.Sprint(i), Judged: store.Judged{Verdict: v.Kind, DuplicateOf: v.DuplicateOf, Resemblance: v.Resemblance, Containment: v.Containment, Found: v.Method}}
 			if v.Leader != 0 {
 				r.Leader = dedup.HashOf([]byte(v.DuplicateOf))
 			}

@@ -65,9 +65,7 @@ func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLead
 // page that has no words, or that is too short to be compared and has no copy.
 func (v *visit) thin() *judgement {
 	j := &judgement{visit: v, record: v.draft}
-	r := &j.record
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Containment, r.Found = dedup.Thin, dedup.Hash{}, "", 0, 0, ""
-	r.Capped, r.NoText = false, false
+	j.record.Judged = store.Judged{Verdict: dedup.Thin}
 	return j
 }
 

@@ -158,8 +158,8 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	r := &got.seen
 	return &reading{
 		seen: store.Record{
-			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Problem: string(problem), Detail: detail, FetchedAt: r.FetchedAt,
-			Status: r.Status, ContentType: r.ContentType, Took: r.Took, Depth: r.Depth, Hops: r.Hops, Size: r.Size,
+			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Status: r.Status, ContentType: r.ContentType,
+			Fetch: store.Fetch{Problem: string(problem), Detail: detail, FetchedAt: r.FetchedAt, Took: r.Took, Depth: r.Depth, Hops: r.Hops, Size: r.Size},
 		},
 		claim: got.claim, links: got.links, beyond: got.beyond,
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 
 	"skink/crawler"
 	"skink/dedup"
@@ -295,37 +294,21 @@ func (v *visit) carry(was *store.Content) error {
 	if err != nil {
 		return err
 	}
-	if was != nil && was.Text == text && was.Markdown == markdown && reflect.DeepEqual(apparent(*b), apparent(*r)) {
+	if was != nil && was.Text == text && was.Markdown == markdown && looksSame(*b, *r) {
 		v.touch(store.Same)
 		return nil
 	}
 	r.Succeeds(b, nil, 1)
 	r.Visit, v.kind, v.renamed = store.Same, carried, r.CanonicalURL != b.CanonicalURL
-	r.Verdict, r.Leader, r.DuplicateOf, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Found, b.Capped
-	r.Resemblance, r.Containment = b.Resemblance, b.Containment
+	r.Judged = b.Judged
 	return nil
 }
 
-// looksSame reports whether two visits found the same page, apart from its text.
+// looksSame reports whether two visits found the same page, apart from its text. It ignores the
+// parts of the records that describe the fetch, the verdict and earlier visits.
 func looksSame(a, b store.Record) bool {
-	a, b = apparent(a), apparent(b)
-	a.Words, a.Hash, b.Words, b.Hash = 0, dedup.Hash{}, 0, dedup.Hash{}
+	a.Fetch, a.Judged, a.History = b.Fetch, b.Judged, b.History
 	return reflect.DeepEqual(a, b)
-}
-
-// apparent returns a record without the fields that describe the visit, and without the fields that
-// are computed from the page's words. Two visits found the same page if these records are equal.
-func apparent(r store.Record) store.Record {
-	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	r.RenderError = ""
-	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Took = "", "", 0, 0, 0, 0, 0, 0
-	r.Archive, r.Answered, r.Restless = store.Archived{}, store.Archived{}, nil
-	r.LeftWords, r.LeftHash = 0, dedup.Hash{}
-	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Containment, r.Found, r.Capped = "", dedup.Hash{}, "", 0, 0, "", false
-	r.Listed, r.Since = false, time.Time{}
-	r.Faults, r.Faulty, r.Anchors, r.Hidden = 0, nil, nil, false
-	return r
 }
 
 // succeed makes the draft the successor of the stored record, with a reference to the earlier

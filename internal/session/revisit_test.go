@@ -20,7 +20,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func page(visited float64, changed ...float64) *store.Record {
 	at := func(days float64) time.Time { return noon.Add(time.Duration(days * float64(day))) }
 	hash := func(n int) dedup.Hash { return dedup.Hash{byte(n + 1)} }
-	r := &store.Record{ID: hash(99), Kind: store.Page, Verdict: dedup.Unique, FetchedAt: noon, Hash: hash(0)}
+	r := &store.Record{ID: hash(99), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{FetchedAt: noon, Hash: hash(0)}}
 	for n, days := range changed {
 		before := *r
 		r.Earlier, r.Hash, r.FetchedAt = nil, hash(n+1), at(days)

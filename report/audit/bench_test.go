@@ -26,8 +26,9 @@ func (e endless) url(i int) string { return fmt.Sprintf("https://shop.example/pr
 func (e endless) record(i int) store.Record {
 	url := e.url(i)
 	r := store.Record{
-		ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, ContentType: "text/html", Size: 5000, Depth: i % 9,
-		Verdict: dedup.Unique, Words: 200, Title: fmt.Sprintf("Product number %d", i), H1: []string{fmt.Sprintf("Product %d", i)},
+		ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, ContentType: "text/html", Fetch: store.Fetch{Size: 5000, Depth: i % 9,
+			Words: 200},
+		Judged: store.Judged{Verdict: dedup.Unique}, Title: fmt.Sprintf("Product number %d", i), H1: []string{fmt.Sprintf("Product %d", i)},
 	}
 	switch {
 	case i%10 == 9:

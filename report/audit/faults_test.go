@@ -15,7 +15,7 @@ import (
 func TestOfHosts(t *testing.T) {
 	s := storetest.NewMemory()
 	add := func(url string, faults []markup.Fault, links ...string) {
-		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Size: 1000, ContentType: "text/html", Verdict: dedup.Unique, Words: 100}
+		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Fetch: store.Fetch{Size: 1000, Words: 100}, ContentType: "text/html", Judged: store.Judged{Verdict: dedup.Unique}}
 		for _, f := range faults {
 			r.Faults |= 1 << f
 		}

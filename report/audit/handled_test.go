@@ -28,17 +28,17 @@ func TestHandled(t *testing.T) {
 		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Words = dedup.Exact, id(leader), "http://a.test"+leader, 1, 100
 		return r
 	}
-	text := store.Record{Verdict: dedup.Unique, Words: 100}
+	text := store.Record{Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Words: 100}}
 	add("/leader", text)
 	add("/other", text)
 	add("/copy", copyOf("/leader", store.Record{}))
 	add("/hidden", copyOf("/leader", store.Record{NoIndex: true}))
 	add("/named", copyOf("/leader", store.Record{CanonicalURL: "http://a.test/leader"}))
-	add("/blocked", copyOf("/leader", store.Record{Hidden: true}))
+	add("/blocked", copyOf("/leader", store.Record{Fetch: store.Fetch{Hidden: true}}))
 	add("/misnamed", copyOf("/leader", store.Record{CanonicalURL: "http://a.test/other"}))
-	add("/uses", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
-	add("/drawn", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript})
-	add("/listing", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
+	add("/uses", store.Record{Judged: store.Judged{Verdict: dedup.Thin}}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
+	add("/drawn", store.Record{Judged: store.Judged{Verdict: dedup.Thin}}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript})
+	add("/listing", store.Record{Judged: store.Judged{Verdict: dedup.Thin}}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
 	a, err := audit.Read(t.Context(), s, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestHandled(t *testing.T) {
 func TestCopiesAreNotRepeated(t *testing.T) {
 	s := storetest.NewMemory()
 	add := func(path, leader string) {
-		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: "One title", H1: []string{"One heading"}, Verdict: dedup.Unique, Words: 100}
+		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Fetch: store.Fetch{Size: 1000, Words: 100}, ContentType: "text/html", Title: "One title", H1: []string{"One heading"}, Judged: store.Judged{Verdict: dedup.Unique}}
 		r.ID = dedup.HashOf([]byte(r.URL))
 		if leader != "" {
 			r.Verdict, r.DuplicateOf, r.Resemblance = dedup.Exact, "http://a.test"+leader, 1
@@ -107,7 +107,7 @@ func TestCopiesAreNotRepeated(t *testing.T) {
 func TestShort(t *testing.T) {
 	s := storetest.NewMemory()
 	add := func(path, title, heading string, words int) {
-		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, Verdict: dedup.Unique, Words: words}
+		r := store.Record{URL: "http://a.test" + path, Kind: store.Page, Fetch: store.Fetch{Size: 1000, Words: words}, ContentType: "text/html", Title: title, Judged: store.Judged{Verdict: dedup.Unique}}
 		if r.ID = dedup.HashOf([]byte(r.URL)); heading != "" {
 			r.H1 = []string{heading}
 		}
@@ -156,7 +156,7 @@ func firstRow(t *testing.T, a *audit.Audit, finding string) audit.Row {
 func TestRepeatedOnce(t *testing.T) {
 	s := storetest.NewMemory()
 	add := func(url, title, heading string) {
-		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, H1: []string{heading}, Verdict: dedup.Unique, Words: 100}
+		r := store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Fetch: store.Fetch{Size: 1000, Words: 100}, ContentType: "text/html", Title: title, H1: []string{heading}, Judged: store.Judged{Verdict: dedup.Unique}}
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestIndexPages(t *testing.T) {
 		"Search engines of the world": "text", "Index funds for beginners": "text", "Contents insurance": "text", "The uses of class war": "text", "Our hierarchy": "text",
 	}
 	for title := range want {
-		r := store.Record{URL: "http://a.test/" + strings.ReplaceAll(title, " ", "-"), Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, Verdict: dedup.Thin, Words: 12}
+		r := store.Record{URL: "http://a.test/" + strings.ReplaceAll(title, " ", "-"), Kind: store.Page, Fetch: store.Fetch{Size: 1000, Words: 12}, ContentType: "text/html", Title: title, Judged: store.Judged{Verdict: dedup.Thin}}
 		r.ID = dedup.HashOf([]byte(r.URL))
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
 			t.Fatal(err)

@@ -49,9 +49,10 @@ func crawled(t *testing.T, s *storetest.Memory, n int, visits ...visit) {
 		}
 		url := "https://a.test" + v.path
 		r := store.Record{
-			ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, Size: 1000, ContentType: "text/html", Words: 100, Depth: 1,
-			Verdict: dedup.Unique, Title: "The page " + v.path, H1: []string{"Heading of " + v.path}, CanonicalURL: url,
-			Description: strings.Repeat("description of "+v.path+" ", 6), FetchedAt: at.Add(time.Duration(i) * time.Second), Faults: v.faults, NoIndex: v.noIndex, Missed: v.missed,
+			ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, Fetch: store.Fetch{Size: 1000, Words: 100, Depth: 1,
+				FetchedAt: at.Add(time.Duration(i) * time.Second), Faults: v.faults}, ContentType: "text/html",
+			Judged: store.Judged{Verdict: dedup.Unique}, Title: "The page " + v.path, H1: []string{"Heading of " + v.path}, CanonicalURL: url,
+			Description: strings.Repeat("description of "+v.path+" ", 6), NoIndex: v.noIndex, History: store.History{Missed: v.missed},
 		}
 		if v.kind != "" {
 			r.Kind, r.Status, r.Verdict, r.Words, r.Location = v.kind, v.status, "", 0, v.location

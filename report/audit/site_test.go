@@ -32,8 +32,9 @@ type planted struct {
 func good(path string, more ...func(p *planted)) planted {
 	name := strings.Trim(strings.ReplaceAll(path, "/", " "), " ")
 	p := planted{Record: store.Record{
-		URL: origin + path, Kind: store.Page, Status: 200, ContentType: "text/html", Size: 5000, Took: 80, Depth: 1,
-		Verdict: dedup.Unique, Words: 90, CanonicalURL: origin + path,
+		URL: origin + path, Kind: store.Page, Status: 200, ContentType: "text/html", Fetch: store.Fetch{Size: 5000, Took: 80, Depth: 1,
+			Words: 90},
+		Judged: store.Judged{Verdict: dedup.Unique}, CanonicalURL: origin + path,
 		Title: "What there is to know of " + name, H1: []string{"All of " + name},
 		Description: "A description of " + name + ", which is as long as those that search engines show in full.",
 	}, text: strings.Repeat(name+" is told of at length here and nowhere else ", 9)}
@@ -44,7 +45,7 @@ func good(path string, more ...func(p *planted)) planted {
 }
 
 func ended(path string, kind store.RecordKind, status int, problem string) planted {
-	return planted{Record: store.Record{URL: origin + path, Kind: kind, Status: status, Problem: problem, Depth: 1}}
+	return planted{Record: store.Record{URL: origin + path, Kind: kind, Status: status, Fetch: store.Fetch{Problem: problem, Depth: 1}}}
 }
 
 func redirect(path, to string) planted {
@@ -183,9 +184,9 @@ func shop() []planted {
 			}
 		})),
 		good("/Upper%20case//part/part", with(func(r *store.Record) { r.URL += "/" + strings.Repeat("long", 25); r.CanonicalURL = r.URL })),
-		{Record: store.Record{URL: origin + "/big.png", Kind: store.Other, Status: 200, ContentType: "image/png", Size: 120_000, Checked: true}},
+		{Record: store.Record{URL: origin + "/big.png", Kind: store.Other, Status: 200, ContentType: "image/png", Fetch: store.Fetch{Size: 120_000}, Checked: true}},
 		good("/turned", linking("/members next", "/linker next", "/big.png picture", "/missing.png picture")),
-		{Record: store.Record{URL: origin + "/missing.png", Kind: store.Error, Status: 404, Problem: "status 404", Checked: true}},
+		{Record: store.Record{URL: origin + "/missing.png", Kind: store.Error, Status: 404, Fetch: store.Fetch{Problem: "status 404"}, Checked: true}},
 		good("/anchored", with(func(r *store.Record) { r.Anchors = anchors("", "part", "café") })),
 		good("/leads", linking("/anchored#part#caf%C3%A9 fine", "/anchored#lost#part lost", "/linker#any unknown")),
 		good("/listed-hidden", with(func(r *store.Record) { r.NoIndex = true })),
@@ -193,8 +194,8 @@ func shop() []planted {
 		ended("/lost.xml", store.Error, 404, "status 404"),
 		{Record: store.Record{URL: origin + "/map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker", "/orphan", "/gone", "/old-offer", "/secret", "/listed-hidden", "/listed-copy", "/nobody-knows"}},
 		{Record: store.Record{URL: origin + "/other-map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker"}},
-		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text can be read from this PDF: the file is encrypted, and needs a password"}},
-		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Size: 500, Took: 80, Depth: 1, Verdict: dedup.Unique, Words: 90, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
+		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Fetch: store.Fetch{Size: 500, Took: 80, Depth: 1, Detail: "no text can be read from this PDF: the file is encrypted, and needs a password"}}},
+		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Fetch: store.Fetch{Size: 500, Took: 80, Depth: 1, Words: 90}, Judged: store.Judged{Verdict: dedup.Unique}, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
 	}
 	for i := range all {
 		if r := &all[i].Record; strings.HasSuffix(r.URL, "/lost.xml") {

@@ -127,7 +127,7 @@ func (g *generator) entry() *store.Entry {
 		Record: store.Record{
 			ID: dedup.Hash(frontier.ID(url)), URL: url, Kind: store.Page, Status: 200, ContentType: "text/html; charset=utf-8",
 			Lang: "en", Title: "A page about something or other", Description: "What it says in one or two sentences, for a list of results",
-			Root: "main", Words: 400, Size: 15000, Verdict: dedup.Unique,
+			Root: "main", Fetch: store.Fetch{Words: 400, Size: 15000}, Judged: store.Judged{Verdict: dedup.Unique},
 		},
 		State:  frontier.Fetched,
 		Text:   g.texts[g.page%len(g.texts)],

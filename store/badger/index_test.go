@@ -121,7 +121,7 @@ func (s *sample) lookUp(ctx context.Context, st *Store, n int) (*store.Entry, er
 	}
 	s.found = s.original >= 0 && slices.ContainsFunc(found.Leaders, func(l store.Leader) bool { return l.ID == sampleID(s.original) })
 	e := &store.Entry{
-		Record: store.Record{ID: sampleID(n), URL: sampleURL(n), Kind: store.Page, Status: 200, Hash: s.hash, Verdict: dedup.Unique},
+		Record: store.Record{ID: sampleID(n), URL: sampleURL(n), Kind: store.Page, Status: 200, Fetch: store.Fetch{Hash: s.hash}, Judged: store.Judged{Verdict: dedup.Unique}},
 		State:  frontier.Fetched,
 		Basis:  found.Basis(ask),
 		Sketch: &s.sketch,

@@ -30,7 +30,7 @@ func TestLookupReadsASketchOnce(t *testing.T) {
 		}
 	}
 	for n := range leaders {
-		commit(n, &store.Entry{Record: store.Record{Hash: dedup.Hash{1, byte(n)}}, Sketch: &dedup.Sketch{uint32(n)}, Keys: []uint64{84}})
+		commit(n, &store.Entry{Record: store.Record{Fetch: store.Fetch{Hash: dedup.Hash{1, byte(n)}}}, Sketch: &dedup.Sketch{uint32(n)}, Keys: []uint64{84}})
 		ids = append(ids, sampleID(n))
 	}
 	lookUp := func(want []dedup.Hash) {
@@ -61,7 +61,7 @@ func TestLookupReadsASketchOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	lookUp(ids)
-	commit(7, &store.Entry{Revisit: true, Record: store.Record{Hash: dedup.Hash{2}}, Sketch: &dedup.Sketch{100}, Keys: []uint64{85}})
+	commit(7, &store.Entry{Revisit: true, Record: store.Record{Fetch: store.Fetch{Hash: dedup.Hash{2}}}, Sketch: &dedup.Sketch{100}, Keys: []uint64{85}})
 	lookUp(append(ids[:7:7], ids[8:]...))
 }
 

@@ -223,7 +223,7 @@ func TestValueLogStaysEmpty(t *testing.T) {
 func entry(n int) *store.Entry {
 	url := fmt.Sprintf("https://example.com/%d", n)
 	return &store.Entry{
-		Record: store.Record{ID: frontier.ID(url), URL: url, Kind: store.Page, Verdict: "unique"},
+		Record: store.Record{ID: frontier.ID(url), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: "unique"}},
 		State:  frontier.Fetched,
 		Keys:   []uint64{uint64(n) << 40},
 	}

@@ -25,8 +25,8 @@ var recordDict = s2.MakeDict(usualRecords(), nil)
 func usualRecords() (b []byte) {
 	at := time.Date(2026, 11, 25, 14, 34, 54, 0, time.UTC)
 	html := store.Record{
-		URL: "https://www.", Kind: store.Page, FetchedAt: at, Status: 200, ContentType: "text/html; charset=utf-8", Took: 2, Depth: 4, Size: 20000,
-		Lang: "en", Title: " ", H1: []string{" "}, Root: "article", Words: 600, Verdict: dedup.Unique,
+		URL: "https://www.", Kind: store.Page, Status: 200, ContentType: "text/html; charset=utf-8", Lang: "en", Title: " ", H1: []string{" "}, Root: "article",
+		Fetch: store.Fetch{FetchedAt: at, Took: 2, Depth: 4, Size: 20000, Words: 600}, Judged: store.Judged{Verdict: dedup.Unique},
 	}
 	plain, near, exact := html, html, html
 	plain.ContentType, plain.Root, plain.CanonicalURL, plain.Description = "text/html", "descent", "https://www.", " "
@@ -34,8 +34,8 @@ func usualRecords() (b []byte) {
 	near.Verdict, near.DuplicateOf, near.Found, near.Resemblance = dedup.Near, "https://www.", dedup.ByBands, .9
 	exact.Verdict, exact.DuplicateOf, exact.Found, exact.Resemblance = dedup.Exact, "https://www.", dedup.ByText, 1
 	for _, r := range []*store.Record{
-		{URL: "https://www.", Kind: store.Error, Problem: "status 404", FetchedAt: at, Status: 404, ContentType: "text/html; charset=utf-8"},
-		{URL: "https://www.", Kind: store.Redirect, FetchedAt: at, Status: 301, Location: "https://www.", Checked: true},
+		{URL: "https://www.", Kind: store.Error, Fetch: store.Fetch{Problem: "status 404", FetchedAt: at}, Status: 404, ContentType: "text/html; charset=utf-8"},
+		{URL: "https://www.", Kind: store.Redirect, Fetch: store.Fetch{FetchedAt: at}, Status: 301, Location: "https://www.", Checked: true},
 		&exact, &near, &plain, &html, // the most frequent last: S2 prefers near matches
 	} {
 		b = r.AppendPacked(b)

@@ -19,7 +19,7 @@ func TestSnapshot(t *testing.T) {
 		}
 	}
 	discover("https://one.example/")
-	commit(t, s, &store.Entry{Record: store.Record{ID: dedup.HashOf([]byte("https://one.example/")), URL: "https://one.example/", Kind: store.Page, Verdict: dedup.Unique}, State: frontier.Fetched})
+	commit(t, s, &store.Entry{Record: store.Record{ID: dedup.HashOf([]byte("https://one.example/")), URL: "https://one.example/", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}}, State: frontier.Fetched})
 	discover("https://two.example/")
 	before, err := s.Snapshot()
 	if err != nil {
@@ -27,7 +27,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	defer before.Close()
 
-	second := store.Record{ID: dedup.HashOf([]byte("https://two.example/")), URL: "https://two.example/", Kind: store.Page, Verdict: dedup.Near, Resemblance: 0.9}
+	second := store.Record{ID: dedup.HashOf([]byte("https://two.example/")), URL: "https://two.example/", Kind: store.Page, Judged: store.Judged{Verdict: dedup.Near, Resemblance: 0.9}}
 	second.Leader, second.DuplicateOf = dedup.HashOf([]byte("https://one.example/")), "https://one.example/"
 	commit(t, s, &store.Entry{Record: second, State: frontier.Fetched})
 	after, err := s.Snapshot()

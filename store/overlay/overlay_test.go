@@ -18,7 +18,7 @@ func fill(t *testing.T, s store.Store, key uint64, names ...string) {
 	for _, name := range names {
 		url := "https://example.org/" + name
 		all = append(all, &store.Entry{
-			Record: store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Verdict: dedup.Unique},
+			Record: store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}},
 			State:  frontier.Fetched, Sketch: &dedup.Sketch{}, Keys: []uint64{key},
 		})
 	}
@@ -87,7 +87,7 @@ func TestStaleUnderAKeyThatIsFullInTheKnownStore(t *testing.T) {
 	fill(t, own, 7, "rival")
 	url := "https://example.org/late"
 	outcomes, err := s.Commit(t.Context(), []*store.Entry{{
-		Record: store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Verdict: dedup.Unique},
+		Record: store.Record{URL: url, ID: dedup.HashOf([]byte(url)), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}},
 		State:  frontier.Fetched, Sketch: &dedup.Sketch{}, Keys: ask.Keys, Basis: found.Basis(ask),
 	}})
 	if err != nil || outcomes[0] != store.Stale {

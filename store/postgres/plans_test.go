@@ -101,7 +101,7 @@ func workload(t *testing.T, s *Store) {
 func pageOf(url string) *store.Entry {
 	id := dedup.HashOf([]byte(url))
 	return &store.Entry{
-		Record: store.Record{ID: id, URL: url, Kind: store.Page, FetchedAt: time.Now().UTC(), Verdict: dedup.Unique, Hash: id, Words: 100},
+		Record: store.Record{ID: id, URL: url, Kind: store.Page, Fetch: store.Fetch{FetchedAt: time.Now().UTC(), Hash: id, Words: 100}, Judged: store.Judged{Verdict: dedup.Unique}},
 		State:  frontier.Fetched, Text: store.Pack([]byte("text of " + url)), Sketch: &dedup.Sketch{1, 2, 3}, Hash: id, Keys: []uint64{uint64(id[0]), 1<<32 | uint64(id[1]), 1<<33 | uint64(id[2])},
 	}
 }

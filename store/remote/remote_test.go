@@ -486,7 +486,7 @@ func TestCancelled(t *testing.T) {
 func write(t testing.TB, s store.Index, n int) {
 	url := func(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 	e := &store.Entry{State: frontier.Fetched, Text: store.Pack([]byte(url(n)))}
-	e.Record = store.Record{ID: dedup.HashOf([]byte(url(n))), URL: url(n), Kind: store.Page, Verdict: dedup.Unique, Words: 1}
+	e.Record = store.Record{ID: dedup.HashOf([]byte(url(n))), URL: url(n), Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Fetch: store.Fetch{Words: 1}}
 	if lead := n - n%3; lead != n {
 		e.Record.Verdict, e.Record.Resemblance = dedup.Near, 0.9
 		e.Record.Leader, e.Record.DuplicateOf = dedup.HashOf([]byte(url(lead))), url(lead)

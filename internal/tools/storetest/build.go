@@ -62,7 +62,7 @@ func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 // page returns an entry for a unique page, with as few fields set as possible.
 func page(url string) *store.Entry {
 	return &store.Entry{
-		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
+		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}},
 		State:  frontier.Fetched,
 	}
 }
@@ -137,18 +137,24 @@ func keyOf(text string) uint64 {
 func fullRecord(url string) store.Record {
 	return store.Record{
 		ID: hashOf(url), URL: url, Via: "https://example.com/via?a=1&b=<2>",
-		Kind: store.Page, Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: aTime,
-		Status: 200, Location: "https://example.com/location", ContentType: "text/html; charset=utf-8",
-		Depth: 3, Hops: 2, Size: 123456, Took: 321, Checked: true,
+		Kind: store.Page, Status: 200, Location: "https://example.com/location", ContentType: "text/html; charset=utf-8", Checked: true,
 		Canonicals: []string{"https://example.com/canonical", "https://example.com/other"}, H1: []string{"one", "two"},
 		Alternates:   []store.Alternate{{Lang: "de-AT", URL: "https://example.com/de?a=1&b=2"}, {Lang: "x-default", URL: "https://example.com/"}},
 		CanonicalURL: "https://example.com/canonical", Lang: "ru", Title: "Сцинк — <ящерица> & \"змея\"",
 		Description: "line one\nline two\u2028", Root: "main", NoIndex: true, Signals: "ai-train=no",
-		Words: 321, Hash: hashOf("its text"), LeftWords: 45, LeftHash: hashOf("what was left out"), Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
-		Resemblance: 0.8765432109876543, Found: dedup.ByBands, Capped: true, NoText: true,
-		ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
-		Visit: store.Failed, VisitedAt: aTime.Add(time.Hour), JudgedAt: aTime.Add(time.Minute), First: aTime.Add(-time.Hour), Missed: 2, Added: "more", Removed: "less",
-		Earlier: []store.Visit{{At: time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), Words: 3, Hash: hashOf("before"), Sketch: []byte{1, 2}, Resemblance: 0.5, Verdict: dedup.Thin, NoIndex: true}},
+		Fetch: store.Fetch{
+			Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: aTime, Depth: 3, Hops: 2, Size: 123456, Took: 321,
+			Words: 321, Hash: hashOf("its text"), LeftWords: 45, LeftHash: hashOf("what was left out"),
+			ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
+		},
+		Judged: store.Judged{
+			Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",
+			Resemblance: 0.8765432109876543, Found: dedup.ByBands, Capped: true, NoText: true,
+		},
+		History: store.History{
+			Visit: store.Failed, VisitedAt: aTime.Add(time.Hour), JudgedAt: aTime.Add(time.Minute), First: aTime.Add(-time.Hour), Missed: 2, Added: "more", Removed: "less",
+			Earlier: []store.Visit{{At: time.Date(2025, 2, 1, 0, 0, 0, 0, time.UTC), Words: 3, Hash: hashOf("before"), Sketch: []byte{1, 2}, Resemblance: 0.5, Verdict: dedup.Thin, NoIndex: true}},
+		},
 	}
 }
 
