@@ -105,6 +105,12 @@ func canonicalParsed(rawURL string) (string, error) {
 	if err := checkBounds(rawURL, ref); err != nil {
 		return "", err
 	}
+	return parsed(rawURL, ref)
+}
+
+// parsed returns the canonical form of the absolute URL ref, which must not contain blanks; rawURL
+// is for error messages.
+func parsed(rawURL, ref string) (string, error) {
 	hidden, host, isHidden := hideHost(ref)
 	if isHidden {
 		ref = hidden
@@ -113,7 +119,7 @@ func canonicalParsed(rawURL string) (string, error) {
 	if err != nil {
 		return "", invalid(rawURL, err)
 	}
-	s, err = serialize(rawURL, u)
+	s, err := serialize(rawURL, u)
 	if err != nil || !isHidden {
 		return s, err
 	}

@@ -3,9 +3,6 @@ package frontier
 import (
 	"fmt"
 	"strings"
-	"sync"
-
-	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
 // A Base resolves the links of one page to canonical URLs. Several goroutines may use it.
@@ -15,9 +12,6 @@ type Base struct {
 	origin string // scheme, host and port of page: "https://example.com:8080"
 	path   string // path of page, without its query
 	dir    string // path up to and including its last slash
-	shown  string // origin as passed to the parser; see hideHost
-
-	parse func() (*whatwg.Url, error) // parses page once, when a link first needs it
 }
 
 // NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
@@ -46,20 +40,8 @@ func newBase(page string) *Base {
 	host := strings.Index(page, "://") + len("://")
 	b.scheme = page[:host-len("//")]
 	b.origin = page[:host+hostLen(page[host:])]
-	b.shown = b.origin
-	if hidden, _, ok := hideHost(b.origin); ok {
-		b.shown = hidden
-	}
 	b.path, _, _ = strings.Cut(page, "?")
 	b.dir = b.path[:strings.LastIndexByte(b.path, '/')+1]
-	b.parse = sync.OnceValues(func() (*whatwg.Url, error) {
-		u, err := parser.Parse(b.shown + page[len(b.origin):])
-		if err != nil {
-			return nil, err
-		}
-		u.SearchParams() // the first call changes u; later calls only read u, so several goroutines may make them
-		return u, nil
-	})
 	return b
 }
 
@@ -95,6 +77,10 @@ func (b *Base) Absolute(href string) string {
 
 // resolveParsed does the work of [Base.Resolve] with the full parser of the URL Standard. Resolve
 // calls it for links that resolvePlain cannot handle.
+//
+// The parser would take 2 ms for each link of a page five hundred folders deep, and a page may have
+// very many links. But a link goes up at most as many folders as it has slashes. So the folders
+// above those are left out before parsing, and prepended to the result.
 func (b *Base) resolveParsed(href string) (string, error) {
 	ref := stripBlanks(href)
 	if s := scheme(ref); s != "" && !isWeb(s) {
@@ -103,159 +89,77 @@ func (b *Base) resolveParsed(href string) (string, error) {
 	if err := checkBounds(href, ref); err != nil {
 		return "", err
 	}
-	return b.hiding(href, ref, b.resolveShown)
+	front, rest := b.split(ref)
+	switch {
+	case rest == "" || rest[0] == '#':
+		return b.page, nil
+	case front == "" || front == b.origin:
+		return parsed(href, front+rest)
+	}
+	head := front
+	if front == b.dir {
+		head = b.above(front, strings.Count(rest, "/")+strings.Count(rest, `\`)+1)
+	}
+	s, err := parsed(href, b.origin+"/"+front[len(head):]+rest)
+	if err != nil {
+		return "", err
+	}
+	s = head + s[len(b.origin)+len("/"):]
+	return s, checkBounds(href, s)
 }
 
-// hiding calls resolve with ref, a relative reference without blanks. If the library would refuse
-// the host of the link, or of the page, hiding replaces the host before the call and puts it back
-// afterwards; see hideHost.
-func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, error)) (string, error) {
-	absolute, own := b.withHost(ref)
-	if own {
-		if _, _, ok := hideHost(absolute); ok {
-			return canonicalParsed(absolute)
-		}
-	}
-	u, err := resolve(href, ref)
-	if err != nil || own || b.shown == b.origin {
-		return u, err
-	}
-	u = b.origin + strings.TrimPrefix(u, b.shown)
-	return u, checkBounds(href, u)
-}
-
-// withHost returns ref as an absolute URL if ref contains a host, as in "//example.com/a".
-// Otherwise ok is false. ref must not contain blanks.
-func (b *Base) withHost(ref string) (absolute string, ok bool) {
-	s, rest := scheme(ref), ref
+// split divides a link, without blanks around it, by the rules of the URL Standard, relative state.
+// The link leads to front+rest, where front is the beginning of the page's canonical URL. It is ""
+// if rest is an absolute URL. If rest is empty or only a fragment, the link leads to the page.
+func (b *Base) split(ref string) (front, rest string) {
+	rest = ref
+	s := scheme(ref)
 	if s != "" {
 		rest = ref[len(s)+1:]
 	}
 	slashes := len(rest) - len(strings.TrimLeft(rest, `/\`))
 	switch {
-	case s == "":
-		return b.scheme + ref, slashes >= 2
-	default:
-		return ref, slashes >= 2 || s+":" != b.scheme
+	case s != "" && (slashes >= 2 || s != b.scheme[:len(b.scheme)-1]):
+		return "", ref
+	case slashes >= 2:
+		return "", b.scheme + ref
+	case slashes == 1:
+		return b.origin, rest
+	case strings.HasPrefix(rest, "?"):
+		return b.path, rest
 	}
+	return b.dir, rest
 }
 
-// resolveShown resolves ref, a relative reference without blanks, against the page's URL, whose
-// host may have been replaced with standIn. href is for error messages.
-func (b *Base) resolveShown(href, ref string) (string, error) {
-	if len(b.dir) > maxPlain {
-		if local := b.local(ref); local != "" {
-			return b.resolveShallow(href, ref, local)
-		}
+// above returns the folder n levels above dir, or the root.
+func (b *Base) above(dir string, n int) string {
+	for ; n > 0 && len(dir) > len(b.origin)+len("/"); n-- {
+		dir = dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1]
 	}
-	return b.resolveDeep(href, ref)
-}
-
-// resolveDeep resolves ref, a relative reference without blanks, against the page's whole URL. href
-// is for error messages.
-func (b *Base) resolveDeep(href, ref string) (string, error) {
-	page, err := b.parse()
-	if err != nil {
-		return "", invalid(b.page, err)
-	}
-	u, err := page.Parse(ref)
-	if err != nil {
-		return "", invalid(href, err)
-	}
-	return serialize(href, u)
-}
-
-// resolveShallow resolves a reference without blanks for a page whose path is long. The parser
-// would take 2 ms for each link of a page five hundred folders deep, and a page may have very many
-// links. But a link goes up at most as many folders as it has slashes. So the folders above those
-// are left out before parsing, and prepended to the result.
-func (b *Base) resolveShallow(href, ref, local string) (string, error) {
-	root := b.origin + "/"
-	head, tail := root, "" // the folder of the page is split: head is prepended to the result, and ref is resolved against tail
-	switch local[0] {
-	case '/', '\\': // the path of the page does not matter
-	case '?':
-		head = b.path
-	default:
-		head = b.dir
-		for n := strings.Count(local, "/") + strings.Count(local, `\`) + 1; n > 0 && len(head) > len(root); n-- {
-			head = head[:strings.LastIndexByte(head[:len(head)-1], '/')+1]
-		}
-		tail = b.dir[len(head):]
-	}
-	near, err := parser.Parse(b.shown + "/" + tail)
-	if err != nil {
-		return "", invalid(b.page, err)
-	}
-	u, err := near.Parse(ref)
-	if err != nil {
-		return "", invalid(href, err)
-	}
-	s, err := serialize(href, u)
-	if err != nil || head == root {
-		return s, err
-	}
-	s = b.shown + head[len(b.origin):] + s[len(b.shown)+len("/"):]
-	return s, checkBounds(href, s)
-}
-
-// local returns ref without its scheme if that is the page's scheme. It returns "/" if ref cannot
-// be relative to the page's path, because it is an absolute URL. It returns "" if ref leads to the
-// page itself, or if this is hard to decide. ref must not contain blanks.
-func (b *Base) local(ref string) string {
-	switch s := scheme(ref); {
-	case s == "":
-	case s+":" != b.scheme:
-		return "/"
-	default:
-		ref = ref[len(s)+1:]
-	}
-	if ref == "" || ref[0] == '#' || scheme(ref) != "" {
-		return ""
-	}
-	return ref
+	return dir
 }
 
 // resolvePlain resolves a plain link without the full parser; see plain.go. If ok is false, the
 // full parser must be used, which also finds errors.
 func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	href = withoutFragment(href)
+	if path, found := strings.CutPrefix(href, b.origin); found && strings.HasPrefix(path, "/") {
+		return withPlainPath(href, len(b.origin)) // most absolute links; the origin is canonical, even if it is not plain
+	}
+	front, rest := b.split(href)
 	switch {
-	case href == "":
+	case front == "":
+		return canonicalPlain(rest)
+	case rest == "":
 		return b.page, true
-	case href[0] == '?':
-		return join(b.path, href)
-	case strings.HasPrefix(href, "//"):
-		return canonicalPlain(b.scheme + href)
-	case href[0] == '/':
-		return join(b.origin, href)
-	case hasColonFirst(href):
-		return b.absolutePlain(href)
+	case front == b.dir:
+		front, rest = b.climb(rest)
 	}
-	dir, rest := b.climb(href)
-	return join(dir, rest)
-}
-
-// join appends path, a path or query, to front, the beginning of a canonical URL. ok is false if
-// the full parser must be used.
-func join(front, path string) (u string, ok bool) {
-	if !plainPath(path) {
+	if !plainPath(rest) {
 		return "", false
 	}
-	u = front + path
-	if len(u) > maxPlain && checkBounds(u, u) != nil {
-		return "", false
-	}
-	return u, true
-}
-
-// absolutePlain resolves an absolute URL without the full parser. It treats the page's own scheme
-// and host as plain, because they are already canonical, and most absolute links have them.
-func (b *Base) absolutePlain(href string) (u string, ok bool) {
-	if rest, found := strings.CutPrefix(href, b.origin); found && rest != "" && rest[0] == '/' {
-		return withPlainPath(href, len(b.origin))
-	}
-	return canonicalPlain(href)
+	u = front + rest
+	return u, len(u) <= maxPlain || checkBounds(u, u) == nil
 }
 
 // climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
@@ -272,23 +176,6 @@ func (b *Base) climb(href string) (dir, rest string) {
 		if !ok {
 			return dir, href
 		}
-		href = rest
-		if len(dir) > len(b.origin)+len("/") {
-			dir = dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1]
-		}
+		href, dir = rest, b.above(dir, 1)
 	}
-}
-
-// hasColonFirst reports whether the first path segment of href contains a colon. The text before
-// the colon may then be a scheme.
-func hasColonFirst(href string) bool {
-	for i := range len(href) {
-		switch href[i] {
-		case ':':
-			return true
-		case '/', '?':
-			return false
-		}
-	}
-	return false
 }
