@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/base/harmless"
 	"skink/crawler/access"
 	"skink/frontier"
 	"skink/internal/config"
@@ -34,8 +33,8 @@ const configFile = "skink.toml"
 // it.
 type configFlag struct {
 	name   string
-	file   *config.File // nil means that no configuration file was read
-	stored bool         // whether the file is skink.toml in the folder of the store, not one named by --config
+	file   config.File // zero if no configuration file was read
+	stored bool        // whether the file is skink.toml in the folder of the store, not one named by --config
 }
 
 func (c *configFlag) String() string { return c.name }
@@ -55,24 +54,6 @@ func configOf(flags *pflag.FlagSet) *configFlag {
 		return f.Value.(*configFlag)
 	}
 	return &configFlag{}
-}
-
-// hosts returns the settings for individual hosts in the configuration file, or nil if there is no
-// file.
-func (c *configFlag) hosts() access.Table {
-	if c.file == nil {
-		return nil
-	}
-	return c.file.Hosts
-}
-
-// read returns the names of the configuration file and of the files that it names, or nil if there
-// is no file.
-func (c *configFlag) read() []string {
-	if c.file == nil {
-		return nil
-	}
-	return append(c.file.Read, c.file.Name)
 }
 
 // find returns the name of the configuration file to read: the value of --config, or skink.toml in
@@ -121,9 +102,11 @@ func (c command) configure(flags *pflag.FlagSet) error {
 			opt.Flags[other.name] = flags
 		}
 	}
-	if of.file, err = config.Parse(name, text, opt); err != nil {
+	file, err := config.Parse(name, text, opt)
+	if err != nil {
 		return usageError{Err: err}
 	}
+	of.file = *file
 	return nil
 }
 
@@ -136,7 +119,7 @@ func typed(flags *pflag.FlagSet, name string) bool {
 // keepIn copies the configuration file into dir, the folder of a store, so that later commands on
 // that store use the same configuration. The copy contains no literal secrets.
 func (c *configFlag) keepIn(dir string) error {
-	if c.file == nil || c.stored {
+	if c.file.Name == "" || c.stored {
 		return nil
 	}
 	name := filepath.Join(dir, configFile)
@@ -196,9 +179,9 @@ func configCommand() command {
 		short: "print the settings that a command would use",
 		long: `
 Prints the settings of a command (by default, of skink crawl) as TOML: the values of its
-flags and, for skink crawl, the settings for hosts. A comment names the source of each value:
-the command line, a line of the configuration file, or the default. Secrets are printed as
-***. Put the flags of COMMAND after --.
+flags and, for skink crawl, the sections for hosts in the configuration file. A comment names
+the source of each flag: the command line, a line of the file, or the default. Secrets are
+printed as ***. Put the flags of COMMAND after --.
 
 These commands print the settings of a crawl, and the settings of a report with the flag --top:
 
@@ -217,11 +200,10 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
-	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
-	if i < 0 {
+	c, ok := commandNamed(name)
+	if !ok {
 		return usagef("config: unknown command %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
 	}
-	c := commands()[i]
 	flags, _ := c.newFlags()
 	if flags.Lookup("config") == nil {
 		return usagef("config: skink %s has no settings", name)
@@ -246,17 +228,14 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 			printSetting(con, f)
 		}
 	})
-	if file := configOf(flags).file; file != nil && c.name == "crawl" {
-		host := ""
-		for _, s := range file.Settings {
-			if s.Host != host {
-				host = s.Host
-				fmt.Fprintf(con.Out, "\n[host.%s]\n", quoted(host))
-			}
-			fmt.Fprintf(con.Out, "%s = %s # %s:%d\n", s.Key, s.Value, harmless.Quoted(file.Name), s.Line)
-		}
+	if c.name != crawlCommand.name {
+		return nil
 	}
-	return nil
+	hosts, err := configOf(flags).file.ShownHosts()
+	if len(hosts) > 0 {
+		fmt.Fprintf(con.Out, "\n%s", hosts)
+	}
+	return err
 }
 
 // printed returns the values of a flag for printing. All output that shows the value of a flag gets

@@ -294,7 +294,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if !o.Requisites {
 		o.HostBudget.Requisites = 0
 	}
-	o.Hosts = configOf(f.rule.flags).hosts()
+	o.Hosts = configOf(f.rule.flags).file.Hosts
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
 	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume

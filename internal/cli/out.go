@@ -35,7 +35,8 @@ func isOutput(flags *pflag.FlagSet, name, kind, mayShare string) {
 // file, claims the outputs that the flags name, and reserves the folder of the store. A
 // default output that another flag has claimed is left out.
 func claimOutputs(flags *pflag.FlagSet, files *output.Files) (err error) {
-	_ = files.Input(configOf(flags).read()...) // nothing is claimed yet
+	file := configOf(flags).file
+	_ = files.Input(append(file.Read, file.Name)...) // nothing is claimed yet
 	if f := flags.Lookup("store"); f != nil {
 		if name := f.Value.String(); name != "" && !frontier.HasScheme(name) {
 			err = files.ClaimStore(name)

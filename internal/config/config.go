@@ -13,13 +13,15 @@
 package config
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/pflag"
 
 	"skink/crawler/access"
@@ -27,18 +29,10 @@ import (
 
 // A File is a configuration file.
 type File struct {
-	Name     string
-	Text     []byte   // content of the file, unchanged
-	Read     []string // names of the files that the file names and that were read
-	Hosts    access.Table
-	Settings []Setting // settings of hosts for printing
-}
-
-// A Setting is a setting of a host, for printing.
-type Setting struct {
-	Host, Key string
-	Value     string // TOML value; "***" for a secret
-	Line      int
+	Name  string
+	Text  []byte   // content of the file, unchanged
+	Read  []string // names of the files that the file names and that were read
+	Hosts access.Table
 }
 
 // Options defines the commands and flags that a file may contain.
@@ -68,44 +62,70 @@ func Parse(name string, text []byte, opt Options) (*File, error) {
 	}
 	p := &parser{file: &File{Name: name, Text: text}, opt: opt}
 	p.dir, p.copied = origin(name, text)
-	entries, err := scan(name, text)
+	settings, err := unmarshal(name, text)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		if err := p.take(e); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, e.line, err)
+	p.lines = linesOf(text)
+	for _, key := range p.keys(nil, settings) {
+		if err := p.take(key, settings[key]); err != nil {
+			return nil, fmt.Errorf("%s:%w", name, p.at([]string{key}, err))
 		}
 	}
 	if len(p.lacking) > 0 {
 		return nil, fmt.Errorf("%s: a store keeps no secrets, so this copy lacks %s: name the original file with --config FILE", name, strings.Join(p.lacking, ", "))
 	}
-	for _, s := range p.sections {
-		if key, err := s.check(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, s.lines[key], err)
-		}
-		p.file.Hosts = append(p.file.Hosts, s.host)
-		p.file.Settings = append(p.file.Settings, s.settings...)
-	}
 	return p.file, nil
 }
 
 type parser struct {
-	file     *File
-	opt      Options
-	dir      string // folder to which paths in the file are relative
-	sections []*section
+	file  *File
+	opt   Options
+	dir   string         // folder to which paths in the file are relative
+	lines map[string]int // line of each key; see lineOf
 
 	copied  bool     // whether the file is a copy, which lacks secrets
 	lacking []string // keys of the secrets that the running command needs, and that the copy lacks
 }
 
-// lacks reports whether an entry of a copy lacks a secret, and records its key.
-func (p *parser) lacks(e entry) bool {
-	if !p.copied || !slices.ContainsFunc(e.values, func(v value) bool { return v.text == absent }) {
+// A table is a TOML table.
+type table = map[string]any
+
+// An atLine is an error with the line to which it applies.
+type atLine struct {
+	line int
+	error
+}
+
+func (e atLine) Error() string { return fmt.Sprintf("%d: %v", e.line, e.error) }
+func (e atLine) Unwrap() error { return e.error }
+
+// at adds the line of a key to an error that has no line yet.
+func (p *parser) at(path []string, err error) error {
+	if err == nil || errors.As(err, new(atLine)) {
+		return err
+	}
+	return atLine{p.lineOf(path), err}
+}
+
+// keys returns the keys of the table at path, in the order of their lines.
+func (p *parser) keys(path []string, t table) []string {
+	line := func(key string) int { return p.lineOf(append(slices.Clone(path), key)) }
+	return slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(line(a), line(b)), cmp.Compare(a, b)) })
+}
+
+// lacks reports whether a value in a copy lacks a secret, and records the keys of such secrets.
+func (p *parser) lacks(path []string, v any) (lacking bool) {
+	if t, ok := v.(table); ok {
+		for _, key := range p.keys(path, t) {
+			lacking = p.lacks(append(slices.Clone(path), key), t[key]) || lacking
+		}
+		return lacking
+	}
+	if !p.copied || !slices.Contains(elements(v), any(absent)) {
 		return false
 	}
-	p.lacking = append(p.lacking, strings.Join(e.path, " "))
+	p.lacking = append(p.lacking, strings.Join(path, " "))
 	return true
 }
 
@@ -126,71 +146,79 @@ func names(flags *pflag.FlagSet) (all []string) {
 	return all
 }
 
-func (p *parser) take(e entry) error {
-	first, main := e.path[0], names(p.opt.Flags[p.opt.Main])
-	flags := p.opt.Flags[first]
+// take takes a value or a section from the top of the file.
+func (p *parser) take(key string, v any) error {
+	main, flags := names(p.opt.Flags[p.opt.Main]), p.opt.Flags[key]
+	section, isTable := v.(table)
 	switch {
-	case first == "host":
-		return p.host(e)
-	case slices.Contains(main, first) && (flags == nil || !e.section()):
-		return p.flag(p.opt.Main, e, 1)
+	case key == "host":
+		return p.hosts(section)
+	case slices.Contains(main, key) && (flags == nil || !isTable):
+		return p.flag(p.opt.Main, []string{key}, v)
 	case flags == nil:
-		return p.unknown(first, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host"}))
-	case !e.section():
-		return fmt.Errorf("%s is a command: put its flags in a section, [%s]", first, first)
-	case len(e.path) > 1 && !slices.Contains(names(flags), e.path[1]):
-		return p.unknown(e.path[1], names(flags))
-	case len(e.path) > 1:
-		return p.flag(first, e, 2)
+		return p.unknown(key, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host"}))
+	case !isTable:
+		return fmt.Errorf("%s is a command: put its flags in a section, [%s]", key, key)
+	}
+	for _, name := range p.keys([]string{key}, section) {
+		path := []string{key, name}
+		if !slices.Contains(names(flags), name) {
+			return p.at(path, p.unknown(name, names(flags)))
+		}
+		if err := p.flag(key, path, section[name]); err != nil {
+			return p.at(path, err)
+		}
 	}
 	return nil
 }
 
-// flag sets a flag of the running command, whose name is the last of the first depth keys. It does
-// nothing if the entry is for another command, or if the command line sets the flag.
-func (p *parser) flag(command string, e entry, depth int) error {
-	name, flags := e.path[depth-1], p.opt.Flags[p.opt.Command]
+// flag sets a flag of the running command. It does nothing if the value is for another command, or
+// if the command line sets the flag.
+func (p *parser) flag(command string, path []string, v any) error {
+	name, flags := path[len(path)-1], p.opt.Flags[p.opt.Command]
 	f := flags.Lookup(name)
 	shared := command == p.opt.Main && name == p.opt.Shared
-	switch {
-	case len(e.path) > depth || e.table:
+	switch _, isTable := v.(table); {
+	case isTable:
 		return notScalar(name)
-	case command != p.opt.Command && !shared, f == nil, name == p.opt.Ignored, f.Changed && f.Annotations[Source] == nil, p.lacks(e):
+	case command != p.opt.Command && !shared, f == nil, name == p.opt.Ignored, f.Changed && f.Annotations[Source] == nil, p.lacks(path, v):
 		return nil
 	}
-	filled, err := p.set(flags, name, e)
+	filled, err := p.set(flags, name, v)
 	if err != nil {
 		return err
 	}
-	from := []string{fmt.Sprintf("%s:%d", p.file.Name, e.line)}
+	from := []string{fmt.Sprintf("%s:%d", p.file.Name, p.lineOf(path))}
 	if filled {
 		from = append(from, "secret")
 	}
 	return flags.SetAnnotation(name, Source, from)
 }
 
-// set sets a flag to the value of an entry, or, if the value is an array, once to each element. It
-// reports whether the value contains a substitution.
-func (p *parser) set(flags *pflag.FlagSet, name string, e entry) (filled bool, err error) {
+// set sets a flag to a value, or, if the value is an array, once to each element. It reports
+// whether the value contains a substitution.
+func (p *parser) set(flags *pflag.FlagSet, name string, v any) (filled bool, err error) {
 	f := flags.Lookup(name)
-	if _, repeats := f.Value.(pflag.SliceValue); e.array && !repeats {
+	_, isArray := v.([]any)
+	if _, repeats := f.Value.(pflag.SliceValue); isArray && !repeats {
 		return false, fmt.Errorf("%s: takes one value, not an array", name)
 	}
-	for _, v := range e.values {
-		if !v.scalar() {
+	for _, element := range elements(v) {
+		raw, ok := scalar(element)
+		if !ok {
 			return false, notScalar(name)
 		}
-		text, err := p.fill(v.text)
+		text, err := p.fill(raw)
 		if err != nil {
 			return false, err
 		}
-		secret := text != v.text
+		secret := text != raw
 		filled = filled || secret
-		switch {
-		case v.kind == unstable.Bool && f.Value.Type() == "on|off":
-			text = map[string]string{"true": "on", "false": "off"}[text]
-		case v.kind == unstable.Bool && f.Value.Type() != "bool" && f.NoOptDefVal != "":
-			if text == "false" {
+		switch on, isBool := element.(bool); {
+		case isBool && f.Value.Type() == "on|off":
+			text = map[bool]string{true: "on", false: "off"}[on]
+		case isBool && f.Value.Type() != "bool" && f.NoOptDefVal != "":
+			if !on {
 				continue
 			}
 			text = f.NoOptDefVal
@@ -205,30 +233,50 @@ func (p *parser) set(flags *pflag.FlagSet, name string, e entry) (filled bool, e
 	return filled, nil
 }
 
+// elements returns the elements of an array, or a list of the one value.
+func elements(v any) []any {
+	if all, ok := v.([]any); ok {
+		return all
+	}
+	return []any{v}
+}
+
+// scalar returns a string, or a number or Boolean in the form in which flags accept it.
+func scalar(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	}
+	return "", false
+}
+
 func notScalar(name string) error {
 	return fmt.Errorf("%s: must be a string, a number, a Boolean, or an array of these", name)
 }
 
-// texts returns the strings of an entry with their variables replaced.
-func (p *parser) texts(e entry) (all []string, err error) {
-	for _, v := range e.values {
-		if v.kind != unstable.String {
-			return nil, fmt.Errorf("%s: must be a string", e.key())
-		}
-		filled, err := p.fill(v.text)
+// text returns a string with its variables replaced. key is for errors.
+func (p *parser) text(key string, v any) (string, error) {
+	text, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf("%s: must be a string", key)
+	}
+	return p.fill(text)
+}
+
+// texts is like text for a string or an array of strings.
+func (p *parser) texts(key string, v any) (all []string, err error) {
+	for _, element := range elements(v) {
+		text, err := p.text(key, element)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, filled)
+		all = append(all, text)
 	}
 	return all, nil
-}
-
-// text is like texts for an entry with one value.
-func (p *parser) text(e entry) (string, error) {
-	if e.array || e.table {
-		return "", fmt.Errorf("%s: must be a string", e.key())
-	}
-	all, err := p.texts(e)
-	return strings.Join(all, ""), err
 }

@@ -11,39 +11,36 @@ import (
 	"strings"
 )
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// variable matches a variable: an escaped one ($${), one with a name, or one without an end.
+var variable = regexp.MustCompile(`\$\$\{|\$\{([^}]*)(\}?)`)
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // fill replaces each ${NAME} in a text with the environment variable of that name, and each
 // ${file:PATH} with the content of that file without its last line break. $${ becomes ${. In the
 // user name and the password of a URL, the value is percent-encoded.
-func (p *parser) fill(text string) (string, error) {
-	var filled strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "${")
-		if !found {
-			filled.WriteString(text)
-			return filled.String(), nil
-		}
-		if literal, ok := strings.CutSuffix(before, "$"); ok {
-			filled.WriteString(literal + "${")
-			text = after
+func (p *parser) fill(text string) (filled string, err error) {
+	end := 0
+	for _, at := range variable.FindAllStringSubmatchIndex(text, -1) {
+		filled += text[end:at[0]]
+		end = at[1]
+		if at[2] < 0 {
+			filled += "${"
 			continue
 		}
-		name, rest, ok := strings.Cut(after, "}")
-		if !ok {
+		if at[4] == at[5] {
 			return "", errors.New("missing } after ${: for a literal ${, write $${")
 		}
-		value, err := p.value(name)
+		value, err := p.value(text[at[2]:at[3]])
 		if err != nil {
 			return "", err
 		}
-		filled.WriteString(before)
-		if _, address, ok := strings.Cut(filled.String(), "://"); ok && !strings.Contains(address, "@") && strings.Contains(rest, "@") {
+		if _, address, ok := strings.Cut(filled, "://"); ok && !strings.Contains(address, "@") && strings.Contains(text[end:], "@") {
 			value = strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // the user name or the password of a URL
 		}
-		filled.WriteString(value)
-		text = rest
+		filled += value
 	}
+	return filled + text[end:], nil
 }
 
 func (p *parser) value(name string) (string, error) {
@@ -54,7 +51,7 @@ func (p *parser) value(name string) (string, error) {
 		}
 		return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 	}
-	if !variable.MatchString(name) {
+	if !variableName.MatchString(name) {
 		return "", errors.New("this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for a literal ${")
 	}
 	value, ok := p.opt.Getenv(name)

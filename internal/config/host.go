@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpguts"
 
@@ -19,56 +17,49 @@ import (
 // ownKeys are the keys of a host's section that are no flags.
 var ownKeys = []string{"headers", "cookies", "user", "password", "login", "proxy"}
 
-// A section is the section of a host.
-type section struct {
-	name     string // pattern of the host, as in the file
-	host     access.Host
-	flags    *pflag.FlagSet // settings of the host that are also flags
-	lines    map[string]int // line of each key
-	settings []Setting
-}
-
-// host adds an entry to the section of its host.
-func (p *parser) host(e entry) error {
-	switch {
-	case len(e.path) == 1 && e.table:
-		return nil
-	case len(e.path) == 1:
+// hosts takes the sections of hosts. They are used only by the main command, but their keys are
+// checked for each.
+func (p *parser) hosts(sections table) error {
+	if sections == nil {
 		return errors.New(`host: write a section, such as [host."example.org"]`)
-	case len(e.path) == 2 && !e.table || !validPattern(e.path[1]):
-		return fmt.Errorf(`host %q: write a section with a name, such as [host."example.org"], [host."*.example.org"] or [host."example.org:8080"]`, e.path[1])
 	}
-	s := p.section(e.path[1])
-	if len(e.path) == 2 {
-		return nil
+	for _, pattern := range p.keys([]string{"host"}, sections) {
+		path := []string{"host", pattern}
+		section, isTable := sections[pattern].(table)
+		if !isTable || !validPattern(pattern) {
+			return p.at(path, fmt.Errorf(`host %q: write a section with a name, such as [host."example.org"], [host."*.example.org"] or [host."example.org:8080"]`, pattern))
+		}
+		if err := p.host(path, section); err != nil {
+			return err
+		}
 	}
-	key := e.path[2]
-	if known := append(names(s.flags), ownKeys...); !slices.Contains(known, key) {
-		return p.unknown(key, known)
-	}
-	if s.lines[key] == 0 {
-		s.lines[key] = e.line
-	}
-	if !e.table {
-		s.settings = append(s.settings, e.shown())
-	}
-	if p.opt.Command != p.opt.Main || p.lacks(e) {
-		return nil
-	}
-	return s.set(p, e)
+	return nil
 }
 
-// section returns the section of a host, which it adds if the entry is the first of the section.
-func (p *parser) section(name string) *section {
-	at := slices.IndexFunc(p.sections, func(s *section) bool { return s.name == name })
-	if at < 0 {
-		at = len(p.sections)
-		s := &section{name: name, flags: pflag.NewFlagSet("host", pflag.ContinueOnError), lines: map[string]int{}}
-		s.host.Pattern = strings.ToLower(name)
-		p.opt.Host(&s.host, s.flags)
-		p.sections = append(p.sections, s)
+func (p *parser) host(within []string, section table) error {
+	h, flags := &access.Host{Pattern: strings.ToLower(within[1])}, pflag.NewFlagSet("host", pflag.ContinueOnError)
+	p.opt.Host(h, flags)
+	path := func(key string) []string { return append(slices.Clone(within), key) }
+	known := append(names(flags), ownKeys...)
+	keys := p.keys(within, section)
+	for _, key := range keys {
+		if !slices.Contains(known, key) {
+			return p.at(path(key), p.unknown(key, known))
+		}
 	}
-	return p.sections[at]
+	if p.opt.Command != p.opt.Main || p.lacks(within, section) {
+		return nil
+	}
+	for _, key := range keys {
+		if err := p.setHost(h, flags, path(key), section[key]); err != nil {
+			return p.at(path(key), err)
+		}
+	}
+	if key, err := checkHost(h, section); err != nil {
+		return p.at(path(key), err)
+	}
+	p.file.Hosts = append(p.file.Hosts, *h)
+	return nil
 }
 
 func validPattern(pattern string) bool {
@@ -76,95 +67,75 @@ func validPattern(pattern string) bool {
 	return pattern == "*" || name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("*/@?#", r) })
 }
 
-// shown returns the setting of a host for printing.
-func (e entry) shown() Setting {
-	var keys, parts []string
-	for _, key := range e.path[2:] {
-		if strings.ContainsFunc(key, func(r rune) bool {
-			return r != '-' && r != '_' && !('0' <= r && r <= '9') && !('a' <= r|' ' && r|' ' <= 'z')
-		}) {
-			key = strconv.Quote(key)
-		}
-		keys = append(keys, key)
-	}
-	for _, v := range e.values {
-		switch {
-		case v.kind != unstable.String:
-			parts = append(parts, v.text)
-		case secretIn(e.path, v.text) == v.text:
-			parts = append(parts, strconv.Quote(absent))
-		default:
-			parts = append(parts, strconv.Quote(access.Redacted(v.text)))
-		}
-	}
-	shown := strings.Join(parts, ", ")
-	if e.array {
-		shown = "[" + shown + "]"
-	}
-	return Setting{Host: e.path[1], Key: strings.Join(keys, "."), Value: shown, Line: e.line}
-}
-
-// set stores the value of an entry in the settings of the host.
-func (s *section) set(p *parser, e entry) (err error) {
-	key := e.path[2]
+// setHost stores the value at path, a key of a host's section, in the settings of the host.
+func (p *parser) setHost(h *access.Host, flags *pflag.FlagSet, path []string, v any) (err error) {
+	key := path[2]
+	t, isTable := v.(table)
 	switch {
 	case key == "headers":
-		return s.setHeader(p, e)
+		h.Headers, err = p.headers(path, t)
 	case key == "login":
-		return s.setLogin(p, e)
-	case len(e.path) > 3 || e.table:
-		return notScalar(key)
+		h.Login, err = p.login(path, t)
+	case isTable:
+		err = notScalar(key)
 	case key == "cookies":
-		s.host.Cookies, err = p.cookies(e)
-		return err
+		h.Cookies, err = p.cookies(v)
 	case key == "proxy":
-		s.host.Proxies, err = p.proxies(e)
-		return err
+		h.Proxies, err = p.proxies(v)
 	case key == "user" || key == "password":
-		return s.setBasic(p, e)
+		err = p.setBasic(h, key, v)
+	default:
+		_, err = p.set(flags, key, v)
 	}
-	_, err = p.set(s.flags, key, e)
 	return err
 }
 
-func (s *section) setBasic(p *parser, e entry) error {
-	text, err := p.text(e)
+func (p *parser) setBasic(h *access.Host, key string, v any) error {
+	text, err := p.text(key, v)
 	if err != nil {
 		return err
 	}
-	if s.host.Basic == nil {
-		s.host.Basic = &access.Basic{}
+	if h.Basic == nil {
+		h.Basic = &access.Basic{}
 	}
 	switch {
-	case e.key() == "password":
-		s.host.Basic.Password = access.Secret(text)
+	case key == "password":
+		h.Basic.Password = access.Secret(text)
 	case text == "" || strings.Contains(text, ":"):
 		return errors.New("user: the name is empty, or contains a colon, which HTTP Basic authentication cannot send")
 	default:
-		s.host.Basic.User = access.Secret(text)
+		h.Basic.User = access.Secret(text)
 	}
 	return nil
 }
 
-func (s *section) setHeader(p *parser, e entry) error {
-	if s.host.Headers == nil {
-		s.host.Headers = map[string]access.Secret{}
+// each calls take with the keys and the strings of a table.
+func (p *parser) each(path []string, t table, take func(key string, text access.Secret) error) error {
+	for _, key := range p.keys(path, t) {
+		text, err := p.text(key, t[key])
+		if err == nil {
+			err = take(key, access.Secret(text))
+		}
+		if err != nil {
+			return p.at(append(path, key), err)
+		}
 	}
-	name := e.key()
-	switch {
-	case len(e.path) == 3 && e.table:
-		return nil
-	case len(e.path) == 3:
-		return errors.New(`headers: write a table, such as { "X-Token" = "${TOKEN}" }`)
-	case len(e.path) > 4:
-		return fmt.Errorf("%s: must be a string", e.path[3])
+	return nil
+}
+
+func (p *parser) headers(path []string, t table) (map[string]access.Secret, error) {
+	if t == nil {
+		return nil, errors.New(`headers: write a table, such as { "X-Token" = "${TOKEN}" }`)
 	}
-	text, err := p.text(e)
-	if err != nil {
-		return err
-	}
-	canonical := http.CanonicalHeaderKey(name)
-	switch canonical {
+	all := map[string]access.Secret{}
+	return all, p.each(path, t, func(name string, text access.Secret) error {
+		all[http.CanonicalHeaderKey(name)] = text
+		return checkHeader(name, string(text))
+	})
+}
+
+func checkHeader(name, text string) error {
+	switch canonical := http.CanonicalHeaderKey(name); canonical {
 	case "User-Agent", "Cookie":
 		return fmt.Errorf("header %s: use the key user-agent or cookies instead", canonical)
 	case "Accept-Encoding", "Connection", "Content-Length", "Host", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
@@ -173,40 +144,42 @@ func (s *section) setHeader(p *parser, e entry) error {
 	if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text) {
 		return fmt.Errorf("header %q: its name or value contains characters that cannot be sent", name)
 	}
-	s.host.Headers[canonical] = access.Secret(text)
 	return nil
 }
 
-func (s *section) setLogin(p *parser, e entry) (err error) {
-	if s.host.Login == nil {
-		s.host.Login = &access.Login{Fields: map[string]access.Secret{}}
+func (p *parser) login(path []string, t table) (l *access.Login, err error) {
+	if t == nil {
+		return nil, errors.New(`login: write a table with the keys "page", "fields" and "check"`)
 	}
-	l := s.host.Login
-	switch key := strings.Join(e.path[2:min(4, len(e.path))], "."); {
-	case key == "login" && e.table:
-	case key == "login":
-		return errors.New(`login: write a table with the keys "page", "fields" and "check"`)
-	case key == "login.page":
-		l.Page, err = p.text(e)
-	case key == "login.check":
-		l.Check, err = p.text(e)
-	case key != "login.fields":
-		return p.unknown(e.path[3], []string{"page", "fields", "check"})
-	case len(e.path) == 4 && !e.table:
-		return errors.New(`fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
-	case len(e.path) > 4:
-		var text string
-		text, err = p.text(e)
-		l.Fields[e.key()] = access.Secret(text)
+	l = &access.Login{Fields: map[string]access.Secret{}}
+	for _, key := range p.keys(path, t) {
+		switch fields, isTable := t[key].(table); {
+		case key == "page":
+			l.Page, err = p.text(key, t[key])
+		case key == "check":
+			l.Check, err = p.text(key, t[key])
+		case key != "fields":
+			err = p.unknown(key, []string{"page", "fields", "check"})
+		case !isTable:
+			err = errors.New(`fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
+		default:
+			err = p.each(append(path, key), fields, func(name string, text access.Secret) error {
+				l.Fields[name] = text
+				return nil
+			})
+		}
+		if err != nil {
+			return nil, p.at(append(path, key), err)
+		}
 	}
-	return err
+	return l, nil
 }
 
-func (p *parser) cookies(e entry) (access.Cookies, error) {
-	files, err := p.texts(e)
+func (p *parser) cookies(v any) (access.Cookies, error) {
+	files, err := p.texts("cookies", v)
 	all := access.Cookies{}
 	for i, file := range files {
-		name := e.values[i].text // errors name a file as spelled in the configuration
+		name := elements(v)[i] // errors name a file as spelled in the configuration
 		text, err := p.read(file)
 		if err != nil {
 			return nil, fmt.Errorf("cookies: read %s: %w", name, reason(err))
@@ -220,8 +193,8 @@ func (p *parser) cookies(e entry) (access.Cookies, error) {
 	return all, err
 }
 
-func (p *parser) proxies(e entry) ([]access.Proxy, error) {
-	texts, err := p.texts(e)
+func (p *parser) proxies(v any) ([]access.Proxy, error) {
+	texts, err := p.texts("proxy", v)
 	switch {
 	case err != nil:
 		return nil, err
@@ -241,14 +214,14 @@ func (p *parser) proxies(e entry) ([]access.Proxy, error) {
 	return all, nil
 }
 
-// check returns an error if keys of the section are missing. The error is about the key that is
-// also returned.
-func (s *section) check() (key string, err error) {
-	l := s.host.Login
+// checkHost returns an error if keys of a host's section are missing. The error is about the key
+// that is also returned.
+func checkHost(h *access.Host, section table) (key string, err error) {
+	l := h.Login
 	switch {
-	case s.host.Basic != nil && s.lines["user"] == 0:
+	case h.Basic != nil && section["user"] == nil:
 		return "password", errors.New("password is set, but user is not")
-	case s.host.Basic != nil && s.lines["password"] == 0:
+	case h.Basic != nil && section["password"] == nil:
 		return "user", errors.New("user is set, but password is not")
 	case l == nil:
 		return "", nil

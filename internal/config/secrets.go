@@ -22,11 +22,16 @@ const relativeTo = "# Paths are relative to "
 // the file, with *** in place of each literal secret, and no comments. It begins with a comment
 // that contains the original folder, because paths in the file are relative to that folder.
 func Copy(name string, text []byte) ([]byte, error) {
-	var settings map[string]any
-	if err := unmarshal(name, text, &settings); err != nil {
+	settings, err := unmarshal(name, text)
+	if err != nil {
 		return nil, err
 	}
-	copied, err := toml.Marshal(withoutSecrets(nil, settings))
+	copied, err := toml.Marshal(without(nil, settings, func(text, secret string) string {
+		if substitutes(secret) { // nobody else knows its value
+			return text
+		}
+		return absent
+	}))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -48,21 +53,34 @@ func origin(name string, text []byte) (dir string, copied bool) {
 	return filepath.Dir(name), false
 }
 
-// withoutSecrets returns the value of a key with absent in place of each string that contains a
-// literal secret. A secret with a substitution stays, because nobody else knows its value.
-func withoutSecrets(path []string, v any) any {
+// ShownHosts returns the sections of hosts of a file for printing, with *** in place of each secret.
+func (f *File) ShownHosts() ([]byte, error) {
+	settings, err := unmarshal(f.Name, f.Text)
+	if err != nil || settings["host"] == nil {
+		return nil, err
+	}
+	return toml.Marshal(without(nil, table{"host": settings["host"]}, func(text, secret string) string {
+		if text == secret {
+			return absent
+		}
+		return access.Redacted(text)
+	}))
+}
+
+// without returns the value of a key. hide returns what takes the place of a text with a secret.
+func without(path []string, v any, hide func(text, secret string) string) any {
 	switch v := v.(type) {
-	case map[string]any:
+	case table:
 		for key := range v {
-			v[key] = withoutSecrets(append(slices.Clone(path), key), v[key])
+			v[key] = without(append(slices.Clone(path), key), v[key], hide)
 		}
 	case []any:
 		for i := range v {
-			v[i] = withoutSecrets(path, v[i])
+			v[i] = without(path, v[i], hide)
 		}
 	case string:
-		if secret := secretIn(path, v); secret != "" && !substitutes(secret) {
-			return absent
+		if secret := secretIn(path, v); secret != "" {
+			return hide(v, secret)
 		}
 	}
 	return v

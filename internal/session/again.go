@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -83,13 +82,10 @@ func writeRound(ctx context.Context, s store.Meta, r round) error {
 type selection struct {
 	store     store.Store
 	options   *Again
-	named     []frontier.Item            // seeds given by the user for this run
-	admits    func(string) bool          // reports whether a URL is in scope
-	refuses   func(frontier.Item) string // returns the rule by which an item must not be requested, or ""
-	private   func(string) bool          // reports whether a request for a URL is private
-	refused   *string                    // the rule for one of the URLs that are not visited again for this reason; "" if there are none
-	depth     int                        // depth given to URLs that used to be out of scope but are now in scope
-	postponed bool                       // also select URLs postponed by earlier runs
+	named     []frontier.Item  // seeds given by the user for this run
+	crawl     *crawler.Options // scope and rules of the crawl
+	refused   *string          // the rule for one of the URLs that are not visited again for this reason; "" if there are none
+	postponed bool             // also select URLs postponed by earlier runs
 	round     round
 }
 
@@ -113,62 +109,58 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 		n, some = n+int64(put), some[:0]
 		return err
 	}
-	for item, err := range c.items(ctx, func(time.Time) {}) {
-		if err != nil {
-			return n, err
+	err = c.each(ctx, func(time.Time) {}, func(item frontier.Item) error {
+		if some = append(some, item); len(some) < 1000 {
+			return nil
 		}
-		if some = append(some, item); len(some) == 1000 {
-			if err := flush(); err != nil {
-				return n, err
-			}
-		}
+		return flush()
+	})
+	if err != nil {
+		return n, err
 	}
 	return n, flush()
 }
 
-// items yields the URLs to visit again: seeds of this run that have failed or were not fetched as
-// pages, and the URLs that the options select. For a URL whose next visit is not due yet, items
-// calls notDue with the time of that visit.
-func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx, notDue), c.nowInScope(ctx), c.putLast(ctx)} {
-			for item, err := range list {
-				if !yield(item, err) || err != nil {
-					return
-				}
-			}
-		}
+// each calls take with each URL to visit again: seeds of this run that have failed or were not
+// fetched as pages, and the URLs that the options select. For a URL whose next visit is not due
+// yet, it calls notDue with the time of that visit.
+func (c *selection) each(ctx context.Context, notDue func(time.Time), take func(frontier.Item) error) error {
+	if err := c.failedSeeds(ctx, take); err != nil {
+		return err
 	}
+	if err := c.visited(ctx, notDue, take); err != nil {
+		return err
+	}
+	return c.nowInScope(ctx, take)
 }
 
-// failedSeeds yields the seeds of this run that failed earlier, and the failed targets of their
-// redirects. It also yields seeds that were only checked for existence, or fetched for the archive,
+// failedSeeds takes the seeds of this run that failed earlier, and the failed targets of their
+// redirects. It also takes seeds that were only checked for existence, or fetched for the archive,
 // because another page links to them; these must now be fetched as pages.
-func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		for _, seed := range c.named {
-			for url, hops := seed.URL, 0; url != "" && hops <= crawler.MaxHops; hops++ {
-				r, err := c.recordOf(ctx, url)
-				if err != nil {
-					yield(frontier.Item{}, err)
-					return
-				}
-				if r == nil {
-					break
-				}
-				item := c.itemOf(r)
-				aside := r.Checked || r.Requisite
-				if aside {
-					item.Kind, item.Depth = frontier.Page, 0
-				}
-				again := aside || slices.Contains(Retried, r.End())
-				if again && r.Visited().Before(c.round.Asked) && !yield(item, nil) {
-					return
-				}
-				url = r.Location
+func (c *selection) failedSeeds(ctx context.Context, take func(frontier.Item) error) error {
+	for _, seed := range c.named {
+		for url, hops := seed.URL, 0; url != "" && hops <= crawler.MaxHops; hops++ {
+			r, err := c.recordOf(ctx, url)
+			if err != nil {
+				return err
 			}
+			if r == nil {
+				break
+			}
+			item := c.itemOf(r)
+			aside := r.Checked || r.Requisite
+			if aside {
+				item.Kind, item.Depth = frontier.Page, 0
+			}
+			if (aside || slices.Contains(Retried, r.End())) && r.Visited().Before(c.round.Asked) {
+				if err := take(item); err != nil {
+					return err
+				}
+			}
+			url = r.Location
 		}
 	}
+	return nil
 }
 
 func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, error) {
@@ -184,32 +176,43 @@ func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, er
 // other way round.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
 	item := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked}
-	if r.Private == c.private(r.URL) {
+	if r.Private == c.crawl.IsPrivate(r.URL) {
 		item.ETag, item.Modified = r.ETag, r.Modified
 	}
 	return item
 }
 
-func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		if !c.options.wanted() {
-			return
+// visited takes the URLs with a record that the options select, and those that earlier runs
+// postponed, unless this run may postpone URLs again.
+func (c *selection) visited(ctx context.Context, notDue func(time.Time), take func(frontier.Item) error) error {
+	tally, err := c.store.Tally(ctx)
+	postponed := c.postponed && tally.Later > 0
+	if err != nil || !postponed && !c.options.wanted() {
+		return err
+	}
+	now := time.Now().UTC()
+	for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return fmt.Errorf("find URLs to visit again: %w", err)
 		}
-		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
-			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("find URLs to visit again: %w", err))
-				return
-			}
-			item := c.itemOf(&page.Record)
-			again, err := c.wants(ctx, &page.Record, notDue)
-			if why := c.refuses(item); again && why != "" {
-				again, *c.refused = false, why
-			}
-			if (again || err != nil) && !yield(item, err) || err != nil {
-				return
-			}
+		r := &page.Record
+		item := c.itemOf(r)
+		again, err := c.wants(ctx, r, notDue)
+		if why := c.crawl.Refuses(item); again && why != "" {
+			again, *c.refused = false, why
+		}
+		if r.Kind == store.Later && postponed {
+			item = frontier.Item{URL: r.URL, Depth: r.Depth, Kind: r.ItemKind(), Priority: crawler.PutBackPriority, Due: now}
+			again = true
+		}
+		if again && err == nil {
+			err = take(item)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // wants reports whether the options select a record's URL. If it is not selected only because its
@@ -217,7 +220,7 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
-	case r.Kind == store.Later: // postponed URLs come last, see putLast
+	case r.Kind == store.Later: // see visited
 		return false, nil
 	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil
@@ -285,27 +288,27 @@ func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawle
 	return nil
 }
 
-// nowInScope yields the URLs that used to be out of scope but are now in scope, if the options
+// nowInScope takes the URLs that used to be out of scope but are now in scope, if the options
 // select them. Their distance from a seed is unknown, so their links are followed only if the depth
 // is unlimited. URLs of files in folders stay outside, because only pages of the same folder may
 // link to them.
-func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		if !slices.Contains(c.options.States, frontier.Outside) {
-			return
+func (c *selection) nowInScope(ctx context.Context, take func(frontier.Item) error) error {
+	if !slices.Contains(c.options.States, frontier.Outside) {
+		return nil
+	}
+	for url, err := range c.store.URLs(ctx, frontier.Outside) {
+		if err != nil {
+			return err
 		}
-		for url, err := range c.store.URLs(ctx, frontier.Outside) {
-			if err != nil {
-				yield(frontier.Item{}, err)
-				return
-			}
-			url, why := frontier.Left(url)
-			item := frontier.Item{URL: url, Depth: c.depth, Due: c.round.Asked}
-			if why != "" && c.admits(url) && !yield(item, nil) { // without a reason, it has a record, so ended yields it
-				return
-			}
+		url, why := frontier.Left(url)
+		if why == "" || !c.crawl.Admits(url) { // without a reason, it has a record; see visited
+			continue
+		}
+		if err := take(frontier.Item{URL: url, Depth: max(1, c.crawl.MaxDepth), Due: c.round.Asked}); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // none returns the message to show if the options select no URL in the store, or "" if the options
@@ -323,33 +326,4 @@ func (a *Again) none(store string, firstDue time.Time, refused string) string {
 		return fmt.Sprintf("Nothing to retry: no URL of the crawl in %s is %s.", store, strings.ReplaceAll(a.Retry, ",", " or "))
 	}
 	return ""
-}
-
-// putLast yields the URLs that earlier runs postponed, unless this run may postpone URLs again.
-func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
-	return func(yield func(frontier.Item, error) bool) {
-		if !c.postponed {
-			return
-		}
-		tally, err := c.store.Tally(ctx)
-		if err != nil {
-			yield(frontier.Item{}, err)
-			return
-		}
-		if tally.Later == 0 {
-			return
-		}
-		now := time.Now().UTC()
-		for page, err := range c.store.Changes(ctx, "", store.WantRecord) {
-			if err != nil {
-				yield(frontier.Item{}, fmt.Errorf("find postponed URLs: %w", err))
-				return
-			}
-			r := &page.Record
-			item := frontier.Item{URL: r.URL, Depth: r.Depth, Kind: r.ItemKind(), Priority: crawler.PutBackPriority, Due: now}
-			if r.Kind == store.Later && !yield(item, nil) {
-				return
-			}
-		}
-	}
 }

@@ -77,8 +77,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	p.crawl = o
 	p.again = selection{
-		store: r.store, options: &r.opt.Again, named: named, admits: o.Admits, refuses: o.Refuses, private: o.IsPrivate, refused: new(string), depth: max(1, o.MaxDepth),
-		postponed: !r.opt.Learn || !r.opt.Budget,
+		store: r.store, options: &r.opt.Again, named: named, crawl: &o, refused: new(string), postponed: !r.opt.Learn || !r.opt.Budget,
 	}
 	p.again.round, err = openRound(ctx, r.store, &r.opt.Again)
 	return p, err
@@ -121,7 +120,11 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 			firstDue = due
 		}
 	}
-	for _, err := range p.again.items(ctx, notDue) {
+	errFound := errors.New("found")
+	if err := p.again.each(ctx, notDue, func(frontier.Item) error { return errFound }); err != nil {
+		if errors.Is(err, errFound) {
+			err = nil
+		}
 		return true, firstDue, err
 	}
 	tally, err := r.store.Tally(ctx)
