@@ -70,8 +70,8 @@ func (v *visit) thin() *judgement {
 }
 
 type judging struct {
-	held *right                              // locks of clusters that the page holds; nil means that the page may change any leader
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that a lookup in the store would miss; may be nil
+	held  *right                    // locks of clusters that the page holds; nil means that the page may change any leader
+	first map[dedup.Hash]dedup.Hash // ids of earlier pages that a lookup in the store would miss, by the hash of their text; may be nil
 }
 
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
@@ -132,49 +132,24 @@ const maxAtOnce = 64
 // of it.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
-// decide returns the verdict that follows from the result of a lookup:
-//
-//	the lookup found              the page is judged as
-//	a copy that can be trusted    a copy of it
-//	a copy that cannot            a copy of the page that has replaced its leader, if they are equal;
-//	                              otherwise as if the lookup had found no copy
-//	no copy                       a copy of an equal page that the lookup would miss, if there is one;
-//	                              otherwise by comparison with the leaders that the lookup found
-//
-// If the page should lead instead of the leader that it then has, it takes the lead; see contest.
-// Only a copy that cannot be trusted makes decide ask the store again.
+// decide returns the verdict that follows from the result of a lookup. A page takes over the verdict
+// of an equal page, or is compared with the leaders that the lookup found. If the page should lead
+// instead of the leader that it then has, it takes the lead; see contest.
 func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *store.Found, how judging) (*judgement, error) {
-	c, leader := found.Copy, found.Followed
-	trusted, err := d.trusts(ctx, v, c, leader)
-	if err == nil && !trusted {
-		ask.Hashes = nil
-		if c, err = d.ahead(ctx, v, leader); err == nil {
-			var beside *store.Record
-			found, beside, err = d.askAgain(ctx, v, ask)
-			c = cmp.Or(c, beside)
-		}
-	}
-	if err == nil && found.Copy == nil {
-		c, leader, err = d.missed(ctx, v, c, how)
-		found.Copy = c
-	}
+	c, leader, err := d.copied(ctx, v, &ask, found, how)
 	if err != nil {
 		return nil, err
 	}
+	found.Copy = c
 	j := v.thin()
 	j.basis = found.Basis(ask)
-	if !trusted && c == nil && d.opt.Rule.Contained > 0 {
+	if c == nil && ask.Hashes == nil && d.opt.Rule.Contained > 0 {
 		j.basis.Hashes = v.hashes // another page with the same text may lead by now, in the index of another degree
 	}
 	switch {
 	case c != nil:
 		j.copyOf(c)
-		if !c.Follows() {
-			leader = c
-		}
-		if leader != nil {
-			j, err = d.contest(ctx, j, leader, leader.Hash, how)
-		}
+		j, err = d.contest(ctx, j, leader, leader.Hash, how)
 	case !d.opt.Rule.Short(v.tokens):
 		j.record.Capped = found.Capped() || len(found.Leaders) >= dedup.MaxMet
 		if d.opt.Rule.Contained > 0 {
@@ -191,42 +166,73 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	return j, nil
 }
 
-// missed returns a page with the same text that the lookup would miss, and its leader, if it has
-// one: a page that how.twin returns, or else ahead. It returns nil if there is none, or if it cannot
-// be trusted. It must be called after the last lookup, because the store checks a verdict only
-// against later commits.
-func (d *judge) missed(ctx context.Context, v *visit, ahead *store.Record, how judging) (c, leader *store.Record, err error) {
-	c = ahead
-	if how.twin != nil {
-		twin, err := how.twin(v)
+// copied returns the equal page whose verdict a page takes over, and the leader of that page, which
+// may be the page itself. If the copy that the lookup found cannot be trusted, copied asks again, so
+// that ask and found are those of a lookup without hashes. It returns nil if there is no page that
+// can be trusted:
+//
+//	the lookup found              the page takes over the verdict of
+//	a copy that can be trusted    that copy
+//	a copy that cannot            an equal page that the lookup would miss, or that askAgain names
+//	no copy                       an equal page that the lookup would miss
+func (d *judge) copied(ctx context.Context, v *visit, ask *store.Ask, found *store.Found, how judging) (c, leader *store.Record, err error) {
+	equals := []dedup.Hash{how.first[v.draft.Hash]}
+	if c = found.Copy; c != nil {
+		leader = found.Followed
+		if trusted, err := d.trusts(ctx, v, c, leader); err != nil || trusted {
+			return c, cmp.Or(leader, c), err
+		}
+		more, err := d.askAgain(ctx, v, ask, found)
 		if err != nil {
 			return nil, nil, err
 		}
-		c = cmp.Or(twin, ahead)
+		equals = append(equals, more...)
 	}
-	if c != nil && c.Follows() {
-		if leader, err = d.store.record(ctx, c.Leader); err != nil {
+	for _, id := range equals { // after the last lookup, because the store checks a verdict only against later commits
+		if c, err = d.equal(ctx, v, id); err != nil {
 			return nil, nil, err
 		}
+		if c == nil {
+			continue
+		}
+		leader = nil
+		if c.Follows() {
+			if leader, err = d.store.record(ctx, c.Leader); err != nil {
+				return nil, nil, err
+			}
+		}
+		if trusted, err := d.trusts(ctx, v, c, leader); err != nil || trusted {
+			return c, cmp.Or(leader, c), err
+		}
 	}
-	if trusted, err := d.trusts(ctx, v, c, leader); err != nil || !trusted {
-		return nil, nil, err
+	return nil, nil, nil
+}
+
+// equal returns the record of another page if it has the text of the visited page, which may follow
+// it. Otherwise equal returns nil.
+func (d *judge) equal(ctx context.Context, v *visit, id dedup.Hash) (*store.Record, error) {
+	if id.IsZero() || id == v.draft.ID {
+		return nil, nil
 	}
-	return c, leader, nil
+	r, err := d.store.record(ctx, id)
+	if err != nil || r == nil || r.Kind != store.Page || r.Hash != v.draft.Hash || d.bars(&v.draft, r) {
+		return nil, err
+	}
+	return r, nil
 }
 
 // trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
 // of a leader:
 //
 //	the copy                                                  trusted
-//	leads, or there is none                                   yes
+//	leads                                                     yes
 //	follows the page itself, or a page that no longer leads   no, the copy is about to be judged again
 //	follows a leader that the page must not follow            no
 //	follows a leader that has not changed                     yes
 //	follows a leader that has changed                         if the verdict on the copy is still right
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
-	case c == nil || !c.Follows():
+	case !c.Follows():
 		return true, nil
 	case v.leads(c) || leader == nil || leader.Kind != store.Page || leader.Follows() || d.bars(&v.draft, leader):
 		return false, nil
@@ -247,41 +253,33 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 	return dedup.Containment(runs, held[0].runs) == c.Containment, err
 }
 
-// ahead returns the page that has replaced the leader of a copy, while the members of the old
-// leader are still waiting to be judged again. It returns nil if there is no such page, or if its
-// text differs from that of the visited page. It is needed for pages that are too short to be
-// compared, because a lookup by sketch does not find their leader.
-func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*store.Record, error) {
-	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
-		return nil, nil
+// askAgain repeats a lookup without hashes. It returns the ids of pages that may have the same text:
+// the page that has replaced the leader of the copy, while the members of the old leader are still
+// waiting to be judged again, and a leader that is withheld more than the page, so that it has
+// another index. The first is needed for pages that are too short to be compared, because a lookup
+// by sketch does not find their leader.
+func (d *judge) askAgain(ctx context.Context, v *visit, ask *store.Ask, found *store.Found) (equals []dedup.Hash, err error) {
+	if l := found.Followed; l != nil && l.Kind == store.Page {
+		equals = append(equals, l.Leader)
 	}
-	r, err := d.store.record(ctx, leader.Leader)
-	if err != nil || r == nil || r.ID == v.draft.ID || r.Kind != store.Page || r.Follows() || r.Hash != v.draft.Hash || d.bars(&v.draft, r) {
-		return nil, err
-	}
-	return r, nil
-}
-
-// askAgain repeats a lookup without hashes. The result beside is a leader with the same text that is
-// withheld more than the page, so that it has another index; nil means that there is none.
-func (d *judge) askAgain(ctx context.Context, v *visit, ask store.Ask) (found *store.Found, beside *store.Record, err error) {
-	asks := []store.Ask{ask}
+	ask.Hashes = nil
+	asks := []store.Ask{*ask}
 	if above := v.keysAbove(&d.opt.Rule); d.elects() && len(ask.Keys) > 0 && len(above) > 0 {
 		asks = append(asks, store.Ask{ID: ask.ID, Keys: above, Limit: ask.Limit})
 	}
 	all, err := d.store.Lookup(ctx, asks)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	*found = all[0]
 	for _, f := range all[1:] {
 		for _, l := range f.Leaders {
 			if l.Hash == v.draft.Hash {
-				beside, err = d.store.record(ctx, l.ID)
-				return &all[0], beside, err
+				equals = append(equals, l.ID)
 			}
 		}
 	}
-	return &all[0], nil, nil
+	return equals, nil
 }
 
 // ask returns the lookup for a visit. If the page is too short to be compared, the lookup finds

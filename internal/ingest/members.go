@@ -33,7 +33,7 @@ import (
 type reunion struct {
 	leader dedup.Hash
 	done   map[dedup.Hash]time.Time  // members that were judged again, with the times of their new records
-	first  map[dedup.Hash]dedup.Hash // by text, the id of the first member that was judged again
+	first  map[dedup.Hash]dedup.Hash // by text, the id of the first member that was judged again; see [judging]
 }
 
 // judgeMembers judges the members of a leader again. It judges several at once if this cannot
@@ -105,8 +105,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 			places, visits = append(places, i), append(visits, e.remade(c))
 		}
 	}
-	twin := func(v *visit) (*store.Record, error) { return e.twin(ctx, again, v) }
-	judged, err := e.verdicts(ctx, visits, judging{twin: twin})
+	judged, err := e.verdicts(ctx, visits, judging{first: again.first})
 	if err != nil {
 		return 0, err
 	}
@@ -137,7 +136,9 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	return newsAt[written], nil
 }
 
-// add marks a member as done. It also remembers the first member with each text.
+// add marks a member as done. It also remembers the first member with each text, for pages that are
+// too short to be compared. For these, the store may return a copy that has not been judged yet, so
+// members with the same text would not find each other.
 func (u *reunion) add(r *store.Record) {
 	u.done[r.ID] = r.Began()
 	if _, ok := u.first[r.Hash]; !ok && !r.NoText {
@@ -150,20 +151,4 @@ func (u *reunion) add(r *store.Record) {
 func (u *reunion) has(r *store.Record) bool {
 	at, ok := u.done[r.ID]
 	return ok && at.Equal(r.Began())
-}
-
-// twin returns the current record of the first judged member with the same text as a page, or nil
-// if there is none. It is needed for pages that are too short to be compared. For these, the store
-// may return a copy that has not been judged yet, so members with the same text would not find each
-// other.
-func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
-	id, ok := again.first[v.draft.Hash]
-	if !ok {
-		return nil, nil
-	}
-	r, err := e.store.record(ctx, id)
-	if err != nil || r == nil || r.ID == v.draft.ID || r.Kind != store.Page || r.Hash != v.draft.Hash || e.bars(&v.draft, r) {
-		return nil, err
-	}
-	return r, nil
 }
