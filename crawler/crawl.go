@@ -86,7 +86,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, fetchRobots robotsFetch) *Crawl {
 	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: wire.NewRooms(opt.Bodies), sitemaps: map[string]int{}, close: func() {}, closeIdle: func() {}}
 	c.schedule = newSchedule(front, opt, handler.Pages)
-	c.robots = newRobotsCache(c.timed(fetchRobots), time.Now)
+	c.robots = newRobotsCache(c.timed(fetchRobots), time.Now, robotsMemory)
 	return c
 }
 

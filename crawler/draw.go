@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"skink/base/lru"
@@ -185,10 +184,9 @@ const partsFor = 10 * time.Minute
 // A partCache caches the files that rendered pages request, such as scripts. If several pages
 // request one file at the same time, the cache fetches it only once.
 type partCache struct {
-	mu   sync.Mutex
-	kept *lru.Cache[string, part]   // guarded by mu
-	keys *lru.Cache[string, string] // guarded by mu: the key of the latest response for a URL, if its request had the host's secrets
-	open map[string]chan struct{}   // guarded by mu: channels by key, each closed when the request for its key has ended
+	asking fetches // its mutex guards the fields below
+	kept   *lru.Cache[string, part]
+	keys   *lru.Cache[string, string] // the key of the latest response for a URL, if its request had the host's secrets
 }
 
 type part struct {
@@ -202,7 +200,6 @@ func newPartCache(bytes int64) *partCache {
 	return &partCache{
 		kept: lru.New[string](int(bytes), weigh),
 		keys: lru.New[string](maxPartKeys, func(string) int { return 1 }),
-		open: map[string]chan struct{}{},
 	}
 }
 
@@ -214,8 +211,8 @@ func (c *partCache) latest(url string) (render.Answer, bool) {
 	if c == nil {
 		return render.Answer{}, false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.asking.mu.Lock()
+	defer c.asking.mu.Unlock()
 	key, ok := c.keys.Get(url)
 	if !ok {
 		return render.Answer{}, false
@@ -235,45 +232,30 @@ func partKey(a *ask) string {
 
 // get returns the cached response for a request. If there is none, it calls fetch, or waits for
 // another call to get that is already fetching it.
-func (c *partCache) get(ctx context.Context, a *ask, fetch func() (render.Answer, error)) (render.Answer, error) {
+func (c *partCache) get(ctx context.Context, a *ask, fetch func() (render.Answer, error)) (got render.Answer, err error) {
 	key := partKey(a)
-	for {
-		c.mu.Lock()
+	known := func() bool {
 		p, ok := c.kept.Get(key)
-		if ok && time.Now().Before(p.until) {
-			c.mu.Unlock()
-			return p.Answer, nil
-		}
-		pending := c.open[key]
-		if pending == nil {
-			c.open[key] = make(chan struct{})
-			c.mu.Unlock()
-			return c.fetched(a, key, fetch)
-		}
-		c.mu.Unlock()
-		select {
-		case <-pending:
-		case <-ctx.Done():
-			return render.Answer{}, context.Cause(ctx)
-		}
+		got = p.Answer
+		return ok && time.Now().Before(p.until)
 	}
+	ctxErr := c.asking.once(ctx, key, known, func() {
+		if got, err = fetch(); err == nil && isKept(&got) {
+			c.keep(a, key, got)
+		}
+	})
+	return got, cmp.Or(ctxErr, err)
 }
 
-func (c *partCache) fetched(ask *ask, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
-	a, err := fetch()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil && isKept(&a) {
-		c.kept.Take(key)
-		c.kept.Put(key, part{a, time.Now().Add(partsFor)})
-		if !ask.anonymous {
-			c.keys.Take(ask.url)
-			c.keys.Put(ask.url, key)
-		}
+func (c *partCache) keep(a *ask, key string, got render.Answer) {
+	c.asking.mu.Lock()
+	defer c.asking.mu.Unlock()
+	c.kept.Take(key)
+	c.kept.Put(key, part{got, time.Now().Add(partsFor)})
+	if !a.anonymous {
+		c.keys.Take(a.url)
+		c.keys.Put(a.url, key)
 	}
-	close(c.open[key])
-	delete(c.open, key)
-	return a, err
 }
 
 // isKept reports whether a response may be reused for other pages. It may not if Cache-Control

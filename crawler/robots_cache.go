@@ -1,13 +1,13 @@
 package crawler
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
+	"skink/base/lru"
 	"skink/crawler/robots"
 )
 
@@ -16,11 +16,10 @@ import (
 // file as missing after it has been unreachable for thirty days. This cache does neither: nothing
 // is fetched from the site until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // how long the response from a site is valid
-	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
-	robotsLongest   = 30 * 24 * time.Hour // how long the last robots.txt of a site is used while the site does not answer
-	robotsMostHosts = 1 << 17             // maximum number of cached sites, at some 500 bytes each; if a crawl has more sites, it fetches robots.txt more often
-	robotsMostRules = 1_000_000           // maximum number of rules in all cached files together; they take some 100 MB
+	robotsLifetime = 24 * time.Hour      // how long the response from a site is valid
+	robotsRetry    = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
+	robotsLongest  = 30 * 24 * time.Hour // how long the last robots.txt of a site is used while the site does not answer
+	robotsMemory   = 160 << 20           // total size of the cached rules in bytes; if a crawl has more, it fetches robots.txt more often
 )
 
 // A robotsFetch is a function that fetches a robots.txt. It follows up to five redirects, and has
@@ -72,179 +71,121 @@ func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
 // A robotsCache caches the rules of recently used sites. If several calls to get need the same
 // robots.txt at the same time, only one of them fetches the file.
-//
-// The fetch runs in that call, with its context. If this context ends, one of the waiting calls
-// fetches the file instead. So no call fails because another call was canceled, and no goroutine
-// leaks.
 type robotsCache struct {
-	fetch    robotsFetch
-	now      func() time.Time
-	maxHosts int
-	maxRules int
+	fetch robotsFetch
+	now   func() time.Time
 
-	mu     sync.Mutex               // guards the fields below and all entries
-	hosts  map[string]*list.Element // elements of recent, by origin
-	recent *list.List               // values are *robotsEntry, the most recently used first
-	rules  int                      // number of rules in all entries
+	asking fetches                          // its mutex guards kept
+	kept   *lru.Cache[string, *robotsEntry] // by origin, such as "https://example.com"
 }
 
+// A robotsEntry does not change once it is in the cache.
 type robotsEntry struct {
-	origin  string
-	until   time.Time     // when rules or err expire; the zero value means that they have not been fetched yet
-	rules   *robots.Rules // nil if err is set
-	err     error         // reason why the rules are unknown
-	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
-	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
+	until  time.Time     // when rules or err expire
+	rules  *robots.Rules // nil if err is set
+	err    error         // reason why the rules are unknown
+	copied time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
 }
 
-func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
-	return &robotsCache{
-		fetch: fetch, now: now, maxHosts: robotsMostHosts, maxRules: robotsMostRules,
-		hosts: make(map[string]*list.Element), recent: list.New(),
-	}
+func newRobotsCache(fetch robotsFetch, now func() time.Time, bytes int) *robotsCache {
+	return &robotsCache{fetch: fetch, now: now, kept: lru.New[string](bytes, (*robotsEntry).weigh)}
 }
+
+// weigh returns the size of an entry in bytes.
+func (e *robotsEntry) weigh() int { return 500 + 100*e.rules.Size() }
 
 // get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
 // fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
-func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
-	origin, err := robotsOrigin(rawURL)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("fetch robots.txt of %s: %w", origin, err)
+func (c *robotsCache) get(ctx context.Context, url string) (rules *robots.Rules, err error) {
+	origin := strings.Clone(originOf(url))
+	known := func() bool {
+		e, ok := c.kept.Get(origin)
+		if ok = ok && c.now().Before(e.until); ok {
+			rules, err = e.rules, e.err
 		}
-		entry, pending, known := c.look(origin)
-		switch {
-		case known:
-			return c.answer(entry)
-		case pending == nil:
-			return c.refresh(ctx, entry)
+		return ok
+	}
+	if c.asking.once(ctx, origin, known, func() { rules, err = c.refresh(ctx, origin) }) != nil {
+		return nil, fmt.Errorf("fetch robots.txt of %s: %w", origin, ctx.Err())
+	}
+	return rules, err
+}
+
+// refresh fetches the rules of a site. If the fetch failed because ctx ended, nothing is stored.
+func (c *robotsCache) refresh(ctx context.Context, origin string) (*robots.Rules, error) {
+	status, body, err := c.fetch(ctx, origin+"/robots.txt")
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("fetch robots.txt of %s: %w", origin, ctx.Err())
+	}
+	rules, found, err := robotsFor(status, body, err)
+	c.asking.mu.Lock()
+	defer c.asking.mu.Unlock()
+	before, known := c.kept.Take(origin)
+	now := c.now()
+	e := &robotsEntry{until: now.Add(robotsLifetime), rules: rules}
+	switch {
+	case err != nil && known && !before.copied.IsZero() && now.Sub(before.copied) <= robotsLongest: // the older copy stays in use
+		*e = *before
+		e.until = now.Add(robotsRetry)
+	case err != nil:
+		e.until, e.err = now.Add(robotsRetry), &robotsUnreachableError{origin, err}
+	case found:
+		e.copied = now
+	}
+	c.kept.Put(origin, e)
+	return e.rules, e.err
+}
+
+// forget makes the next get fetch the robots.txt of a site again, if the last fetch failed.
+func (c *robotsCache) forget(url string) {
+	c.asking.mu.Lock()
+	defer c.asking.mu.Unlock()
+	if e, ok := c.kept.Get(originOf(url)); ok && e.err != nil {
+		c.kept.Take(originOf(url))
+	}
+}
+
+// fetches makes several calls that need the same value fetch it only once.
+type fetches struct {
+	mu   sync.Mutex
+	open map[string]chan struct{} // guarded by mu: closed when the fetch under way for the key ends
+}
+
+// once calls fetch, unless known reports that the value of the key is known by then. The mutex is
+// locked during the call to known. If another call is fetching the value, once waits for it, and then
+// asks known again. So no call fails because another one was canceled. once fails only if ctx ends
+// while it waits.
+func (f *fetches) once(ctx context.Context, key string, known func() bool, fetch func()) error {
+	for {
+		f.mu.Lock()
+		if known() {
+			f.mu.Unlock()
+			return nil
+		}
+		pending := f.open[key]
+		if pending == nil {
+			if f.open == nil {
+				f.open = map[string]chan struct{}{}
+			}
+			f.open[key] = make(chan struct{})
+		}
+		f.mu.Unlock()
+		if pending == nil {
+			defer f.end(key)
+			fetch()
+			return nil
 		}
 		select {
 		case <-pending:
 		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
 
-// look returns the cache entry of an origin, and creates it if there is none. The result known is
-// true if the entry is valid. Otherwise, if another call is fetching the file, pending will be
-// closed when that call ends. If pending is nil, the caller must call refresh.
-func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if element, ok := c.hosts[origin]; ok {
-		c.recent.MoveToFront(element)
-		entry = element.Value.(*robotsEntry)
-	} else {
-		entry = &robotsEntry{origin: origin}
-		c.hosts[origin] = c.recent.PushFront(entry)
-	}
-	switch {
-	case c.now().Before(entry.until):
-		return entry, nil, true
-	case entry.pending != nil:
-		return entry, entry.pending, false
-	}
-	entry.pending = make(chan struct{})
-	c.shrink()
-	return entry, nil, false
-}
-
-func (c *robotsCache) answer(entry *robotsEntry) (*robots.Rules, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return entry.rules, entry.err
-}
-
-// refresh updates a cache entry. If the fetch failed because ctx ended, nothing is stored.
-func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.Rules, error) {
-	defer c.release(entry)
-	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
-	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("fetch robots.txt of %s: %w", entry.origin, ctx.Err())
-	}
-	rules, found, err := robotsFor(status, body, err)
-	c.keep(entry, rules, found, err)
-	return c.answer(entry)
-}
-
-// release records that the fetch for an entry has ended, and wakes the calls waiting for it.
-func (c *robotsCache) release(entry *robotsEntry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(entry.pending)
-	entry.pending = nil
-}
-
-// keep stores the result of a fetch. If the fetch failed, an older copy of the file stays in use,
-// unless it is older than robotsLongest.
-func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.now()
-	if err != nil {
-		entry.until = now.Add(robotsRetry)
-		if !entry.copied.IsZero() && now.Sub(entry.copied) <= robotsLongest {
-			return
-		}
-		err = &robotsUnreachableError{entry.origin, err}
-	} else {
-		entry.until = now.Add(robotsLifetime)
-	}
-	entry.copied = time.Time{}
-	if found {
-		entry.copied = now
-	}
-	c.rules += rules.Size() - entry.rules.Size()
-	entry.rules, entry.err = rules, err
-	c.shrink()
-}
-
-// shrink removes the least recently used entries until the cache is within its limits. It keeps
-// entries whose files are being fetched.
-func (c *robotsCache) shrink() {
-	element := c.recent.Back()
-	for element != nil && (len(c.hosts) > c.maxHosts || c.rules > c.maxRules) {
-		entry, before := element.Value.(*robotsEntry), element.Prev()
-		if entry.pending == nil {
-			c.recent.Remove(element)
-			delete(c.hosts, entry.origin)
-			c.rules -= entry.rules.Size()
-		}
-		element = before
-	}
-}
-
-// robotsOrigin returns the part of a canonical URL to which one robots.txt applies: scheme, host
-// and port (RFC 9309, 2.3).
-func robotsOrigin(rawURL string) (string, error) {
-	scheme, rest, ok := strings.Cut(rawURL, "://")
-	if !ok || scheme == "" {
-		return "", fmt.Errorf("find robots.txt for %q: not an absolute URL", rawURL)
-	}
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	if rest == "" {
-		return "", fmt.Errorf("find robots.txt for %q: the URL has no host", rawURL)
-	}
-	return strings.Clone(scheme + "://" + rest), nil
-}
-
-// forget makes the next get fetch the robots.txt of a site again, if the last fetch failed.
-func (c *robotsCache) forget(rawURL string) {
-	origin, err := robotsOrigin(rawURL)
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if element, ok := c.hosts[origin]; ok {
-		if entry := element.Value.(*robotsEntry); entry.err != nil {
-			entry.until = time.Time{}
-		}
-	}
+func (f *fetches) end(key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.open[key])
+	delete(f.open, key)
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"skink/base/lru"
+	"skink/crawler/robots"
 )
 
 func TestRobotsFor(t *testing.T) {
@@ -57,13 +60,10 @@ func TestRobotsOrigin(t *testing.T) {
 		{"http://example.com/", "http://example.com"},
 		{"http://example.com:8080/", "http://example.com:8080"},
 		{"http://[::1]:8080?x=http://y/", "http://[::1]:8080"},
-		{"/a", ""},
-		{"://a", ""},
-		{"http:///a", ""},
 	}
 	for _, tt := range tests {
-		if got, err := robotsOrigin(tt.url); got != tt.want || (err == nil) != (tt.want != "") {
-			t.Errorf("origin of %q = %q, %v, want %q", tt.url, got, err, tt.want)
+		if got := originOf(tt.url); got != tt.want {
+			t.Errorf("origin of %q = %q, want %q", tt.url, got, tt.want)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (s *robotsSite) now() time.Time { return s.time }
 
 func newRobotsSite() (*robotsSite, *robotsCache) {
 	s := &robotsSite{status: 200, time: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
-	return s, newRobotsCache(s.fetch, s.now)
+	return s, newRobotsCache(s.fetch, s.now, robotsMemory)
 }
 
 // TestRobotsCacheLifetime checks step by step when the rules of a host are used, fetched again or
@@ -198,9 +198,6 @@ func TestRobotsCacheOrigins(t *testing.T) {
 	if got := strings.Join(site.asked, " "); got != want {
 		t.Errorf("asked for %s, want %s", got, want)
 	}
-	if _, err := cache.get(t.Context(), "/a"); err == nil {
-		t.Error("no error for a URL without a host")
-	}
 }
 
 func TestRobotsCacheForgetsLeastRecentlyUsed(t *testing.T) {
@@ -213,16 +210,12 @@ func TestRobotsCacheForgetsLeastRecentlyUsed(t *testing.T) {
 			}
 		}
 	}
-	cache.maxHosts = 3
+	withTwo := (&robotsEntry{rules: robots.Parse([]byte(site.body))}).weigh()
+	cache.kept = lru.New[string](3*withTwo, (*robotsEntry).weigh)
 	ask("a", "b", "c", "a", "d", "a", "c", "b")
 	want := "http://a/robots.txt http://b/robots.txt http://c/robots.txt http://d/robots.txt http://b/robots.txt"
 	if got := strings.Join(site.asked, " "); got != want {
-		t.Errorf("by hosts: asked for %s, want %s", got, want)
-	}
-	cache.maxRules = 4
-	ask("e")
-	if len(cache.hosts) != 2 || cache.recent.Len() != 2 || cache.rules != 4 {
-		t.Errorf("by rules: %d hosts, %d in order, %d rules, want 2, 2, 4", len(cache.hosts), cache.recent.Len(), cache.rules)
+		t.Errorf("asked for %s, want %s", got, want)
 	}
 }
 
@@ -235,7 +228,7 @@ func TestRobotsCacheFetchesOnce(t *testing.T) {
 			fetches.Add(1)
 			<-answer
 			return 200, []byte("user-agent: *\ndisallow: /x\n"), nil
-		}, time.Now)
+		}, time.Now, robotsMemory)
 		for i := range 50 {
 			go func() {
 				rules, err := cache.get(t.Context(), fmt.Sprintf("https://example.com/%d", i))
@@ -266,7 +259,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 			case <-time.After(time.Second):
 				return 200, nil, nil
 			}
-		}, time.Now)
+		}, time.Now, robotsMemory)
 
 		leader, giveUp := context.WithCancel(t.Context())
 		led := make(chan error, 1)
@@ -304,7 +297,7 @@ func TestRobotsCacheFollowerGivesUp(t *testing.T) {
 		cache := newRobotsCache(func(context.Context, string) (int, []byte, error) {
 			time.Sleep(time.Minute)
 			return 200, nil, nil
-		}, time.Now)
+		}, time.Now, robotsMemory)
 		led := make(chan error, 1)
 		go func() {
 			_, err := cache.get(t.Context(), "https://example.com/leader")

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"skink/base/lru"
 	"skink/frontier"
 )
 
@@ -56,7 +57,7 @@ func TestScheduleManyRobots(t *testing.T) {
 		}
 		w.takes = func(string) time.Duration { return 100 * time.Millisecond }
 		c := w.crawl(Options{Parallel: 4, Connections: 4, PerHost: 1, Delay: time.Second, UserAgent: "skink", Grace: time.Second})
-		c.robots.maxHosts = 50 // four requests at the same time take a tenth of a second, so some 40 hosts get a request within the delay
+		c.robots.kept = lru.New[string](50*500, (*robotsEntry).weigh) // four requests at the same time take a tenth of a second, so some 40 hosts get a request within the delay
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
