@@ -69,12 +69,6 @@ var (
 	ErrInvalid = errors.New("invalid URL")
 )
 
-// parser parses URLs by the rules of the URL Standard. It is set to escape "^" in a path, which the
-// standard now requires but the library (v0.6.2) does not do by default.
-var parser = whatwg.NewParser(
-	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
-)
-
 // Canonical returns the canonical form of an absolute URL, which identifies a page: two spellings
 // of one URL have the same form. The result is ASCII and at most [MaxURL] bytes long, and is its
 // own canonical form. The errors are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with the
@@ -111,35 +105,15 @@ func canonicalParsed(rawURL string) (string, error) {
 // parsed returns the canonical form of the absolute URL ref, which must not contain blanks; rawURL
 // is for error messages.
 func parsed(rawURL, ref string) (string, error) {
-	hidden, host, isHidden := hideHost(ref)
-	if isHidden {
-		ref = hidden
-	}
-	u, err := parser.Parse(ref)
+	u, err := parse(ref)
 	if err != nil {
 		return "", invalid(rawURL, err)
 	}
-	s, err := serialize(rawURL, u)
-	if err != nil || !isHidden {
-		return s, err
-	}
-	s = showHost(s, host)
-	return s, checkBounds(rawURL, s)
+	return serialize(rawURL, u)
 }
 
-// serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
-// error if parsing the host again would give a different host. IDNA maps some hosts, such as "≠",
-// to names that it then rejects, and such a form cannot identify a page.
+// serialize returns the canonical form of a parsed URL; rawURL is for error messages.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
-	if host := u.Hostname(); !plainHost(host) {
-		again, err := parser.Parse("http://" + host)
-		if err != nil {
-			return "", invalid(rawURL, err)
-		}
-		if again.Hostname() != host {
-			return "", fmt.Errorf("%s: %w: the host is converted to %q, which in turn would be converted to %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
-		}
-	}
 	u.SetUsername("")
 	u.SetPassword("")
 	s := decodeUnreserved(u.Href(true))

@@ -1,8 +1,10 @@
 package frontier
 
 import (
-	"slices"
+	"cmp"
 	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
 // # Hosts in ASCII
@@ -10,41 +12,29 @@ import (
 // The current URL Standard (3.3, domain to ASCII, with the IgnoreInvalidPunycode of UTS 46) only
 // converts an all-ASCII host to lower case, whatever its labels would decode to. So "xn--pokxncvks"
 // is a host, although no registry would accept this Punycode. The library (v0.6.2) still refuses
-// such hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
-// standIn replaces it until the rest of the URL has been parsed.
-
-// standIn is the host name that replaces a host that the library would refuse. RFC 6761, section
-// 6.4, guarantees that no real host has this name.
-const standIn = "ascii.invalid"
+// such hosts. So the library parses another host in place of one in ASCII with a label that begins
+// with "xn--".
 
 const acePrefix = "xn--"
 
-// hideHost replaces the host of ref with standIn if the library would refuse the host although the
-// URL Standard allows it. It returns the changed reference, and the original host in lower case. ok
-// is false if the library can parse ref as it is. ref is a URL or relative reference without
-// blanks.
-func hideHost(ref string) (hidden, host string, ok bool) {
-	length := authorityLen(ref)
-	if length == 0 {
-		return "", "", false
+// parse parses a URL by the rules of the URL Standard. It escapes "^" in a path, which the standard
+// now requires but the library (v0.6.2) does not do by default.
+func parse(ref string) (*whatwg.Url, error) {
+	ascii := "" // the host, if the library parses another one in its place
+	before := func(_ *whatwg.Url, host string) string {
+		ascii = ""
+		name := lowerASCII(host)
+		if !strings.HasPrefix(name, acePrefix) && !strings.Contains(name, "."+acePrefix) {
+			return host
+		}
+		ascii = name
+		return strings.ReplaceAll(name, acePrefix, "ascii") // the last label may still be a number, which the standard refuses
 	}
-	rest := ref
-	if s := scheme(ref); s != "" {
-		rest = ref[len(s)+1:]
-	}
-	start := len(ref) - len(strings.TrimLeft(rest, `/\`))
-	authority := ref[start : start+length]
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		start += at + 1
-		authority = authority[at+1:]
-	}
-	name, _, _ := strings.Cut(authority, ":")
-	host = lowerASCII(name)
-	if !isACE(host) {
-		return "", "", false
-	}
-	return ref[:start] + standIn + ref[start+len(name):], host, true
+	after := func(_ *whatwg.Url, host string) string { return cmp.Or(ascii, host) }
+	return whatwg.NewParser(pathEscapes, whatwg.WithPreParseHostFunc(before), whatwg.WithPostParseHostFunc(after)).Parse(ref)
 }
+
+var pathEscapes = whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^'))
 
 // lowerASCII returns a host in lower case, with each %XX in it decoded. It returns "" if the host
 // contains a character that is not ASCII, or one that the URL Standard (3.2) forbids in domains.
@@ -66,21 +56,4 @@ func lowerASCII(name string) string {
 		out = append(out, c)
 	}
 	return string(out)
-}
-
-// isACE reports whether a label of the host begins with "xn--", which marks Punycode, and the host
-// is not an IPv4 address. By the URL Standard, a host whose last label is a number must be an IPv4
-// address.
-func isACE(host string) bool {
-	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
-	last := labels[len(labels)-1]
-	hex, isHex := strings.CutPrefix(last, "0x")
-	number := last != "" && strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(hex, "0123456789abcdef") == ""
-	return !number && slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(l, acePrefix) })
-}
-
-// showHost puts host back into a URL in which hideHost has replaced it with standIn.
-func showHost(url, host string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	return scheme + "://" + host + strings.TrimPrefix(rest, standIn)
 }

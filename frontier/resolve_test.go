@@ -237,29 +237,13 @@ func FuzzResolve(f *testing.F) {
 // resolveWhole resolves a link with the relative state of the library's parser.
 func resolveWhole(base *Base, href string) (string, error) {
 	ref := stripBlanks(href)
-	s, rest := scheme(ref), ref
-	if s != "" {
-		rest = ref[len(s)+1:]
-	}
-	if s != "" && !isWeb(s) {
+	if s := scheme(ref); s != "" && !isWeb(s) {
 		return "", ErrScheme
 	}
 	if err := checkBounds(href, ref); err != nil {
 		return "", err
 	}
-	absolute := ref
-	if s == "" {
-		absolute = base.scheme + ref
-	}
-	own := len(rest)-len(strings.TrimLeft(rest, `/\`)) >= 2 || s != "" && s+":" != base.scheme
-	if _, _, hidden := hideHost(absolute); own && hidden { // the library would refuse the host
-		return canonicalParsed(absolute)
-	}
-	shown := base.origin
-	if hidden, _, ok := hideHost(base.origin); ok {
-		shown = hidden
-	}
-	page, err := parser.Parse(shown + base.page[len(base.origin):])
+	page, err := parse(base.page)
 	if err != nil {
 		return "", err
 	}
@@ -267,12 +251,7 @@ func resolveWhole(base *Base, href string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	url, err := serialize(href, u)
-	if err != nil || own || shown == base.origin {
-		return url, err
-	}
-	url = base.origin + strings.TrimPrefix(url, shown)
-	return url, checkBounds(href, url)
+	return serialize(href, u)
 }
 
 // checkResolve compares Resolve with the full parser: both must return the same URL, or both an
