@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/s2"
@@ -36,35 +37,46 @@ var (
 // must come from a damaged store, and could exhaust memory.
 const maxText = 1 << 30
 
-// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, not Commit itself, so
-// several workers can compress texts in parallel.
-func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
+// compress returns b as a zstd frame.
+func compress(b []byte) []byte { return encoder().EncodeAll(b, make([]byte, 0, len(b)/3+64)) }
 
-// PackFast is like [PackMarked], but takes a third of the time and its result is a third larger. It
-// is for stores that are deleted when the command ends.
-//
-// Instead of a zstd frame, the result contains a zero byte, which never begins a zstd frame, and
-// one S2 block.
-func PackFast(text string, markdown []byte, headings []Heading) []byte {
-	b := buffers.Get().(*buffer)
-	var head []byte
-	b.all, head = appendMarked(b.all[:0], text, markdown, headings)
-	b.block = s2.Encode(b.block[:cap(b.block)], b.all)
-	packed := append(append(append(make([]byte, 0, len(head)+1+len(b.block)), head...), fastFrame), b.block...)
-	if cap(b.all) <= largestBuffer {
-		buffers.Put(b)
-	}
-	return packed
+// compressFast returns b as a zero byte, which never begins a zstd frame, and one S2 block.
+func compressFast(b []byte) []byte {
+	block := buffers.Get().(*[]byte)
+	defer reuse(block)
+	*block = s2.Encode((*block)[:cap(*block)], b)
+	return append(make([]byte, 1, 1+len(*block)), *block...)
 }
 
-const fastFrame = 0 // first byte before an S2 block
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-type buffer struct{ all, block []byte }
+func reuse(b *[]byte) {
+	if cap(*b) <= largestBuffer {
+		buffers.Put(b)
+	}
+}
 
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
-// largestBuffer is the size in bytes of the largest text whose buffer is reused.
+// largestBuffer is the size in bytes of the largest buffer that is reused.
 const largestBuffer = 1 << 20
+
+// decompress is the inverse of compress and compressFast.
+func decompress(packed []byte) (b []byte, err error) {
+	if len(packed) == 0 || packed[0] != 0 {
+		b, err = decoder().DecodeAll(packed, nil)
+	} else if n, lenErr := s2.DecodedLen(packed[1:]); lenErr != nil || n > maxText {
+		err = fmt.Errorf("a block of %d bytes has %d bytes: %w", len(packed), n, cmp.Or(lenErr, s2.ErrTooLarge))
+	} else {
+		b, err = s2.Decode(nil, packed[1:])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return b, nil
+}
+
+// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, not Commit itself, so
+// several workers can compress texts in parallel.
+func Pack(text []byte) []byte { return PackMarked(text, nil, nil) }
 
 // A Heading describes a heading in a page's main text.
 type Heading struct {
@@ -75,48 +87,38 @@ type Heading struct {
 
 // # Marked texts
 //
-// A text is stored with its Markdown and headings in a single zstd frame. The Markdown and the ids
-// of headings repeat words of the text, so they take little space there. This frame follows a
-// skippable zstd frame (RFC 8878, section 3.1.2). The skippable frame has four 4-byte little-endian
-// numbers: the magic number, the length of its content (8), the length of the text, and the length
-// of the Markdown.
+// A text is compressed together with its Markdown and headings. The Markdown and the ids of headings
+// repeat words of the text, so they take little space there. The parts are, in order: the length of
+// the text, the length of the Markdown, the text, the Markdown, and the headings.
 //
 // Each heading is stored as the number of lines after the previous heading, its level, the length
 // of its id, and the id. Numbers are unsigned varints as in encoding/binary.
-const (
-	splitMagic = 0x184D2A53
-	splitSize  = 16
-)
 
 // PackMarked compresses a text with its Markdown and headings, which may both be empty.
 func PackMarked(text, markdown []byte, headings []Heading) []byte {
-	if len(markdown) == 0 && len(headings) == 0 {
-		return Pack(text)
-	}
-	all, head := appendMarked(make([]byte, 0, len(text)+len(markdown)+16*len(headings)), text, markdown, headings)
-	return encoder().EncodeAll(all, append(make([]byte, 0, splitSize+len(all)/3+64), head...))
+	return compress(appendMarked(nil, text, markdown, headings))
 }
 
-// appendMarked appends a text, its Markdown and its headings to dst. The result head is the
-// skippable frame that must precede them; head is empty if there is only a text.
-func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headings []Heading) (all, head []byte) {
-	all = append(append(dst, text...), markdown...)
-	if len(markdown) == 0 && len(headings) == 0 {
-		return all, nil
-	}
+// PackFast is like [PackMarked], but takes a third of the time and its result is a third larger. It
+// is for stores that are deleted when the command ends.
+func PackFast(text string, markdown []byte, headings []Heading) []byte {
+	b := buffers.Get().(*[]byte)
+	defer reuse(b)
+	*b = appendMarked((*b)[:0], text, markdown, headings)
+	return compressFast(*b)
+}
+
+func appendMarked[T string | []byte](b []byte, text T, markdown []byte, headings []Heading) []byte {
+	b = slices.Grow(b, len(text)+len(markdown)+32*len(headings)+2*binary.MaxVarintLen64)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(len(text))), uint64(len(markdown)))
+	b = append(append(b, text...), markdown...)
 	line := 0
 	for _, h := range headings {
-		all = binary.AppendUvarint(all, uint64(h.Line-line))
-		all = append(all, byte(h.Level))
-		all = binary.AppendUvarint(all, uint64(len(h.ID)))
-		all = append(all, h.ID...)
+		b = append(binary.AppendUvarint(b, uint64(h.Line-line)), byte(h.Level))
+		b = appendText(b, h.ID)
 		line = h.Line
 	}
-	head = binary.LittleEndian.AppendUint32(head, splitMagic)
-	head = binary.LittleEndian.AppendUint32(head, splitSize-8)
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(text)))
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(markdown)))
-	return all, head
+	return b
 }
 
 // Unpack is the inverse of Pack. For the result of PackMarked, it returns only the text. It returns
@@ -126,8 +128,7 @@ func Unpack(packed []byte) ([]byte, error) {
 	return text, err
 }
 
-// UnpackMarked is the inverse of PackMarked. It also accepts the result of Pack, which has no
-// Markdown or headings.
+// UnpackMarked is the inverse of PackMarked.
 func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err error) {
 	text, markdown, rest, err := unpackParts(packed)
 	if err != nil {
@@ -149,32 +150,15 @@ func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err
 }
 
 func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
-	split := len(packed) >= splitSize && binary.LittleEndian.Uint32(packed) == splitMagic
-	var first, second int
-	if split {
-		first, second = int(binary.LittleEndian.Uint32(packed[8:])), int(binary.LittleEndian.Uint32(packed[12:]))
-		packed = packed[splitSize:]
+	all, err := decompress(packed)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("unpack text: %w", err)
 	}
-	all, err := unpackFrame(packed)
-	switch {
-	case err != nil:
-		return nil, nil, nil, fmt.Errorf("unpack text: %w: %v", ErrCorrupt, err)
-	case !split:
-		return all, nil, nil, nil
-	case first+second > len(all):
+	d := field.Reader{Rest: all}
+	first, second := d.Varint(), d.Varint()
+	text, markdown = d.Bytes(first), d.Bytes(second)
+	if d.Bad {
 		return nil, nil, nil, fmt.Errorf("unpack text: %w: it is shorter than its stored length", ErrCorrupt)
 	}
-	return all[:first:first], all[first : first+second : first+second], all[first+second:], nil
-}
-
-// unpackFrame returns the content of a zstd frame, or of a block from PackFast.
-func unpackFrame(packed []byte) ([]byte, error) {
-	if len(packed) == 0 || packed[0] != fastFrame {
-		return decoder().DecodeAll(packed, nil)
-	}
-	block := packed[1:]
-	if n, err := s2.DecodedLen(block); err != nil || n > maxText {
-		return nil, fmt.Errorf("decompress a block of %d bytes to %d bytes: %w", len(block), n, cmp.Or(err, s2.ErrTooLarge))
-	}
-	return s2.Decode(nil, block)
+	return text, markdown, d.Rest, nil
 }

@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 9
+// # The layout on disk
 //
 // The head of badger's MANIFEST contains a number for the application. Its high byte identifies
 // skink, and its low byte is the version of the layout. So the first eight bytes of that file show

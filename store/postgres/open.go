@@ -34,7 +34,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 3
+const schemaVersion = 4
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {

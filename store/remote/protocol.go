@@ -32,7 +32,7 @@ import (
 // open iterator for each list. Pages are sent as the store keeps them (see [store.Packed]), and the
 // client unpacks them. The two sides may run different versions of skink, but need the same
 // [protocolVersion].
-const protocolVersion = 5
+const protocolVersion = 6
 
 const socketName = "readers.sock"
 
