@@ -126,7 +126,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 // cut truncates the file at the offset in m. It first writes m to the store, because the stored
 // offset must never be greater than the size of the file.
 func (f *File) cut(ctx context.Context, m mark) error {
-	if err := writeMark(ctx, f.s, f.mark, m); err != nil {
+	if err := store.WriteMeta(ctx, f.s, f.mark, m); err != nil {
 		return err
 	}
 	if err := f.f.Truncate(m.Offset); err != nil {
@@ -183,7 +183,7 @@ func (f *File) write(page *release.Page, anew bool) (err error) {
 // begin stores the ID of the page in the file's first line, before that line is written.
 func (f *File) begin(first dedup.Hash) error {
 	f.marked.First = first
-	if err := writeMark(context.Background(), f.s, f.mark, f.marked); err != nil {
+	if err := store.WriteMeta(context.Background(), f.s, f.mark, f.marked); err != nil {
 		return err
 	}
 	return f.s.Sync()
@@ -206,7 +206,7 @@ func (f *File) checkpoint(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := writeMark(ctx, f.s, f.mark, m); err != nil {
+	if err := store.WriteMeta(ctx, f.s, f.mark, m); err != nil {
 		return err
 	}
 	f.marked = m

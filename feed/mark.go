@@ -3,7 +3,6 @@ package feed
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -33,23 +32,7 @@ func markOf(worker string) string {
 
 // readMark returns the mark stored in s under a name, or nil if there is none.
 func readMark(ctx context.Context, s FileStore, name string) (*mark, error) {
-	b, err := s.Meta(ctx, name)
-	if err != nil || b == nil {
-		return nil, err
-	}
-	var m mark
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("read the position of the feed: %w: %v", store.ErrCorrupt, err)
-	}
-	return &m, nil
-}
-
-func writeMark(ctx context.Context, s FileStore, name string, m mark) error {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return s.SetMeta(ctx, name, b)
+	return store.ReadMeta[mark](ctx, s, name, "the position of the feed")
 }
 
 // tailOf returns the hash of the last tailSize bytes before offset, or of all bytes before it if

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -21,43 +18,21 @@ const aloneName = "left alone"
 // LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, keyed
 // by name. It omits hosts that a later run visited.
 func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
-	text, err := s.Meta(ctx, aloneName)
-	if err != nil || len(text) == 0 {
+	hosts, err := ReadMeta[map[string]Alone](ctx, s, aloneName, "suspended hosts")
+	if hosts == nil {
 		return nil, err
 	}
-	return readAlone(text)
-}
-
-func readAlone(text []byte) (hosts map[string]Alone, err error) {
-	if len(text) == 0 {
-		return map[string]Alone{}, nil
-	}
-	if err := json.Unmarshal(text, &hosts); err != nil {
-		return nil, fmt.Errorf("read suspended hosts: %w: %v", ErrCorrupt, err)
-	}
-	return hosts, nil
+	return *hosts, nil
 }
 
 // ChangeAlone calls change with the stored map of hosts that were left alone, and stores the
-// modified map. If another process replaces the stored map in the meantime, ChangeAlone starts
-// again with the new map.
+// modified map; see [ChangeMeta].
 func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
-	for {
-		old, err := s.Meta(ctx, aloneName)
-		if err != nil {
-			return err
+	return ChangeMeta(ctx, s, aloneName, "suspended hosts", func(hosts *map[string]Alone) (*map[string]Alone, error) {
+		if hosts == nil {
+			hosts = &map[string]Alone{}
 		}
-		hosts, err := readAlone(old)
-		if err != nil {
-			return err
-		}
-		change(hosts)
-		text, err := json.Marshal(hosts)
-		if err == nil {
-			err = s.SwapMeta(ctx, aloneName, old, text)
-		}
-		if !errors.Is(err, ErrChanged) {
-			return err
-		}
-	}
+		change(*hosts)
+		return hosts, nil
+	})
 }

@@ -2,9 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -22,43 +19,30 @@ const crawlName = "crawl"
 
 // LastCrawl returns the last crawl of a store, which may still be running.
 func LastCrawl(ctx context.Context, s MetaReader) (Crawl, error) {
-	c, _, err := lastCrawl(ctx, s)
-	return c, err
+	c, err := ReadMeta[Crawl](ctx, s, crawlName, lastCrawl)
+	if c == nil {
+		return Crawl{Number: 1}, err
+	}
+	return *c, nil
 }
 
-func lastCrawl(ctx context.Context, s MetaReader) (c Crawl, text []byte, err error) {
-	c.Number = 1
-	if text, err = s.Meta(ctx, crawlName); err != nil || len(text) == 0 {
-		return c, text, err
-	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return c, text, fmt.Errorf("read the number of the last crawl: %w: %v", ErrCorrupt, err)
-	}
-	return c, text, nil
-}
+const lastCrawl = "the number of the last crawl" // in errors
 
 // BeginCrawl records that a crawl began at the given time. If the last crawl began at that time,
 // BeginCrawl changes nothing. In a store without records, the new crawl is the first.
 func BeginCrawl(ctx context.Context, s Store, at time.Time) error {
-	for {
-		last, old, err := lastCrawl(ctx, s)
-		if err != nil || last.Began.Equal(at) {
-			return err
+	return ChangeMeta(ctx, s, crawlName, lastCrawl, func(last *Crawl) (*Crawl, error) {
+		if last == nil {
+			last = &Crawl{Number: 1}
+		}
+		if last.Began.Equal(at) {
+			return nil, nil
 		}
 		tally, err := s.Tally(ctx)
-		if err != nil {
-			return err
-		}
-		next := Crawl{last.Number + 1, at.UTC()}
+		next := &Crawl{last.Number + 1, at.UTC()}
 		if tally.Records() == 0 {
 			next.Number = last.Number
 		}
-		text, err := json.Marshal(next)
-		if err == nil {
-			err = s.SwapMeta(ctx, crawlName, old, text)
-		}
-		if !errors.Is(err, ErrChanged) {
-			return err
-		}
-	}
+		return next, err
+	})
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 )
 
 // FormatVersion is the version of the format of records and Settings.
@@ -43,15 +42,7 @@ const settingsName = "settings"
 
 // ReadSettings returns the settings of s, or nil if it has none yet.
 func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
-	b, err := s.Meta(ctx, settingsName)
-	if err != nil || b == nil {
-		return nil, err
-	}
-	var set Settings
-	if err := json.Unmarshal(b, &set); err != nil {
-		return nil, fmt.Errorf("read settings: %w: %v", ErrCorrupt, err)
-	}
-	return &set, nil
+	return ReadMeta[Settings](ctx, s, settingsName, "settings")
 }
 
 // WriteSettings sets the settings of a store that has none. If the store already has settings,

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -140,40 +139,33 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 
 const listName = "archives"
 
-// archivists returns the names of the workers that have archive files, and the list as stored.
-func archivists(ctx context.Context, s store.MetaReader) (names []string, text []byte, err error) {
-	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
-		return nil, nil, err
-	}
-	if err := json.Unmarshal(text, &names); err != nil {
-		return nil, nil, fmt.Errorf("read the list of workers with archives: %w: %v", store.ErrCorrupt, err)
-	}
-	return names, text, nil
-}
+const archivists = "the list of workers with archives" // in errors
 
+// enlist adds a worker to the list of workers that have archive files.
 func enlist(ctx context.Context, s RecordStore, worker string) error {
-	for {
-		names, old, err := archivists(ctx, s)
-		if err != nil || slices.Contains(names, worker) {
-			return err
+	return store.ChangeMeta(ctx, s, listName, archivists, func(names *[]string) (*[]string, error) {
+		switch {
+		case names == nil:
+			names = &[]string{}
+		case slices.Contains(*names, worker):
+			return nil, nil
 		}
-		text, err := json.Marshal(append(names, worker))
-		if err != nil {
-			return err
-		}
-		if err := s.SwapMeta(ctx, listName, old, text); !errors.Is(err, store.ErrChanged) {
-			return err
-		}
-	}
+		*names = append(*names, worker)
+		return names, nil
+	})
 }
 
 // eachMark calls visit for each worker that has archive files, with the worker's mark.
 func eachMark(ctx context.Context, s store.MetaReader, visit func(worker string, m *mark) error) error {
-	names, _, err := archivists(ctx, s)
+	workers := []string{""}
+	names, err := store.ReadMeta[[]string](ctx, s, listName, archivists)
 	if err != nil {
 		return err
 	}
-	for _, worker := range append([]string{""}, names...) {
+	if names != nil {
+		workers = append(workers, *names...)
+	}
+	for _, worker := range workers {
 		for _, private := range []bool{false, true} {
 			m, err := readMark(ctx, s, worker, private)
 			if err == nil && m != nil {

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,24 +86,12 @@ func FolderOf(ctx context.Context, s store.MetaReader, worker string) (dir strin
 }
 
 func readMark(ctx context.Context, s store.MetaReader, worker string, private bool) (*mark, error) {
-	text, err := s.Meta(ctx, markName(worker, private))
-	if err != nil || text == nil {
-		return nil, err
-	}
-	m := new(mark)
-	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("read the location of the archive: %w: %v", store.ErrCorrupt, err)
-	}
-	return m, nil
+	return store.ReadMeta[mark](ctx, s, markName(worker, private), "the location of the archive")
 }
 
 func (v *volume) writeMark(ctx context.Context) error {
 	v.mark.Order = v.order&^(perProcess-1) + perProcess
-	text, err := json.Marshal(v.mark)
-	if err != nil {
-		return err
-	}
-	return v.store.SetMeta(ctx, markName(v.opt.Worker, v.mark.Private), text)
+	return store.WriteMeta(ctx, v.store, markName(v.opt.Worker, v.mark.Private), v.mark)
 }
 
 // first begins the first file of an archive, under a name that is new in the folder.

@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -65,33 +63,34 @@ type flight struct {
 
 func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
-	_, err := f.refresh(ctx, time.Now())
-	return f, err
+	return f, f.refresh(ctx, time.Now())
 }
 
-// refresh reads the marks of all workers from the store. It returns the stored value. The caller
-// holds mu.
-func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err error) {
-	if text, err = f.store.Meta(ctx, flightName); err != nil {
-		return nil, err
+// refresh reads the marks of all workers from the store. The caller holds mu.
+func (f *flight) refresh(ctx context.Context, now time.Time) error {
+	all, err := store.ReadMeta[map[string]int](ctx, f.store, flightName, pagesInFlight)
+	if err == nil {
+		f.take(all, now)
 	}
-	all := map[string]int{}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, fmt.Errorf("read the pages in flight: %w", err)
+	return err
+}
+
+const pagesInFlight = "the pages in flight" // in errors
+
+// take replaces the deaths by the marks of other workers. The caller holds mu.
+func (f *flight) take(all *map[string]int, now time.Time) {
+	f.deaths, f.read = map[string]int{}, now
+	if all == nil {
+		return
+	}
+	for url, n := range *all {
+		if f.written[url] == n { // an entry by this worker
+			n--
+		}
+		if n > 0 && !f.ended[url] {
+			f.deaths[url] = n
 		}
 	}
-	for url := range f.ended {
-		delete(all, url)
-	}
-	for url, n := range f.written {
-		if all[url] == n { // an entry by this worker
-			all[url] = n - 1
-		}
-	}
-	maps.DeleteFunc(all, func(_ string, n int) bool { return n <= 0 })
-	f.deaths, f.read = all, now
-	return text, nil
 }
 
 func (f *flight) suspect(url string) int {
@@ -139,38 +138,30 @@ func (f *flight) look(ctx context.Context, now time.Time) error {
 	case changed:
 		return f.write(ctx)
 	case now.Sub(f.read) >= readEvery:
-		_, err := f.refresh(ctx, now)
-		return err
+		return f.refresh(ctx, now)
 	}
 	return nil
 }
 
 // The caller holds mu.
 func (f *flight) write(ctx context.Context) error {
-	for {
-		old, err := f.refresh(ctx, time.Now())
-		if err != nil {
-			return err
-		}
-		all, own := maps.Clone(f.deaths), map[string]int{}
+	var own map[string]int
+	err := store.ChangeMeta(ctx, f.store, flightName, pagesInFlight, func(old *map[string]int) (*map[string]int, error) {
+		f.take(old, time.Now())
+		all := maps.Clone(f.deaths)
+		own = map[string]int{}
 		for url := range f.marked {
 			all[url]++
 			own[url] = all[url]
 		}
-		text, err := json.Marshal(all)
-		if err == nil {
-			err = f.store.SwapMeta(ctx, flightName, old, text)
-		}
-		switch {
-		case errors.Is(err, store.ErrChanged):
-			continue
-		case err != nil:
-			return fmt.Errorf("record the pages in flight: %w", err)
-		}
-		clear(f.ended)
-		f.written = own
-		return nil
+		return &all, nil
+	})
+	if err != nil {
+		return fmt.Errorf("record the pages in flight: %w", err)
 	}
+	clear(f.ended)
+	f.written = own
+	return nil
 }
 
 // deadly returns a reading without content, because the process has died too often while reading

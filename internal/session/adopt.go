@@ -24,7 +24,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, requeue func(context
 	if err != nil || len(open) == 0 {
 		return nil, err
 	}
-	states, _, err := readWorkers(ctx, s)
+	states, err := readWorkers(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -50,16 +50,12 @@ const roundName = "round"
 
 func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	began := round{Asked: time.Now().UTC(), Retry: a.Retry, Recrawl: a.Recrawl}
-	text, err := s.Meta(ctx, roundName)
-	if err != nil || len(text) == 0 {
+	last, err := store.ReadMeta[round](ctx, s, roundName, "the revisits of the last run")
+	if last == nil {
 		return began, err
 	}
-	var last round
-	if err := json.Unmarshal(text, &last); err != nil {
-		return began, fmt.Errorf("read the revisits of the last run: %w: %v", store.ErrCorrupt, err)
-	}
 	if last.Retry == began.Retry && last.Recrawl == began.Recrawl {
-		return last, nil
+		return *last, nil
 	}
 	return began, nil
 }

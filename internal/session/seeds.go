@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -26,39 +24,22 @@ const seedsName = "seeds"
 
 // ReadSeeds returns the seeds stored in s.
 func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
-	b, err := s.Meta(ctx, seedsName)
-	if err != nil || b == nil {
+	stored, err := store.ReadMeta[Seeds](ctx, s, seedsName, "seeds")
+	if stored == nil {
 		return all, err
 	}
-	if err := json.Unmarshal(b, &all); err != nil {
-		return all, fmt.Errorf("read seeds: %w: %v", store.ErrCorrupt, err)
-	}
-	return all, nil
+	return *stored, nil
 }
 
 // write adds the seeds to those in the store, and sets *all to the result. Other workers may add
 // seeds at the same time.
 func (all *Seeds) write(ctx context.Context, s store.Store) error {
-	for {
-		old, err := s.Meta(ctx, seedsName)
-		if err != nil {
-			return err
+	return store.ChangeMeta(ctx, s, seedsName, "seeds", func(now *Seeds) (*Seeds, error) {
+		if now != nil {
+			all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // do not add folders: the user may have moved some of them
 		}
-		var now Seeds
-		if old != nil {
-			if err := json.Unmarshal(old, &now); err != nil {
-				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
-			}
-		}
-		all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // do not add folders: the user may have moved some of them
-		b, err := json.Marshal(all)
-		if err != nil {
-			return err
-		}
-		if err = s.SwapMeta(ctx, seedsName, old, b); !errors.Is(err, store.ErrChanged) {
-			return err
-		}
-	}
+		return all, nil
+	})
 }
 
 // Add appends the seeds in other that are not yet in all.

@@ -3,8 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,40 +39,25 @@ const (
 	ClaimsLast  = 30 * time.Second // if a worker has not renewed its claims for this long, other workers may claim its hosts
 )
 
-func readWorkers(ctx context.Context, s store.MetaReader) (all map[string]WorkerState, text []byte, err error) {
-	if text, err = s.Meta(ctx, workersName); err != nil {
-		return nil, nil, err
-	}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, nil, fmt.Errorf("read the list of workers: %w: %v", store.ErrCorrupt, err)
-		}
-	}
+const listOfWorkers = "the list of workers" // in errors
+
+func readWorkers(ctx context.Context, s store.MetaReader) (map[string]WorkerState, error) {
+	all, err := store.ReadMeta[map[string]WorkerState](ctx, s, workersName, listOfWorkers)
 	if all == nil {
-		all = map[string]WorkerState{}
+		return nil, err
 	}
-	return all, text, nil
+	return *all, nil
 }
 
 // changeWorkers reads the states of all workers from the store, calls change on them, and writes
 // the result. It retries if another worker has written in the meantime.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
-	for {
-		all, old, err := readWorkers(ctx, m)
-		if err != nil {
-			return err
+	return store.ChangeMeta(ctx, m, workersName, listOfWorkers, func(all *map[string]WorkerState) (*map[string]WorkerState, error) {
+		if all == nil {
+			all = &map[string]WorkerState{}
 		}
-		if err := change(all); err != nil {
-			return err
-		}
-		text, err := json.Marshal(all)
-		if err != nil {
-			return err
-		}
-		if err := m.SwapMeta(ctx, workersName, old, text); !errors.Is(err, store.ErrChanged) {
-			return err
-		}
-	}
+		return all, change(*all)
+	})
 }
 
 type presence struct {
@@ -187,7 +170,7 @@ type WorkerStatus struct {
 
 // WorkersAt returns the states of a store's workers at the time now, sorted by name.
 func WorkersAt(ctx context.Context, s store.Reader, now time.Time) ([]WorkerStatus, error) {
-	all, _, err := readWorkers(ctx, s)
+	all, err := readWorkers(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package precedence
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,22 +87,17 @@ func (o *Order) Prefers() []string { return o.kept.Prefer }
 
 // Read returns the order in a store, or an empty order if the store has none.
 func Read(ctx context.Context, s store.MetaReader) (*Order, error) {
-	b, err := s.Meta(ctx, metaName)
+	k, err := store.ReadMeta[kept](ctx, s, metaName, what)
 	if err != nil {
-		return nil, fmt.Errorf("read the order of hosts: %w", err)
+		return nil, err
 	}
-	return parse(b)
+	if k == nil {
+		k = &kept{}
+	}
+	return newOrder(*k)
 }
 
-func parse(b []byte) (*Order, error) {
-	var k kept
-	if b != nil {
-		if err := json.Unmarshal(b, &k); err != nil {
-			return nil, fmt.Errorf("read the order of hosts: %w: %v", store.ErrCorrupt, err)
-		}
-	}
-	return newOrder(k)
-}
+const what = "the order of hosts" // in errors
 
 // ErrPrefer means that the --prefer expressions differ from those in the store.
 var ErrPrefer = errors.New("the store was created with different preferred URLs")
@@ -149,16 +144,16 @@ func (o *Order) Text(leave func(host string) bool) []byte {
 // Merge adds an order that Text returned to the order in a store, and returns the result. The
 // expressions of --prefer count only if the store has neither expressions nor hosts.
 func Merge(ctx context.Context, s store.Meta, text []byte) (*Order, error) {
-	more, err := parse(text)
-	if err != nil {
-		return nil, err
+	var more kept
+	if err := json.Unmarshal(text, &more); err != nil {
+		return nil, fmt.Errorf("read %s: %w: %v", what, store.ErrCorrupt, err)
 	}
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if len(k.Prefer)+len(k.Hosts) == 0 {
-			k.Prefer = more.kept.Prefer
+			k.Prefer = more.Prefer
 		}
-		k.addHosts(more.kept.Hosts)
-		for to, from := range more.kept.Moved {
+		k.addHosts(more.Hosts)
+		for to, from := range more.Moved {
 			k.move(from, to)
 		}
 		return nil
@@ -183,34 +178,22 @@ func (k *kept) move(from, to string) {
 	}
 }
 
-// change applies edit to the order in a store. It retries if another worker changes the order at
-// the same time.
+// change applies edit to the order in a store, and returns the result. If edit fails, change returns
+// the order in the store.
 func change(ctx context.Context, s store.Meta, edit func(k *kept, begun bool) error) (*Order, error) {
-	for {
-		old, err := s.Meta(ctx, metaName)
-		if err != nil {
-			return nil, fmt.Errorf("read the order of hosts: %w", err)
+	var now kept
+	failed := store.ChangeMeta(ctx, s, metaName, what, func(old *kept) (*kept, error) {
+		k, begun := &kept{}, old != nil
+		if begun {
+			k = old
 		}
-		o, err := parse(old)
-		if err != nil {
-			return nil, err
-		}
-		if err := edit(&o.kept, old != nil); err != nil {
-			return o, err
-		}
-		b, err := json.Marshal(o.kept)
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Equal(b, old) {
-			err = s.SwapMeta(ctx, metaName, old, b)
-		}
-		switch {
-		case errors.Is(err, store.ErrChanged):
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("write the order of hosts: %w", err)
-		}
-		return newOrder(o.kept)
+		err := edit(k, begun)
+		now = *k
+		return k, err
+	})
+	if failed != nil && !errors.Is(failed, ErrPrefer) {
+		return nil, failed
 	}
+	o, err := newOrder(now)
+	return o, cmp.Or(failed, err)
 }
