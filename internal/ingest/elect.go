@@ -83,32 +83,37 @@ func (e *elections) remade(c *store.Content) *visit {
 	return &visit{reading: got, kind: changed, draft: got.seen, before: &before}
 }
 
+// settle judges a stored page again and writes the result. It repeats this as long as the store
+// refuses the result as stale. It returns nil if the page is gone, or if decide returns nil.
+func (e *elections) settle(ctx context.Context, id dedup.Hash, decide func(*visit) (*judgement, error)) (*judgement, error) {
+	for {
+		c, err := e.store.content(ctx, id)
+		if err != nil || c == nil || c.Record.Kind != store.Page || !c.Kept {
+			return nil, err
+		}
+		j, err := decide(e.remade(c))
+		if err != nil || j == nil {
+			return nil, err
+		}
+		j = j.again()
+		if written, err := e.rewrite(ctx, j); err != nil || written == 1 {
+			return j, err
+		}
+	}
+}
+
 // depose replaces a leader with the page of j: it writes the old leader as a member of the new
 // cluster, and judges the members of the old leader again. The page of j may resemble other leaders
 // too, so it is also judged again.
 func (e *elections) depose(ctx context.Context, j *judgement) error {
-	for {
-		c, err := e.store.content(ctx, j.over.leader)
-		if err != nil {
-			return err
+	_, err := e.settle(ctx, j.over.leader, func(old *visit) (*judgement, error) {
+		if old.draft.Follows() || old.draft.Hash != j.over.text {
+			return nil, nil // another page replaced the old leader before a crash, or the old leader has been visited in the meantime
 		}
-		if c == nil || c.Record.Kind != store.Page || c.Record.Follows() || c.Record.Hash != j.over.text || !c.Kept {
-			break // another page replaced the old leader before a crash, or the old leader has been visited in the meantime
-		}
-		old, err := e.yield(ctx, e.remade(c), j)
-		switch {
-		case err != nil:
-			return err
-		case old == nil:
-			return e.judgeAgain(ctx, j.record.ID)
-		}
-		written, err := e.rewrite(ctx, old)
-		if err != nil {
-			return err
-		}
-		if written == 1 {
-			break
-		}
+		return e.yield(ctx, old, j)
+	})
+	if err != nil {
+		return err
 	}
 	if err := e.judgeMembers(ctx, j.over.leader); err != nil {
 		return err
@@ -117,7 +122,7 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 }
 
 // yield returns a judgement that turns old, the leader of a cluster, into a duplicate of the page
-// of j. It returns nil if old no longer leads a cluster.
+// of j. It returns nil if that page no longer leads a cluster.
 func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judgement, error) {
 	found, err := e.store.Lookup(ctx, []store.Ask{{ID: old.draft.ID}})
 	if err != nil {
@@ -133,34 +138,20 @@ func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judge
 	yielded.follow(v, now.ID)
 	yielded.basis = store.Basis{Mark: found[0].Mark}
 	yielded.record.NoText = e.opt.SkipDuplicates
-	return yielded.again(), nil
+	return yielded, nil
 }
 
 func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
-	for {
-		c, err := e.store.content(ctx, id)
-		if err != nil || c == nil || c.Record.Kind != store.Page || !c.Kept {
-			return err
-		}
-		j, err := e.verdict(ctx, e.remade(c), judging{})
-		if err != nil {
-			return err
-		}
-		j = j.again()
-		written, err := e.rewrite(ctx, j)
-		if err != nil {
-			return err
-		}
-		if written == 0 {
-			continue
-		}
-		if j.record.Follows() && !c.Record.Follows() {
-			if err := e.judgeMembers(ctx, id); err != nil {
-				return err
-			}
-		}
-		return e.follow(ctx, j)
+	j, err := e.settle(ctx, id, func(v *visit) (*judgement, error) { return e.verdict(ctx, v, judging{}) })
+	if err != nil || j == nil {
+		return err
 	}
+	if j.record.Follows() && !j.before.Follows() {
+		if err := e.judgeMembers(ctx, id); err != nil {
+			return err
+		}
+	}
+	return e.follow(ctx, j)
 }
 
 func (j *judgement) sameVerdict() bool {

@@ -37,7 +37,6 @@ const leaderOverhead = 320
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
-	texts sync.Pool // *dedup.Text values to reuse
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu
@@ -45,13 +44,11 @@ type leaderCache struct {
 }
 
 func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache {
-	c := &leaderCache{
+	return &leaderCache{
 		store: s, rule: rule,
 		last: lru.New[visitID](int(bytes-bytes/8), (*leader).weighs),
 		new:  lru.New[visitID](int(bytes/8), (*leader).weighs),
 	}
-	c.texts.New = func() any { return new(dedup.Text) }
-	return c
 }
 
 // led caches a committed page if it leads a cluster. The cache takes over the page's shingles. If
@@ -116,9 +113,8 @@ func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 }
 
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
-	canon := c.texts.Get().(*dedup.Text)
-	defer giveBack(&c.texts, canon)
-	c.rule.Read(canon, page.Text, page.Record.Lang)
+	canon, done := canonical(&c.rule, page.Text, page.Record.Lang)
+	defer done()
 	l := &leader{url: page.Record.URL, set: c.rule.Set(canon)}
 	if c.rule.Contained > 0 {
 		l.runs = dedup.Runs(canon, page.Text)

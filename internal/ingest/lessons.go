@@ -114,9 +114,8 @@ func (l *lessons) replay(ctx context.Context, since, host string, soft *softPage
 
 // said returns the hashes that the book compares, for the text of a stored page.
 func (l *lessons) said(r *store.Record, text string) learn.Text {
-	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
-	l.rule.Read(canon, text, r.Lang)
+	canon, done := canonical(&l.rule, text, r.Lang)
+	defer done()
 	return learn.TextOf(text, canon.Numbers())
 }
 

@@ -304,11 +304,9 @@ func (got *reading) bound(what string) {
 // measure computes what is needed to judge a page: the number of words, and the hashes, shingles,
 // sketch and keys of its text.
 func (got *reading) measure(text string, opt *Options) {
-	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
-
 	r := &got.seen
-	opt.Rule.Read(canon, text, r.Lang)
+	canon, done := canonical(&opt.Rule, text, r.Lang)
+	defer done()
 	got.tokens = canon.Len()
 	r.Words, r.Hash = got.tokens, canon.Hash()
 	if opt.Learn != nil {
@@ -338,9 +336,8 @@ func (got *reading) leftOut(text string, rule *dedup.Rule) {
 	if text == "" {
 		return
 	}
-	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
-	rule.Read(canon, text, got.seen.Lang)
+	canon, done := canonical(rule, text, got.seen.Lang)
+	defer done()
 	if got.seen.LeftWords = canon.Len(); canon.Len() > 0 {
 		got.seen.LeftHash = canon.Hash()
 	}
@@ -380,8 +377,15 @@ func (got *reading) unpack() (text, markdown string, err error) {
 
 var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
+// canonical returns a text in the form that the rule compares. Call done when it is no longer needed.
+func canonical(rule *dedup.Rule, text, lang string) (canon *dedup.Text, done func()) {
+	canon = texts.Get().(*dedup.Text)
+	rule.Read(canon, text, lang)
+	return canon, func() { giveBack(canon) }
+}
+
 // giveBack returns a canonical text to the pool, unless it is too large to keep.
-func giveBack(texts *sync.Pool, canon *dedup.Text) {
+func giveBack(canon *dedup.Text) {
 	const large = 1 << 16 // in tokens
 	if canon.Len() <= large {
 		texts.Put(canon)
@@ -440,6 +444,6 @@ func (got *reading) runs() (dedup.Set, error) {
 		return nil, err
 	}
 	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
+	defer giveBack(canon)
 	return dedup.Runs(canon, text), nil
 }

@@ -181,7 +181,7 @@ func runsOf(words []string) map[run]bool {
 
 func tokensOf(text string) []string {
 	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
+	defer giveBack(canon)
 	if canon.Read([]byte(text)); canon.Len() == 0 {
 		return nil
 	}

@@ -356,8 +356,7 @@ func (v *visit) changedBy(was *store.Content, opt *Options) (float64, error) {
 		return 0, err
 	}
 	r.Added, r.Removed = difference(was.Text, text)
-	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
-	opt.Rule.Read(canon, was.Text, was.Record.Lang)
+	canon, done := canonical(&opt.Rule, was.Text, was.Record.Lang)
+	defer done()
 	return dedup.Resemblance(v.shingles.asSet(), opt.Rule.Set(canon)), nil
 }
