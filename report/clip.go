@@ -2,7 +2,6 @@ package report
 
 import (
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
@@ -52,24 +51,21 @@ func clipMiddle(s string, n int) string {
 	if Width(s) <= n {
 		return s
 	}
-	begin, columns := 0, 0
-	for i, r := range s {
-		begin = i
-		if columns += runeWidth(r); columns > n/2 {
-			break
-		}
+	runes := []rune(s)
+	begin, columns := 0, runeWidth(runes[0])
+	for columns <= n/2 {
+		begin++
+		columns += runeWidth(runes[begin])
 	}
-	end, columns := len(s), 0
-	for at := end; at > 0; {
-		r, size := utf8.DecodeLastRuneInString(s[:at])
-		at -= size
-		w := runeWidth(r)
+	end := len(runes)
+	columns = 0
+	for i := end - 1; ; i-- {
+		w := runeWidth(runes[i])
 		if columns += w; columns > n-1-n/2 {
-			break
+			return string(runes[:begin]) + "…" + string(runes[end:])
 		}
 		if w > 0 { // a combining mark has width 0, and stays with the preceding character
-			end = at
+			end = i
 		}
 	}
-	return s[:begin] + "…" + s[end:]
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"bufio"
 	"encoding/csv"
-	"slices"
+	"math"
 )
 
 // A Sheet writes a CSV table that common spreadsheet programs open correctly. It begins with a byte
@@ -68,42 +68,36 @@ type csvPrinter struct {
 }
 
 func (p *csvPrinter) begin(r Report) (err error) {
-	columns := []string{"cluster", "role", "verdict", "resemblance", "url", "title", "translation"}
+	columns := []string{"cluster", "role", "verdict", "resemblance"}
 	if p.contained {
-		columns = slices.Insert(columns, containmentColumn, "containment")
+		columns = append(columns, "containment")
 	}
-	p.sheet, err = NewSheet(p.w, r.About, columns...)
+	p.sheet, err = NewSheet(p.w, r.About, append(columns, "url", "title", "translation")...)
 	return err
 }
 
-const containmentColumn = 4
-
-func (p *csvPrinter) row(containment any, cells ...any) error {
+func (p *csvPrinter) row(role, verdict string, resemblance, containment any, rest ...any) error {
+	cells := []any{int64(p.clusters), role, verdict, resemblance}
 	if p.contained {
-		cells = slices.Insert(cells, containmentColumn, containment)
+		cells = append(cells, containment)
 	}
-	return p.sheet.Row(cells...)
+	return p.sheet.Row(append(cells, rest...)...)
 }
 
 func (p *csvPrinter) cluster(c Cluster) error {
 	p.clusters++
-	n := int64(p.clusters)
-	if err := p.row(nil, n, "leader", c.Leader.Verdict, nil, c.Leader.URL, c.Leader.Title, nil); err != nil {
+	err := p.row("leader", c.Leader.Verdict, nil, nil, c.Leader.URL, c.Leader.Title, nil)
+	if err != nil {
 		return err
 	}
-	for m, err := range c.Members {
-		if err != nil {
-			return err
-		}
+	_, err = c.each(math.MaxInt, func(m Member) error {
 		var containment any
 		if m.Containment > 0 {
 			containment = Ratio(m.Containment)
 		}
-		if err := p.row(containment, n, "member", m.Verdict, Ratio(m.Resemblance), m.URL, m.Title, m.Translation); err != nil {
-			return err
-		}
-	}
-	return nil
+		return p.row("member", m.Verdict, Ratio(m.Resemblance), containment, m.URL, m.Title, m.Translation)
+	})
+	return err
 }
 
-func (p *csvPrinter) end() error { return p.sheet.End() }
+func (p *csvPrinter) end(_, _ counted) error { return p.sheet.End() }

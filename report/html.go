@@ -43,8 +43,7 @@ type htmlPrinter struct {
 	top      int
 	rule     dedup.Rule
 	pages    int64
-	clusters int
-	rest     struct{ Clusters, Members int } // clusters and members that are not shown
+	clusters int // number of clusters shown so far
 }
 
 func newHTMLPrinter(w *bufio.Writer, opt Options) *htmlPrinter {
@@ -92,17 +91,9 @@ func first[T any](all []T, n int) ([]T, int) {
 }
 
 func (p *htmlPrinter) cluster(c Cluster) error {
-	if p.clusters == p.top {
-		p.rest.Clusters++
-		p.rest.Members += c.Size
-		return nil
-	}
 	p.clusters++
-	l, err := c.leader()
-	if err != nil {
-		return err
-	}
-	err = p.execute("cluster", struct {
+	l := c.Leader
+	err := p.execute("cluster", struct {
 		Leader
 		Name string
 		Size int
@@ -111,37 +102,23 @@ func (p *htmlPrinter) cluster(c Cluster) error {
 	if err != nil {
 		return err
 	}
-	shown, err := p.members(c)
-	if err != nil {
-		return err
-	}
-	return p.execute("end cluster", c.Size-shown)
-}
-
-func (p *htmlPrinter) members(c Cluster) (shown int, err error) {
-	for m, err := range c.Members {
-		if err != nil {
-			return shown, err
-		}
-		if shown == membersShown {
-			break
-		}
+	rest, err := c.each(membersShown, func(m Member) error {
 		if m.Title == c.Leader.Title {
 			m.Title = ""
 		}
-		if err := p.execute("member", m); err != nil {
-			return shown, err
-		}
-		shown++
+		return p.execute("member", m)
+	})
+	if err != nil {
+		return err
 	}
-	return shown, nil
+	return p.execute("end cluster", rest)
 }
 
-func (p *htmlPrinter) end() error {
+func (p *htmlPrinter) end(shown, rest counted) error {
 	return p.execute("end", struct {
 		Alone bool
-		Rest  struct{ Clusters, Members int }
-	}{p.pages > 0 && p.clusters == 0, p.rest})
+		Rest  counted
+	}{p.pages > 0 && shown.Clusters+rest.Clusters == 0, rest})
 }
 
 func (p *htmlPrinter) execute(name string, data any) error {

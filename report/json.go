@@ -157,11 +157,7 @@ func (p *jsonPrinter) begin(r Report) error {
 }
 
 func (p *jsonPrinter) cluster(c Cluster) error {
-	l, err := c.leader()
-	if err != nil {
-		return err
-	}
-	return p.o.Group("leader", l, "members", func(yield func(any, error) bool) {
+	return p.o.Group("leader", c.Leader, "members", func(yield func(any, error) bool) {
 		for m, err := range c.Members {
 			if !yield(m, err) {
 				return
@@ -170,7 +166,7 @@ func (p *jsonPrinter) cluster(c Cluster) error {
 	}, "\n     ")
 }
 
-func (p *jsonPrinter) end() error {
+func (p *jsonPrinter) end(_, _ counted) error {
 	p.o.EndList()
 	return p.o.End()
 }

@@ -145,16 +145,26 @@ type Cluster struct {
 	Members iter.Seq2[Member, error]
 }
 
-// leader returns the leader with Why set. It may be called before or after Members is read.
-func (c *Cluster) leader() (Leader, error) {
-	if c.Why == nil {
-		return c.Leader, nil
+// each calls do for the first n members, and returns how many members it did not reach.
+func (c *Cluster) each(n int, do func(Member) error) (rest int, err error) {
+	shown := 0
+	for m, err := range c.Members {
+		if err != nil {
+			return 0, err
+		}
+		if shown == n {
+			break
+		}
+		if err := do(m); err != nil {
+			return 0, err
+		}
+		shown++
 	}
-	l := c.Leader
-	var err error
-	l.Why, err = c.Why()
-	return l, err
+	return c.Size - shown, nil
 }
+
+// A counted is a number of clusters, and of their members.
+type counted struct{ Clusters, Members int }
 
 // These are the default limits for formats that people read.
 const (
@@ -172,11 +182,11 @@ type Options struct {
 }
 
 // A printer writes one report in one format: begin is called first, with the report without its
-// clusters, then cluster for each cluster, then end.
+// clusters, then cluster for each cluster that is shown, then end.
 type printer interface {
 	begin(Report) error
 	cluster(Cluster) error
-	end() error
+	end(shown, rest counted) error
 }
 
 // Write writes the report of src to w. It returns an error if the source, the writer or the context
@@ -211,22 +221,29 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 	if err := p.begin(r); err != nil {
 		return err
 	}
-	n := 0
+	var shown, rest counted
 	for c, err := range src.Clusters(ctx, opt.shown()) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		if n++; opt.Top > 0 && n > opt.Top && (opt.Format == JSON || opt.Format == CSV) {
-			break // the totals already include the duplicates
+		if shown.Clusters == opt.shown() {
+			if opt.Format == JSON || opt.Format == CSV {
+				break // the totals already include the duplicates
+			}
+			rest.Clusters, rest.Members = rest.Clusters+1, rest.Members+c.Size
+			continue
+		}
+		if c.Why != nil && opt.Format != CSV { // CSV has no column for the reason
+			if c.Leader.Why, err = c.Why(); err != nil {
+				return err
+			}
 		}
 		if err := p.cluster(c); err != nil {
 			return err
 		}
+		shown.Clusters, shown.Members = shown.Clusters+1, shown.Members+c.Size
 	}
-	return p.end()
+	return p.end(shown, rest)
 }
 
 // shown returns the maximum number of clusters that a report shows.

@@ -11,13 +11,11 @@ import (
 )
 
 type textPrinter struct {
-	w        *bufio.Writer
-	rule     dedup.Rule
-	totals   Totals
-	top      int
-	most     int // maximum number of members to show for each cluster
-	clusters int
-	members  int
+	w     *bufio.Writer
+	rule  dedup.Rule
+	pages int64
+	top   int
+	most  int // maximum number of members to show for each cluster
 }
 
 func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
@@ -32,7 +30,7 @@ const (
 
 func (p *textPrinter) begin(r Report) error {
 	t := r.Totals
-	p.totals = t
+	p.pages = t.Pages
 	if r.About != nil {
 		fmt.Fprintf(p.w, "Duplicates in %s\n", harmless.Line(r.About.Store))
 		for _, line := range r.About.Lines() {
@@ -167,29 +165,13 @@ func (p *textPrinter) printLeftOut(l LeftOut) {
 }
 
 func (p *textPrinter) cluster(c Cluster) error {
-	p.clusters++
-	p.members += c.Size
-	if p.clusters > p.top {
-		return nil
-	}
-	l, err := c.leader()
-	if err != nil {
-		return err
-	}
+	l := c.Leader
 	fmt.Fprintf(p.w, "\nleader  %s", harmless.Line(l.URL))
 	if l.Title != "" {
 		fmt.Fprint(p.w, "  ", quoted(l.Title, titleWidth))
 	}
 	fmt.Fprintf(p.w, "  (%s)%s\n", harmless.Line(l.Why), privacy(l.Private))
-	shown := 0
-	for m, err := range c.Members {
-		if err != nil {
-			return err
-		}
-		if shown++; shown > p.most {
-			fmt.Fprintf(p.w, "  and %s\n", Counted(c.Size-p.most, "more page"))
-			break
-		}
+	rest, err := c.each(p.most, func(m Member) error {
 		note := privacy(m.Private)
 		if m.Excerpt {
 			note += "  (excerpt: the leader contains " + contained(m.Containment) + " of it)"
@@ -200,26 +182,27 @@ func (p *textPrinter) cluster(c Cluster) error {
 		if m.Doubtful {
 			note += "  (doubtful: the pages differ in text that was not extracted)"
 		}
-		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s%s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL), note); err != nil {
-			return err
-		}
+		_, err := fmt.Fprintf(p.w, "  %-5s %s  %s%s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL), note)
+		return err
+	})
+	if err == nil && rest > 0 {
+		_, err = fmt.Fprintf(p.w, "  and %s\n", Counted(rest, "more page"))
 	}
-	return nil
+	return err
 }
 
-func (p *textPrinter) end() error {
-	if p.totals.Pages == 0 && p.clusters == 0 {
-		return nil
+func (p *textPrinter) end(shown, rest counted) (err error) {
+	all := shown.Clusters + rest.Clusters
+	switch {
+	case all > 0:
+		_, err = fmt.Fprintf(p.w, "\n%s, %s\n", Counted(all, "cluster"), Counted(shown.Members+rest.Members, "duplicate"))
+	case p.pages > 0:
+		_, err = fmt.Fprintln(p.w, "\nThere are no duplicates.")
 	}
-	if p.clusters == 0 {
-		_, err := fmt.Fprintln(p.w, "\nThere are no duplicates.")
-		return err
+	if rest.Clusters > 0 {
+		_, err = fmt.Fprintf(p.w, "%s not shown: use --top %d to show all clusters, or --format csv to print a table\n", Counted(rest.Clusters, "smaller cluster"), all)
 	}
-	fmt.Fprintf(p.w, "\n%s, %s\n", Counted(p.clusters, "cluster"), Counted(p.members, "duplicate"))
-	if rest := p.clusters - p.top; rest > 0 {
-		fmt.Fprintf(p.w, "%s not shown: use --top %d to show all clusters, or --format csv to print a table\n", Counted(rest, "smaller cluster"), p.clusters)
-	}
-	return nil
+	return err
 }
 
 // hostName returns the display name of a host, which is "(files)" for "".

@@ -20,15 +20,14 @@ import (
 // with a form. Its result is kept until the next comparison.
 
 // An Alike contains the clusters that the pages of a store would form at similarities other than
-// the crawl's. Its methods may be called concurrently.
-type Alike interface {
-	// Steps returns the result for each similarity, sorted by similarity.
-	Steps() []Step
+// the crawl's.
+type Alike struct {
+	Steps  []Step        // result for each similarity, sorted by similarity
+	Nearly *audit.Nearly // pages that are almost duplicates at the crawl's similarity
+
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
-	// just above it, and at most n just below it.
-	Near(similarity float64, n int) (above, below []Pair)
-	// Nearly returns the pages that are almost duplicates at the crawl's similarity.
-	Nearly() *audit.Nearly
+	// just above it, and at most n just below it. It may be called concurrently.
+	Near func(similarity float64, n int) (above, below []Pair)
 }
 
 // A Step contains the numbers of clusters and pages at one similarity, 0 to 1.
@@ -48,10 +47,10 @@ type Pair struct {
 // compareAll compares all pages with each other, and returns when the comparison has ended. It
 // returns at once if a comparison is already running.
 func (v *View) compareAll() {
-	v.comparison.renew(v.life, func(ctx context.Context) (Alike, error) {
+	v.comparison.renew(v.life, func(ctx context.Context) (*Alike, error) {
 		v.compared.Store(0)
 		tell := func(share float64) { v.compared.Store(int64(100 * share)) }
-		return borrowed(ctx, v.opt.Store, func(s store.Reader) (Alike, error) { return v.opt.Alike(ctx, s, tell) })
+		return borrowed(ctx, v.opt.Store, func(s store.Reader) (*Alike, error) { return v.opt.Alike(ctx, s, tell) })
 	})
 }
 
@@ -94,17 +93,16 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "alike", title: "Similarity", again: l.making, Content: s}, nil
 }
 
-func (s *alikeView) show(a Alike) {
-	steps := a.Steps()
-	if len(steps) == 0 {
+func (s *alikeView) show(a *Alike) {
+	if len(a.Steps) == 0 {
 		return
 	}
-	s.Least = steps[0].Similarity
+	s.Least = a.Steps[0].Similarity
 	s.Similarity = max(s.Similarity, s.Least)
 	position := func(similarity float64) float64 { return (similarity - s.Least) / max(1-s.Least, 1e-9) }
 	most := 1
 	var at, clusters, pages []float64
-	for _, step := range steps {
+	for _, step := range a.Steps {
 		most = max(most, step.Pages) // at least step.Clusters, because a cluster has at least two pages
 		at, clusters, pages = append(at, position(step.Similarity)), append(clusters, float64(step.Clusters)), append(pages, float64(step.Pages))
 		s.Steps = append(s.Steps, stepRow{step, fmt.Sprintf("/similarity?at=%.2f", step.Similarity)})

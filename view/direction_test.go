@@ -10,7 +10,6 @@ import (
 
 	"skink/dedup"
 	"skink/internal/tools/storetest"
-	"skink/report/audit"
 	"skink/store"
 )
 
@@ -33,7 +32,11 @@ func TestDirection(t *testing.T) {
 
 	v, server := newView(t, s, func(o *Options) { o.Moment, o.Name = momentOfTally, hebrew })
 	v.readLinks()
-	v.comparison.renew(v.life, func(_ context.Context) (Alike, error) { return hebrewAlike{fog}, nil })
+	v.comparison.renew(v.life, func(_ context.Context) (*Alike, error) {
+		return &Alike{Steps: []Step{{0.3, 1, 2}}, Near: func(similarity float64, _ int) (above, below []Pair) {
+			return []Pair{{dedup.Hash{}, dedup.Hash{}, [2]string{fog, fog}, similarity}}, nil
+		}}, nil
+	})
 	for _, path := range []string{
 		"/now", "/pages", "/pages?q=" + hebrew, "/page/" + idOf(fog).String(), "/page/" + idOf(copied).String(), "/page/" + idOf(failed).String(), "/clusters", "/cluster/" + idOf(fog).String(),
 		"/compare?a=" + idOf(fog).String() + "&b=" + idOf(copied).String(), "/compare?a=" + idOf(fog).String() + "&b=" + idOf(failed).String(), "/map", "/similarity",
@@ -67,15 +70,4 @@ func isolated(n *html.Node) bool {
 		}
 	}
 	return false
-}
-
-// A hebrewAlike is one pair of pages.
-type hebrewAlike struct{ url string }
-
-func (hebrewAlike) Steps() []Step { return []Step{{0.3, 1, 2}} }
-
-func (hebrewAlike) Nearly() *audit.Nearly { return &audit.Nearly{} }
-
-func (h hebrewAlike) Near(similarity float64, n int) (above, below []Pair) {
-	return []Pair{{dedup.Hash{}, dedup.Hash{}, [2]string{h.url, h.url}, similarity}}, nil
 }

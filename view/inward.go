@@ -19,26 +19,25 @@ import (
 // how many pages link to it, and the first of these pages. The text of a link is read from the
 // linking page when the link is shown.
 //
-// The result takes 8 bytes per record and 4 per recorded link, and three times that while it is
-// being computed. It is computed in the background when a user views a page for the first time, and
-// is kept until a user requests a new result with a form. While a crawl in this process is writing
-// to the store, only the form starts the computation, because viewing a page must not slow down a
-// crawl.
+// The result takes 28 bytes per record, and 4 to 8 per recorded link. It is computed in the background
+// when a user views a page for the first time, and is kept until a user requests a new result with a
+// form. While a crawl in this process is writing to the store, only the form starts the computation,
+// because viewing a page must not slow down a crawl.
 
 // These are the maximum numbers of linking pages that are recorded: maxInward for one URL, and
-// maxNoted for all URLs, which takes 256 MB. Further linking pages are only counted.
+// maxNoted for all URLs, which takes up to 512 MB. Further linking pages are only counted.
 const (
 	maxInward = 100
 	maxNoted  = 1 << 26
 )
 
-// An inward contains the incoming links of all pages. It is immutable. It identifies a page by the
-// number of the page's first row.
+// An inward contains the incoming links of all pages. It identifies a page by the number of the page's
+// first row.
 type inward struct {
-	rows  *rows    // the rows that the numbers in the other fields refer to
-	count []uint32 // for each page, how many other pages link to it
-	begin []uint32 // for each page, the index in from of the first page that links to it; the last element is len(from)
-	from  []uint32 // linking pages, grouped by the page they link to
+	rows  *rows      // the rows that the numbers in the other fields refer to
+	count []uint32   // for each page, how many other pages link to it
+	from  [][]uint32 // for each page, the first pages that link to it
+	noted int        // total number of elements in from
 }
 
 // linking returns the recorded pages that link to a page, and the total number of pages that do.
@@ -46,62 +45,24 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
 	}
-	return in.from[in.begin[page]:in.begin[page+1]], int(in.count[page])
+	return in.from[page], int(in.count[page])
 }
-
-type inwardMaker struct {
-	count []uint32
-	noted [][]edge // recorded links, in slices of notedAtOnce elements, because a single growing slice would be copied repeatedly
-	all   int
-}
-
-type edge struct{ from, to uint32 }
-
-const notedAtOnce = 1 << 16
 
 // add records the links from a page to the other pages in linked. It reorders linked.
-func (m *inwardMaker) add(from uint32, linked []uint32) {
+func (in *inward) add(from uint32, linked []uint32) {
 	slices.Sort(linked)
 	for _, page := range slices.Compact(linked) {
 		if page == from {
 			continue
 		}
-		if int(page) >= len(m.count) {
-			m.count = append(m.count, make([]uint32, int(page)+1-len(m.count))...)
+		if more := int(page) + 1 - len(in.count); more > 0 {
+			in.count, in.from = append(in.count, make([]uint32, more)...), append(in.from, make([][]uint32, more)...)
 		}
-		m.count[page]++
-		if m.count[page] > maxInward || m.all == maxNoted {
-			continue
-		}
-		if m.all%notedAtOnce == 0 {
-			m.noted = append(m.noted, make([]edge, 0, notedAtOnce))
-		}
-		last := &m.noted[len(m.noted)-1]
-		*last = append(*last, edge{from, page})
-		m.all++
-	}
-}
-
-// made returns the recorded links, grouped by the page they lead to. It releases the memory of m.
-func (m *inwardMaker) made(r *rows) *inward {
-	in := &inward{rows: r, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
-	for _, some := range m.noted {
-		for _, e := range some {
-			in.begin[e.to+1]++
+		if in.count[page]++; in.count[page] <= maxInward && in.noted < maxNoted {
+			in.from[page] = append(in.from[page], from)
+			in.noted++
 		}
 	}
-	for i := range m.count {
-		in.begin[i+1] += in.begin[i]
-	}
-	next := slices.Clone(in.begin)
-	for i, some := range m.noted {
-		for _, e := range some {
-			in.from[next[e.to]] = e.from
-			next[e.to]++
-		}
-		m.noted[i] = nil
-	}
-	return in
 }
 
 // readLinks reads the links of all pages, and returns when it has read them. It returns at once if
@@ -131,12 +92,11 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 		to   []dedup.Hash
 	}
 	var some []named
-	var m inwardMaker
-	var current *rows
+	in := &inward{}
 	take := func() {
 		v.index.look(func(t *rows) {
-			if current != t { // start again, because the rows have been dropped and read again, with new numbers
-				current, m = t, inwardMaker{}
+			if in.rows != t { // start again, because the rows have been dropped and read again, with new numbers
+				in = &inward{rows: t}
 			}
 			var pages []uint32
 			for _, n := range some {
@@ -150,7 +110,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 						pages = append(pages, t.at(to).first)
 					}
 				}
-				m.add(t.at(from).first, pages)
+				in.add(t.at(from).first, pages)
 			}
 		})
 		some = some[:0]
@@ -174,7 +134,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 		return nil
 	})
 	take()
-	return m.made(current), err
+	return in, err
 }
 
 type inView struct {

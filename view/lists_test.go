@@ -306,17 +306,13 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// A fakeAlike has clusters at three similarities, and one pair of pages.
-type fakeAlike struct{}
-
-func (fakeAlike) Steps() []Step { return []Step{{0.3, 9, 40}, {0.6, 7, 20}, {0.9, 2, 4}} }
-
-func (fakeAlike) Near(similarity float64, n int) (above, below []Pair) {
-	return []Pair{{idOf("a"), idOf("b"), [2]string{"https://a.example/<b>", "https://b.example/"}, similarity}}, nil
-}
-
-func (fakeAlike) Nearly() *audit.Nearly {
-	return &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{{Leader: idOf("https://a.example/fog"), Members: []audit.NearlyPage{{ID: idOf("https://b.example/Eel"), Resemblance: 0.4}}}}}
+// fakeAlike has clusters at three similarities, and one pair of pages.
+var fakeAlike = &Alike{
+	Steps: []Step{{0.3, 9, 40}, {0.6, 7, 20}, {0.9, 2, 4}},
+	Near: func(similarity float64, _ int) (above, below []Pair) {
+		return []Pair{{idOf("a"), idOf("b"), [2]string{"https://a.example/<b>", "https://b.example/"}, similarity}}, nil
+	},
+	Nearly: &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{{Leader: idOf("https://a.example/fog"), Members: []audit.NearlyPage{{ID: idOf("https://b.example/Eel"), Resemblance: 0.4}}}}},
 }
 
 // TestSimilarity checks that a form starts the comparison of all pages, and that the page shows the
@@ -324,10 +320,10 @@ func (fakeAlike) Nearly() *audit.Nearly {
 func TestSimilarity(t *testing.T) {
 	goOn := make(chan bool)
 	v, server := newView(t, small(t), func(o *Options) {
-		o.Alike = func(_ context.Context, _ store.Reader, tell func(float64)) (Alike, error) {
+		o.Alike = func(_ context.Context, _ store.Reader, tell func(float64)) (*Alike, error) {
 			tell(0.425)
 			<-goOn
-			return fakeAlike{}, nil
+			return fakeAlike, nil
 		}
 	})
 	if body := get(t, server, "/similarity"); strings.Contains(body, "clusters with") {
@@ -413,10 +409,10 @@ func TestEmpty(t *testing.T) {
 // pages, shows its progress, and then lists the pages.
 func TestNearly(t *testing.T) {
 	goOn := make(chan bool)
-	alike := func(_ context.Context, _ store.Reader, tell func(float64)) (Alike, error) {
+	alike := func(_ context.Context, _ store.Reader, tell func(float64)) (*Alike, error) {
 		tell(0.425)
 		<-goOn
-		return fakeAlike{}, nil
+		return fakeAlike, nil
 	}
 	const path = "/audit/nearly"
 	_, server := newView(t, small(t), func(o *Options) { o.Alike = alike })

@@ -61,7 +61,7 @@ func (v *View) findNearly() {
 	if alike == nil {
 		return
 	}
-	v.makeAudit("", func(context.Context, store.Reader) (*audit.Nearly, error) { return alike.Nearly(), nil })
+	v.makeAudit("", func(context.Context, store.Reader) (*audit.Nearly, error) { return alike.Nearly, nil })
 }
 
 func (v *View) findNearlyAgain(*http.Request) (next string) {

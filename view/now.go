@@ -306,9 +306,6 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 			sizes = append(sizes, int(t.clusters[c].members))
 		}
 	})
-	if all, ok := v.lately.has(ids); ok {
-		return all, nil
-	}
 	pages, err := s.Pages(ctx, ids, store.WantText)
 	if err != nil {
 		return nil, err
@@ -329,28 +326,7 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 			all[len(all)-1].Members = append(all[len(all)-1].Members, e)
 		}
 	}
-	v.lately.keep(ids, all)
 	return all, nil
-}
-
-// lately caches the newest clusters with their texts. The cache is valid while the newest members
-// of these clusters are the pages in ids.
-type lately struct {
-	mu  sync.Mutex
-	ids []dedup.Hash // guarded by mu
-	all []newest     // guarded by mu
-}
-
-func (l *lately) has(ids []dedup.Hash) ([]newest, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all, len(ids) > 0 && slices.Equal(ids, l.ids)
-}
-
-func (l *lately) keep(ids []dedup.Hash, all []newest) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ids, l.all = ids, all
 }
 
 func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {

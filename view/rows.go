@@ -3,6 +3,7 @@ package view
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -74,13 +75,9 @@ var (
 	verdicts = []string{"", string(dedup.Unique), string(dedup.Exact), string(dedup.Near), string(dedup.Thin)}
 )
 
+// placeIn returns the index of word in words, or 0 if it is not there.
 func placeIn(words []string, word string) uint8 {
-	for i, w := range words {
-		if w == word {
-			return uint8(i)
-		}
-	}
-	return 0
+	return uint8(max(slices.Index(words, word), 0))
 }
 
 // A fingerprint holds the low four bits of the first 80 minima of a page's sketch. Two pages agree

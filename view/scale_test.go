@@ -15,7 +15,6 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/complete"
-	"skink/report/audit"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -104,20 +103,13 @@ func TestScale(t *testing.T) {
 }
 
 // compareAll compares all pages of a store, as skink view does.
-func compareAll(ctx context.Context, s store.Reader, tell func(float64)) (Alike, error) {
+func compareAll(ctx context.Context, s store.Reader, tell func(float64)) (*Alike, error) {
 	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
 	if err == nil {
 		_, err = complete.FindAlike(ctx, s, complete.Options{Rule: rule, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
 	}
-	return unlike{}, err
+	return &Alike{}, err
 }
-
-// unlike is an [Alike] without results.
-type unlike struct{}
-
-func (unlike) Steps() []Step                           { return nil }
-func (unlike) Nearly() *audit.Nearly                   { return nil }
-func (unlike) Near(float64, int) (above, below []Pair) { return nil, nil }
 
 // ofSystem returns the number of bytes of memory that the process has from the operating system.
 func ofSystem() uint64 {

@@ -49,7 +49,7 @@ type Options struct {
 
 	// Alike compares all pages of a store with each other. It regularly calls tell with the
 	// completed share of the comparison, from 0 to 1.
-	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
+	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (*Alike, error)
 	// Nearly finds the pages that are almost duplicates, for audits. If Nearly is nil or returns nil,
 	// audits list these pages as not checked.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
@@ -70,11 +70,10 @@ type View struct {
 	pages  *template.Template
 	answer http.Handler
 	pulse  pulse
-	lately lately
 
 	auditing   latest[*audit.Audit]
-	comparison latest[Alike] // result of the comparison of all pages with each other
-	compared   atomic.Int64  // percentage of the running comparison that is complete
+	comparison latest[*Alike] // result of the comparison of all pages with each other
+	compared   atomic.Int64   // percentage of the running comparison that is complete
 	// the incoming links of all pages
 	incoming latest[*inward]
 

@@ -62,23 +62,23 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 	for i < len(x.lines) || j < len(y.lines) {
 		fromI, fromJ := i, j
 		switch {
-		case i < len(x.lines) && !groups.linkedA[i]:
+		case i < len(x.lines) && groups.a[i] == 0:
 			i++
-		case j < len(y.lines) && !groups.linkedB[j]:
+		case j < len(y.lines) && groups.b[j] == 0:
 			j++
 		case i == len(x.lines):
 			j++
-		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // a block also gets a row of its own if its link would cross another link
+		case j == len(y.lines) || groups.a[i] != groups.b[j]: // a block also gets a row of its own if its link would cross another link
 			i++
 		default:
-			g := groups.ofA[i]
+			g := groups.a[i]
 			for k := i; k < len(x.lines); k++ {
-				if groups.linkedA[k] && groups.ofA[k] == g {
+				if groups.a[k] == g {
 					i = k + 1
 				}
 			}
 			for k := j; k < len(y.lines); k++ {
-				if groups.linkedB[k] && groups.ofB[k] == g {
+				if groups.b[k] == g {
 					j = k + 1
 				}
 			}
@@ -96,17 +96,14 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 	return rows
 }
 
-// groups contains the group number of each block. Linked blocks are in one group, and each group
-// becomes a row.
-type groups struct {
-	ofA, ofB         []int
-	linkedA, linkedB []bool
-}
+// groups contains the group number of each block, or 0 for a block that is not linked. Linked blocks
+// are in one group, and each group becomes a row.
+type groups struct{ a, b []int }
 
 // group links the blocks of the two texts that share at least minLinked of their words. Groups
 // are numbered in text order.
 func (m *matching) group(x, y *blocks) groups {
-	g := groups{make([]int, len(x.lines)), make([]int, len(y.lines)), make([]bool, len(x.lines)), make([]bool, len(y.lines))}
+	g := groups{make([]int, len(x.lines)), make([]int, len(y.lines))}
 	shared := map[[2]int]int{}
 	of := y.lineOf()
 	for line := range x.lines {
@@ -124,15 +121,14 @@ func (m *matching) group(x, y *blocks) groups {
 				continue
 			}
 			switch {
-			case g.linkedA[i]:
-				g.ofB[j] = g.ofA[i]
-			case g.linkedB[j]:
-				g.ofA[i] = g.ofB[j]
+			case g.a[i] > 0:
+				g.b[j] = g.a[i]
+			case g.b[j] > 0:
+				g.a[i] = g.b[j]
 			default:
 				next++
-				g.ofA[i], g.ofB[j] = next, next
+				g.a[i], g.b[j] = next, next
 			}
-			g.linkedA[i], g.linkedB[j] = true, true
 		}
 	}
 	return g

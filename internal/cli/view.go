@@ -11,7 +11,6 @@ import (
 	"skink/internal/complete"
 	"skink/internal/session"
 	"skink/report"
-	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 )
@@ -88,41 +87,28 @@ func viewOf(address string, rule dedup.Rule) view.Options {
 
 // alikeBy returns a function that compares all pages of a store with each other under rule. The
 // function passes its progress, from 0 to 1, to tell.
-func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
-	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
+func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (*view.Alike, error) {
+	return func(ctx context.Context, s store.Reader, tell func(float64)) (*view.Alike, error) {
 		similarities := append(complete.EachTwentieth(rule.Similarity), rule.Similarity)
 		slices.Sort(similarities)
 		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, slices.Compact(similarities)...)
 		if err != nil {
 			return nil, err
 		}
-		found := &foundAlike{alike: a, nearly: nearlyOf(a, rule)}
+		found := &view.Alike{Nearly: nearlyOf(a, rule), Near: func(similarity float64, n int) (above, below []view.Pair) {
+			up, down := a.Near(similarity, n)
+			return pairsOf(up), pairsOf(down)
+		}}
 		for _, step := range a.Curve() {
-			found.steps = append(found.steps, view.Step(step))
+			found.Steps = append(found.Steps, view.Step(step))
 		}
 		return found, nil
 	}
 }
 
-// A foundAlike is the result of comparing all pages with each other, in the form that package view
-// expects.
-type foundAlike struct {
-	alike  *complete.Alike
-	steps  []view.Step
-	nearly *audit.Nearly
-}
-
-func (f *foundAlike) Nearly() *audit.Nearly { return f.nearly }
-
-func (f *foundAlike) Steps() []view.Step { return f.steps }
-
-func (f *foundAlike) Near(similarity float64, n int) (above, below []view.Pair) {
-	up, down := f.alike.Near(similarity, n)
-	for _, p := range up {
-		above = append(above, view.Pair(p))
+func pairsOf(pairs []complete.LikePair) (all []view.Pair) {
+	for _, p := range pairs {
+		all = append(all, view.Pair(p))
 	}
-	for _, p := range down {
-		below = append(below, view.Pair(p))
-	}
-	return above, below
+	return all
 }

@@ -111,6 +111,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 		if l.checks != nil {
 			l.checks.conclude()
 		}
+		l.see, l.link, l.conclude = nil, nil, nil // frees what these functions have collected
 		l.sort()
 	}
 	if a.past != nil {

@@ -168,7 +168,6 @@ func hreflang(a *Audit) *List {
 		if unknown > 0 {
 			l.Unknown = "links back to the page are unknown for " + report.Counted(unknown, "translation") + " that the crawl did not fetch"
 		}
-		all, pairs, cut = nil, nil, nil
 	}
 	return l
 }

@@ -196,7 +196,11 @@ func (f *Finding) countOf(change Change) int64 {
 	return int64(f.since.Of(change))
 }
 
+// countOf returns the number of URLs with the given change. For "", it returns the result of Count.
 func (l *List) countOf(change Change) int64 {
+	if change == "" {
+		return int64(l.Count())
+	}
 	urls := map[int32]bool{}
 	for _, f := range l.Findings {
 		for _, c := range f.all {

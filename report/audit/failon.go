@@ -143,32 +143,22 @@ func (c Condition) label() string {
 // counted returns the number of entries that the condition counts, and for percentages the total
 // number of pages or URLs. The note is about entries that are not counted; it may be "".
 func (a *Audit) counted(c Condition) (n, total int64, note string) {
-	name := c.Name
-	l := a.List(name)
-	if w := weightNamed(name); l == nil && w > 0 {
+	l, f := a.List(c.Name), a.Find(c.Name)
+	switch {
+	case l != nil:
+		n, note = l.countOf(c.Change), besides(l.apart(), l)
+	case f != nil:
+		l, n, note = f.list, f.countOf(c.Change), f.Besides()
+	default:
 		for _, f := range a.compared() {
-			if f.Weight == w {
+			if f.Weight == weightNamed(c.Name) {
 				n += f.countOf(c.Change)
 			}
 		}
 		return n, a.URLs, ""
 	}
 	if c.Change != "" {
-		f := a.Find(name)
-		if l == nil {
-			l, n = f.list, f.countOf(c.Change)
-		} else {
-			n = l.countOf(c.Change)
-		}
-		if l.Of == "URLs" {
-			return n, a.URLs, ""
-		}
-		return n, a.Pages, ""
-	}
-	if f := a.Find(name); f != nil && l == nil {
-		l, n, note = f.list, int64(f.Count()), f.Besides()
-	} else {
-		n, note = int64(l.Count()), besides(l.apart(), l)
+		note = "" // the note is about all entries
 	}
 	if l.Of == "URLs" {
 		return n, a.URLs, note

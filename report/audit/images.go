@@ -43,7 +43,6 @@ func images(a *Audit) *List {
 		if !checked {
 			l.lack("whether images exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
 		}
-		failed, shown = nil, nil
 	}
 	return l
 }

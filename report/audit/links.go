@@ -53,7 +53,6 @@ func links(a *Audit) *List {
 		if len(anchors) == 0 {
 			l.lack("fragments of links to other pages, because the crawl did not store fragments (crawl --audit does)", "fragments")
 		}
-		anchors = nil
 	}
 	return l
 }

@@ -103,7 +103,6 @@ func noText(a *Audit) *List {
 				l.found("unseen", at, nobody)
 			}
 		}
-		unseen, texts = nil, nil
 	}
 	return l
 }
@@ -197,7 +196,6 @@ func orphans(a *Audit) *List {
 	l.conclude = func() {
 		if !a.Links {
 			l.lack(noLinks)
-			hosts = nil
 			return
 		}
 		a.site.followRedirects()
@@ -215,7 +213,6 @@ func orphans(a *Audit) *List {
 		if left {
 			l.Unknown = "orphan pages on hosts that were not crawled completely"
 		}
-		hosts = nil
 	}
 	return l
 }

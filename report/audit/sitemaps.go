@@ -35,7 +35,6 @@ func sitemaps(a *Audit) *List {
 	l.conclude = func() {
 		if !a.Links {
 			l.lack(noLinks)
-			hosts = nil
 			return
 		}
 		lists := map[string]bool{} // hosts with a page in a sitemap
@@ -63,7 +62,6 @@ func sitemaps(a *Audit) *List {
 		if left > 0 {
 			l.Unknown = "it is unknown whether sitemaps list " + report.Counted(left, "page") + ", because a sitemap of the host was not read completely"
 		}
-		hosts, partly = nil, nil
 	}
 	return l
 }
