@@ -75,9 +75,6 @@ type Bulk struct {
 	bulk   string       // URL to which bulks are posted
 	cursor store.Cursor // position after the last change of s that was sent or skipped
 
-	items []item
-	bytes int
-
 	sent, deleted, refused int
 
 	delayed bool // whether the last attempt got no usable response
@@ -137,70 +134,70 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
-	b.items, b.bytes = nil, 0 // an earlier call that failed may have left items
-	if err := b.opt.prepare(ctx, b.s); err != nil {
+	if err := b.catchUp(ctx); err != nil {
 		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+	}
+	return nil
+}
+
+func (b *Bulk) catchUp(ctx context.Context) error {
+	if err := b.opt.prepare(ctx, b.s); err != nil {
+		return err
 	}
 	gate := b.opt.gate()
 	gate.At, gate.Changes = b.cursor, true
+	var items []item
+	bytes := 0
 	for page, err := range gate.Pages(ctx, b.s, b.opt.want()) {
-		if err == nil && (b.bytes >= b.opt.Bytes || len(b.items) >= bulkDocs) {
-			if err := b.flush(ctx, gate.At); err != nil {
-				return err
-			}
+		if err == nil && (bytes >= b.opt.Bytes || len(items) >= bulkDocs) {
+			err = b.flush(ctx, items, gate.At)
+			items, bytes = nil, 0
 		}
+		var i item
 		if err == nil {
-			err = b.take(page)
+			i, err = b.itemOf(page)
 		}
 		if err != nil {
-			return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+			return err
 		}
+		items, bytes = append(items, i), bytes+len(i.lines)
 	}
 	if gate.At == b.cursor {
 		return nil
 	}
-	return b.flush(ctx, gate.At)
+	return b.flush(ctx, items, gate.At)
 }
 
 // Close sends the remaining changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
-// take adds the action for a changed page to the bulk, if the page is or was in the index.
-func (b *Bulk) take(page *release.Page) error {
+// itemOf returns the action for a changed page that is or was in the index.
+func (b *Bulk) itemOf(page *release.Page) (item, error) {
 	d, err := b.opt.document(page)
 	if err != nil {
-		return err
+		return item{}, err
 	}
-	id := d.ID.String()
-	if d.Change == store.Gone {
-		b.gather(item{id: id, lines: fmt.Appendf(nil, "{\"delete\":{\"_id\":%q}}\n", id), delete: true})
-		return nil
+	i := item{id: d.ID.String(), delete: d.Change == store.Gone}
+	i.lines = fmt.Appendf(nil, "{%q:{\"_id\":%q}}\n", i.action(), i.id)
+	if i.delete {
+		return i, nil
 	}
 	d.Change = "" // documents in an index do not have this field
-	lines, err := appendLine(fmt.Appendf(nil, "{\"index\":{\"_id\":%q}}\n", id), d)
-	if err == nil {
-		b.gather(item{id: id, lines: lines})
-	}
-	return err
+	i.lines, err = appendLine(i.lines, d)
+	return i, err
 }
 
-func (b *Bulk) gather(i item) {
-	b.items = append(b.items, i)
-	b.bytes += len(i.lines)
-}
-
-// flush sends the waiting items, retries until the server has accepted or refused all of them,
-// and then stores the given cursor.
-func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
-	err := b.send(ctx, b.items)
+// flush sends items, retries until the server has accepted or refused all of them, and then stores
+// the given cursor.
+func (b *Bulk) flush(ctx context.Context, items []item, after store.Cursor) error {
+	err := b.send(ctx, items)
 	if err == nil && b.opt.Keep != nil {
 		err = b.opt.Keep(ctx, after)
 	}
-	if err != nil {
-		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+	if err == nil {
+		b.cursor = after
 	}
-	b.items, b.bytes, b.cursor = nil, 0, after
-	return nil
+	return err
 }
 
 // ErrNotAllowed means that the server does not let this user write to the index.

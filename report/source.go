@@ -42,10 +42,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	var later postponedCount
 	named := canonicals{s: src.s, found: map[string]*Canonical{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return r, err
 		}
 		count.add(&page.Record)

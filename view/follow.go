@@ -14,6 +14,8 @@ import (
 type index struct {
 	from   Source
 	orders *orders
+	beside *sync.WaitGroup // runs the reads of the store
+	life   context.Context // ends the reads of the store
 
 	mu   sync.RWMutex // guards the fields below
 	rows *rows
@@ -28,8 +30,8 @@ type index struct {
 	idle chan struct{}
 }
 
-func newIndex(from Source) *index {
-	return &index{from: from, rows: newRows(), orders: newOrders()}
+func newIndex(from Source, beside *sync.WaitGroup, life context.Context) *index {
+	return &index{from: from, rows: newRows(), orders: newOrders(beside), beside: beside, life: life}
 }
 
 const (
@@ -41,11 +43,11 @@ const (
 // fresh starts reading the changes of the store, unless the last read ended less than lookEvery
 // ago. It waits at most patience for the read to end. Reading a large store may take longer. The
 // read then continues in the background, and lists show its progress.
-func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
+func (x *index) fresh(ctx context.Context) {
 	x.mu.Lock()
-	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {
+	if !x.busy && time.Since(x.looked) >= lookEvery && x.life.Err() == nil {
 		x.busy, x.idle = true, make(chan struct{})
-		beside.Go(func() { x.read(life) })
+		x.beside.Go(func() { x.read(x.life) })
 	}
 	idle := x.idle
 	x.mu.Unlock()
@@ -109,7 +111,7 @@ func (x *index) take(some []*store.Change) {
 // read then reads the whole store.
 func (x *index) restart() {
 	if dead := x.rows.n - x.rows.live; dead > 1<<16 && dead > x.rows.live {
-		x.rows, x.orders, x.cursor = newRows(), newOrders(), ""
+		x.rows, x.orders, x.cursor = newRows(), newOrders(x.beside), ""
 		x.whole = false
 	}
 }
@@ -121,9 +123,8 @@ func (x *index) look(do func(*rows)) {
 	do(x.rows)
 }
 
-// list selects the part of a list that the query q asks for. If later is not nil, the caller must
-// call it in the background: it prepares the sort order for the next request.
-func (x *index) list(q query) (s selection, later func()) {
+// list selects the part of a list that the query q asks for.
+func (x *index) list(q query) selection {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.rows.list(q, x.orders)

@@ -73,7 +73,7 @@ func (v *View) readLinks() { v.incoming.renew(v.life, v.readInward) }
 // incoming links.
 func (v *View) readInward(ctx context.Context) (*inward, error) {
 	for { // wait until the index is complete, because links to pages without a row would be lost
-		v.index.fresh(ctx, &v.beside, v.life)
+		v.index.fresh(ctx)
 		p := v.index.progress()
 		if !p.Reading {
 			break

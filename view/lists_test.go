@@ -381,7 +381,7 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 	told := make(chan struct{})
 	v, _ := newView(t, small(t), func(o *Options) { o.Store = lentLater{o.Store.(lent), told} })
 	page := v.shown(func(ctx context.Context, r *http.Request) (*screen, error) {
-		rows := v.list(query{}).total
+		rows := v.index.list(query{}).total
 		close(told)
 		<-v.index.idle
 		return &screen{name: "trouble", title: "A list", Content: fmt.Sprint(rows)}, nil

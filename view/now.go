@@ -380,7 +380,7 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
-	v.index.fresh(r.Context(), &v.beside, v.life)
+	v.index.fresh(r.Context())
 	n, err := v.moment(ctx)
 	if err != nil {
 		return nil, err

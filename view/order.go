@@ -65,40 +65,43 @@ func columnNamed(name string) int {
 const atOnce = 20_000
 
 type orders struct {
+	beside *sync.WaitGroup // runs what is sorted in the background
+
 	mu      sync.Mutex
 	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never modified
 	sorting []bool    // for each column, whether its order is being computed in the background; guarded by mu
 }
 
-func newOrders() *orders {
-	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
+func newOrders(beside *sync.WaitGroup) *orders {
+	return &orders{beside: beside, sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
 }
 
 // sortedBy returns the row numbers in the order of the column with index col, or nil if that order
-// is not ready. If later is not nil, the caller must call it in the background to compute it. The
-// caller of sortedBy must hold the lock of the rows. The caller of later does not need the lock,
-// because later reads only rows of full chunks, whose compared fields never change.
-func (o *orders) sortedBy(col int, t *rows) (order []int32, later func()) {
+// is not ready. It is then computed in the background. The caller must hold the lock of the rows. The
+// background needs no lock, because it reads only rows of full chunks, whose compared fields never
+// change.
+func (o *orders) sortedBy(col int, t *rows) []int32 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	old := o.sorted[col]
 	switch {
 	case len(old) == t.n:
-		return old, nil
+		return old
 	case t.n-len(old) <= atOnce:
 		o.sorted[col] = grown(old, t, col, t.n)
-		return o.sorted[col], nil
+		return o.sorted[col]
 	case o.sorting[col]:
-		return nil, nil
+		return nil
 	}
 	o.sorting[col] = true
 	whole := *t
-	return nil, func() {
+	o.beside.Go(func() {
 		made := grown(old, &whole, col, whole.n-whole.n%chunkRows)
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.sorted[col], o.sorting[col] = made, false
-	}
+	})
+	return nil
 }
 
 // grown returns old extended by the rows with the numbers from len(old) to n-1. Equal rows are in

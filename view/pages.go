@@ -102,7 +102,7 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 			return nil, err
 		}
 	} else {
-		found = v.list(q)
+		found = v.index.list(q)
 	}
 	l.Unsorted, l.paging = found.unsorted, pagingOf("/pages", r, q.from, q.from+max(l.Looked, len(found.ids)), found.total)
 	l.Hosts = v.largestHosts(100)
@@ -124,16 +124,6 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 		return err
 	})
 	return &screen{name: "pages", title: "Pages", again: found.unsorted || read.Reading, Content: l}, err
-}
-
-// list returns the rows that the query q selects. If q needs a sort order that does not exist yet,
-// list starts computing that order in the background.
-func (v *View) list(q query) selection {
-	found, later := v.index.list(q)
-	if later != nil {
-		v.beside.Go(later)
-	}
-	return found
 }
 
 // records returns the records of the pages with the given IDs. It leaves out pages that are no
@@ -173,7 +163,7 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	q.words, q.kind = nil, placeIn(kinds, string(store.Page))
 	return v.opt.Store.Read(ctx, func(s store.Reader) error {
 		for {
-			some := v.list(q)
+			some := v.index.list(q)
 			found.total, found.unsorted = some.total, some.unsorted
 			pages, err := s.Pages(ctx, some.ids, store.WantText)
 			if err != nil {

@@ -40,43 +40,32 @@ func wordsOf(text string) []string {
 	return words[:min(len(words), maxWords)]
 }
 
-// list returns the part of a list that q selects. If later is not nil, the caller must call it in
-// the background: it computes a sort order that the query needs.
-func (t *rows) list(q query, o *orders) (s selection, later func()) {
-	walk, later := t.walk(q, o, &s)
+// list returns the part of a list that q selects. If the order of q is not ready, the list is in
+// crawl order.
+func (t *rows) list(q query, o *orders) (s selection) {
+	var order []int32
+	if q.column > 0 {
+		order = o.sortedBy(q.column, t)
+		s.unsorted = order == nil
+	}
 	matches := t.matching(q)
-	walk(func(i int) {
+	for k := range t.n {
+		i := k
+		if q.down {
+			i = t.n - 1 - k
+		}
+		if order != nil {
+			i = int(order[i])
+		}
 		if !matches(i) {
-			return
+			continue
 		}
 		if s.total >= q.from && len(s.ids) < rowsShown {
 			s.ids = append(s.ids, t.at(i).id)
 		}
 		s.total++
-	})
-	return s, later
-}
-
-// walk returns a function that calls its argument with each row number in the order of the query,
-// or in crawl order if the order is not ready. later is as in [orders.sortedBy].
-func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
-	var order []int32
-	if q.column > 0 {
-		order, later = o.sortedBy(q.column, t)
-		s.unsorted = order == nil
 	}
-	return func(do func(int)) {
-		for k := range t.n {
-			i := k
-			if q.down {
-				i = t.n - 1 - k
-			}
-			if order != nil {
-				i = int(order[i])
-			}
-			do(i)
-		}
-	}, later
+	return s
 }
 
 // matching returns a function that reports whether the row with a given number matches q.

@@ -89,8 +89,9 @@ var files embed.FS
 
 // New returns a view. The caller must close it after the last request.
 func New(opt Options) (*View, error) {
-	v := &View{opt: opt, form: rand.Text(), index: newIndex(opt.Store), streams: make(chan struct{}, maxStreams)}
+	v := &View{opt: opt, form: rand.Text(), streams: make(chan struct{}, maxStreams)}
 	v.life, v.end = context.WithCancel(context.Background())
+	v.index = newIndex(opt.Store, &v.beside, v.life)
 	var err error
 	if v.pages, err = audit.Templates(report.Templates()); err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 		// so this context must not end with the request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
-		v.index.fresh(r.Context(), &v.beside, v.life)
+		v.index.fresh(r.Context())
 		read := v.index.progress() // read before the lists are built, because the index may grow in the meantime
 		s, err := make(ctx, r)
 		status := http.StatusOK

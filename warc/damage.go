@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"errors"
 	"fmt"
 	"io"
 )
@@ -39,17 +38,4 @@ func expected(err error) error {
 		return nil
 	}
 	return err
-}
-
-// tell calls damaged with err if err is a [*Damage], or if rec is not nil and reading its message
-// failed with err. It reports whether it called damaged.
-func tell(err error, rec *Record, damaged func(*Damage)) bool {
-	lost, ok := errors.AsType[*Damage](err)
-	if !ok && rec != nil { // the record is complete, but the HTTP message in it is malformed
-		lost, ok = &Damage{rec.Offset, rec.URI(), err}, true
-	}
-	if ok {
-		damaged(lost)
-	}
-	return ok
 }

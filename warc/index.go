@@ -5,26 +5,26 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
 // An Entry is a line of a CDXJ index: the location of the response for a URL in an archive, and a
-// description of the response.
+// description of the response. The values of all fields are strings in the index.
 type Entry struct {
-	URL    string
-	Date   time.Time
-	MIME   string // media type of the payload, or "warc/revisit" for a revisit record
-	Status int    // HTTP status; 0 if the record has none
-	Digest string // digest of the payload, such as "sha1:…"
-	Offset int64
-	Length int64
-	File   string // name of the archive file that contains the record
+	URL    string    `json:"url"`
+	Date   time.Time `json:"-"`
+	MIME   string    `json:"mime,omitempty"`          // media type of the payload, or "warc/revisit" for a revisit record
+	Status int       `json:"status,omitempty,string"` // HTTP status; 0 if the record has none
+	Digest string    `json:"digest,omitempty"`        // digest of the payload, such as "sha1:…"
+	Length int64     `json:"length,omitempty,string"`
+	Offset int64     `json:"offset,string"`
+	File   string    `json:"filename"` // name of the archive file that contains the record
 }
 
 // EntryOf returns the index entry for a record of the archive called file. ok is false for a record
@@ -61,26 +61,11 @@ func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 // line returns the entry as a line of CDXJ: the URL's [SURT] key, the time as 14 digits, and a JSON
 // object whose values are strings.
 func (e *Entry) line() ([]byte, error) {
-	fields := struct {
-		URL    string `json:"url"`
-		MIME   string `json:"mime,omitempty"`
-		Status string `json:"status,omitempty"`
-		Digest string `json:"digest,omitempty"`
-		Length string `json:"length,omitempty"`
-		Offset string `json:"offset"`
-		File   string `json:"filename"`
-	}{URL: e.URL, MIME: e.MIME, Digest: e.Digest, Offset: strconv.FormatInt(e.Offset, 10), File: e.File}
-	if e.Status > 0 {
-		fields.Status = strconv.Itoa(e.Status)
-	}
-	if e.Length > 0 {
-		fields.Length = strconv.FormatInt(e.Length, 10)
-	}
 	b := bytes.NewBufferString(strings.ReplaceAll(SURT(e.URL), " ", "%20"))
 	b.WriteString(" " + e.Date.UTC().Format("20060102150405") + " ")
 	out := json.NewEncoder(b)
 	out.SetEscapeHTML(false)
-	err := out.Encode(fields)
+	err := out.Encode(e)
 	return b.Bytes(), err
 }
 
@@ -124,8 +109,16 @@ func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 		if err == nil {
 			e, ok, err = EntryOf(rec, name)
 		}
-		if err != nil && !tell(err, rec, damaged) {
-			return nil, err
+		if err != nil {
+			lost, isDamage := errors.AsType[*Damage](err)
+			switch {
+			case isDamage:
+			case rec == nil:
+				return nil, err
+			default: // the record is complete, but the HTTP message in it is malformed
+				lost = &Damage{rec.Offset, rec.URI(), err}
+			}
+			damaged(lost)
 		}
 		if ok {
 			entries = append(entries, e)

@@ -160,10 +160,7 @@ func lists(a *Audit) []*List {
 
 func (a *Audit) readRecords(ctx context.Context, s store.Reader) error {
 	for change, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return fmt.Errorf("read records: %w", err)
 		}
 		a.end = change.Cursor
@@ -205,10 +202,7 @@ func (a *Audit) count(r *store.Record) {
 func (a *Audit) readLinks(ctx context.Context, s store.Reader) error {
 	at := int32(-1)
 	for change, err := range s.Changes(ctx, "", store.WantLinks) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return fmt.Errorf("read links: %w", err)
 		}
 		var known bool

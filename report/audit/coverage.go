@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,10 +105,7 @@ func (c *coverage) add(gap, url string) {
 func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Hash]int32) (Coverage, error) {
 	for _, state := range []frontier.State{frontier.Pending, frontier.Outside} {
 		for url, err := range s.URLs(ctx, state) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return Coverage{}, fmt.Errorf("read the URLs that were not fetched: %w", err)
 			}
 			url, _ := frontier.Left(url)

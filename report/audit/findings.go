@@ -3,6 +3,7 @@ package audit
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -24,45 +25,41 @@ type Text struct {
 	measured string // title if all pages were compared with each other; "" means the same as Title
 }
 
+// parseTexts reads findings.txt: sections that begin with the name of a finding in brackets, and
+// consist of keys with values. An indented line continues a value.
 func parseTexts(file string) (map[string]Text, error) {
-	type field struct{ finding, key string }
-	fields := map[field]string{}
-	var names []string
-	var last field
+	sections := map[string]map[string]string{}
+	var section map[string]string
+	last := ""
 	for i, line := range strings.Split(file, "\n") {
 		key, value, isField := strings.Cut(line, ":")
+		name := strings.Trim(line, "[]")
 		switch {
 		case line == "" || line[0] == '#':
-		case line[0] == '[' && strings.HasSuffix(line, "]"):
-			last = field{finding: line[1 : len(line)-1]}
-			names = append(names, last.finding)
-		case line[0] == ' ' && last.key != "":
-			fields[last] += " " + strings.TrimSpace(line)
-		case isField && last.finding != "" && fields[field{last.finding, key}] == "":
-			last.key = key
-			fields[last] = strings.TrimSpace(value)
+		case line == "["+name+"]" && sections[name] == nil:
+			section, last = map[string]string{}, ""
+			sections[name] = section
+		case line[0] == ' ' && last != "":
+			section[last] += " " + strings.TrimSpace(line)
+		case isField && section != nil && slices.Contains(textKeys, key) && section[key] == "":
+			last, section[key] = key, strings.TrimSpace(value)
 		default:
-			return nil, fmt.Errorf("findings.txt, line %d: %q: write [name], or severity, title, means or fix once each, with a colon", i+1, line)
+			return nil, fmt.Errorf("findings.txt, line %d: %q: write each [name] once, and %s once each, with a colon", i+1, line, strings.Join(textKeys, ", "))
 		}
 	}
 	all := map[string]Text{}
-	for _, name := range names {
-		take := func(key string) string {
-			f := field{name, key}
-			defer delete(fields, f)
-			return limits.Replace(fields[f])
-		}
-		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("fix"), take("unseen"), take("measured")}
-		if _, twice := all[name]; twice || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" {
-			return nil, fmt.Errorf("findings.txt: [%s]: write exactly one section, with severity (error, warning, note or ok), title, means and fix", name)
+	for name, s := range sections {
+		of := func(key string) string { return limits.Replace(s[key]) }
+		t := Text{weightNamed(s["severity"]), of("title"), of("means"), of("fix"), of("unseen"), of("measured")}
+		if t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" {
+			return nil, fmt.Errorf("findings.txt: [%s]: write severity (error, warning, note or ok), title, means and fix", name)
 		}
 		all[name] = t
 	}
-	for f := range fields {
-		return nil, fmt.Errorf("findings.txt: [%s]: unknown key %q", f.finding, f.key)
-	}
 	return all, nil
 }
+
+var textKeys = []string{"severity", "title", "means", "fix", "unseen", "measured"}
 
 func addTexts(all []*List) {
 	known, err := texts()

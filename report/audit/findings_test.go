@@ -43,10 +43,10 @@ func TestParseTexts(t *testing.T) {
 		{"[thin]", "[thin", `line 3: "[thin"`},
 		{"fix: Say more.", "fix Say more.", `line 8: "fix Say more."`},
 		{"fix:", "means:", `line 8: "means: Say more."`},
-		{"fix:", "mend:", "[thin]: write exactly one section"},
-		{"severity: warning", "severity: bad", "[thin]: write exactly one section"},
-		{"fix: Say more.", "fix: Say more.\nmend: Say more.", `[thin]: unknown key "mend"`},
-		{"[thin]", whole + "[thin]", `line 12: "severity: warning"`},
+		{"fix:", "mend:", `line 8: "mend: Say more."`},
+		{"severity: warning", "severity: bad", "[thin]: write severity"},
+		{"fix: Say more.", "", "[thin]: write severity"},
+		{"[thin]", whole + "[thin]", `line 11: "[thin]"`},
 	} {
 		if _, err := parseTexts(strings.Replace(whole, test.replace, test.with, 1)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("with %q for %q: got %v, want %s", test.with, test.replace, err, test.want)

@@ -362,10 +362,7 @@ func (f *Finding) rowAt(i int) compared {
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if n--; !yield(row, err) || n == 0 {
+			if n--; !yield(row, cmp.Or(err, ctx.Err())) || n == 0 {
 				return
 			}
 		}

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func headings(a *Audit) *List {
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
-	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, keys: map[int32]uint64{}, seed: maphash.MakeSeed()}
+	seen := &repeats{site: a.site, at: map[dedup.Hash]int32{}, said: map[string]int32{}, keys: map[int32]uint64{}}
 	follows := func(s *subject) bool { return s.hasOther() && !s.leads() }
 	l.Columns = brief(
 		linksColumn,
@@ -140,13 +139,12 @@ func firstOf(lines []string) string {
 // itself.
 type repeats struct {
 	site   *site
-	seed   maphash.Seed
-	at     map[uint64]int32 // index in groups by the hash of host and line; the hash seed is secret, so a site cannot cause collisions
-	said   map[string]int32 // for each host, the number of its pages with such a line
-	groups []repeated       // one element for each line of each host
-	pages  []grouped        // pages with such a line, in the order of site.pages
-	keys   map[int32]uint64 // maps the first page of a group that is listed as one entry to a number that identifies the group
-	counts map[int32]int32  // maps the index of a page to the number of pages with the same line
+	at     map[dedup.Hash]int32 // index in groups by the hash of host and line
+	said   map[string]int32     // for each host, the number of its pages with such a line
+	groups []repeated           // one element for each line of each host
+	pages  []grouped            // pages with such a line, in the order of site.pages
+	keys   map[int32]uint64     // maps the first page of a group that is listed as one entry to a number that identifies the group
+	counts map[int32]int32      // maps the index of a page to the number of pages with the same line
 }
 
 // A grouped is a page and its group of pages with the same line. The field at is an index in
@@ -190,16 +188,12 @@ func (r *repeats) add(at int32, url, line string) {
 	}
 	host := store.HostOf(url)
 	r.said[host]++
-	var h maphash.Hash
-	h.SetSeed(r.seed)
-	h.WriteString(host)
-	h.WriteByte('\n')
-	h.WriteString(line)
-	group, known := r.at[h.Sum64()]
+	id := dedup.HashOf([]byte(host + "\n" + line))
+	group, known := r.at[id]
 	if !known {
 		group = int32(len(r.groups))
-		r.at[h.Sum64()] = group
-		r.groups = append(r.groups, repeated{host: host, first: nobody, further: nobody, key: shortID(dedup.HashOf([]byte(host + "\n" + line)))})
+		r.at[id] = group
+		r.groups = append(r.groups, repeated{host: host, first: nobody, further: nobody, key: shortID(id)})
 	}
 	g := &r.groups[group]
 	g.all++
