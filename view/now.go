@@ -200,10 +200,7 @@ type nowView struct {
 	Idle     bool // whether no crawl is running in this process and no other process is adding pages to the store
 	Form     string
 	Line     line
-	Totals   store.Tally
-	Works    int
-	Rests    int
-	Fails    int
+	States   map[string]int // number of hosts in each state
 	Shown    []HostNow
 	Problems []End
 	Newest   []newest
@@ -232,7 +229,7 @@ var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-host
 // moment returns the data for the page "Now": the state of the crawl, or of the store if no crawl
 // is running in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
-	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, At: time.Now().UTC()}
+	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, States: map[string]int{}, At: time.Now().UTC()}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
 		if v.opt.Crawl != nil {
 			n.Moment = v.opt.Crawl.Now()
@@ -248,19 +245,11 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	if v.opt.Crawl == nil {
 		v.pulse.beat(time.Now(), n.Tally.Pages())
 	}
-	n.Totals = n.Tally
 	if n.Idle = !n.Running && v.pulse.idle(); !n.Idle {
 		n.Line = v.pulse.line()
 	}
 	for _, h := range n.Hosts {
-		switch h.State {
-		case Works:
-			n.Works++
-		case Rests:
-			n.Rests++
-		case Fails:
-			n.Fails++
-		}
+		n.States[string(h.State)]++
 	}
 	order := []HostState{Fails, Rests, Works, Done}
 	slices.SortStableFunc(n.Hosts, func(a, b HostNow) int {

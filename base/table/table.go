@@ -304,22 +304,18 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// A nil v is a missing value.
+// A nil v, and a list, is a missing value.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
-	switch v := v.(type) {
-	case string:
-		return parquet.ValueOf(v).Level(0, present, column)
+	switch t := v.(type) {
+	case nil, []string:
+		return parquet.Value{}.Level(0, absent, column)
 	case int:
-		return parquet.ValueOf(int64(v)).Level(0, present, column)
-	case float64:
-		return parquet.ValueOf(v).Level(0, present, column)
-	case bool:
-		return parquet.ValueOf(v).Level(0, present, column)
+		v = int64(t)
 	case time.Time:
-		return parquet.ValueOf(v.UnixMicro()).Level(0, present, column)
+		v = t.UnixMicro()
 	}
-	return parquet.Value{}.Level(0, absent, column)
+	return parquet.ValueOf(v).Level(0, present, column)
 }
 
 func (w *Writer) write(row parquet.Row) error {

@@ -52,12 +52,12 @@ const gapExamples = 3
 
 type coverage struct {
 	fetched int64
-	gaps    map[string]*Gap
+	gaps    []Gap // one for each element of the variable gaps
 	hosts   map[string]bool
 }
 
 func newCoverage() *coverage {
-	return &coverage{gaps: map[string]*Gap{}, hosts: map[string]bool{}}
+	return &coverage{gaps: slices.Clone(gaps), hosts: map[string]bool{}}
 }
 
 // see counts a record. It skips requisites, and pages of other sites that were only checked for
@@ -90,11 +90,7 @@ func absent(r *store.Record) bool {
 }
 
 func (c *coverage) add(gap, url string) {
-	g := c.gaps[gap]
-	if g == nil {
-		g = &Gap{}
-		c.gaps[gap] = g
-	}
+	g := &c.gaps[slices.IndexFunc(c.gaps, func(g Gap) bool { return g.Name == gap })]
 	if g.URLs++; len(g.Examples) < gapExamples {
 		g.Examples = append(g.Examples, url)
 	}
@@ -122,12 +118,10 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 		}
 	}
 	all := Coverage{Fetched: c.fetched, Known: c.fetched, Gaps: []Gap{}}
-	for _, g := range gaps {
-		found := c.gaps[g.Name]
-		if found == nil {
+	for _, g := range c.gaps {
+		if g.URLs == 0 {
 			continue
 		}
-		g.URLs, g.Examples = found.URLs, found.Examples
 		slices.Sort(g.Examples)
 		if g.Name == "postponed" {
 			var err error
