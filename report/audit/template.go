@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -121,32 +120,26 @@ const (
 // String returns the first slots with some of their values and the words around them, such as
 // "house in [Berlin | Munich | Bremen] within one … and 8 more places".
 func (t Template) String() string {
-	var b strings.Builder
+	var shown []string
 	slots := 0
 	for i, p := range t.Parts {
-		switch {
-		case p.Slot == nil && slots == shownSlots:
-			fmt.Fprint(&b, head(p.Text), " ")
-		case p.Slot == nil:
-			fmt.Fprint(&b, around(p.Text, i > 0, i+1 < len(t.Parts)), " ")
-		default:
-			slots++
-			fmt.Fprint(&b, "[", values(p.Slot), "] ")
-		}
-		if p.Slot == nil && slots == shownSlots {
-			break
-		}
-	}
-	all := 0
-	for _, p := range t.Parts {
 		if p.Slot != nil {
-			all++
+			slots++
+		}
+		switch {
+		case slots > shownSlots: // is only counted
+		case p.Slot != nil:
+			shown = append(shown, "["+values(p.Slot)+"]")
+		case slots == shownSlots:
+			shown = append(shown, head(p.Text))
+		default:
+			shown = append(shown, around(p.Text, i > 0, i+1 < len(t.Parts)))
 		}
 	}
-	if left := all - slots; left > 0 {
-		fmt.Fprintf(&b, "and %s", report.Counted(left, "more place"))
+	if left := slots - shownSlots; left > 0 {
+		shown = append(shown, "and "+report.Counted(left, "more place"))
 	}
-	return strings.TrimSpace(b.String())
+	return strings.Join(shown, " ")
 }
 
 // values returns the distinct values of a slot, at most shownValues, separated by "|".
