@@ -26,6 +26,7 @@ import (
 // SKINK_LONG=short kills the crawl of a small generated site six times, and SKINK_LONG=full that of
 // a larger one twenty times.
 func TestKilledArchive(t *testing.T) {
+	t.Parallel()
 	kills, pages := 6, 1200
 	if long(t) == full {
 		kills, pages = 20, 4000

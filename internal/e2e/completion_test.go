@@ -11,6 +11,7 @@ import (
 
 // TestBashCompletion loads the script into a bash and completes command lines.
 func TestBashCompletion(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash")
@@ -75,6 +76,7 @@ func TestBashCompletion(t *testing.T) {
 
 // TestZshAndFishCompletion lets both shells read their scripts, and fish complete command lines.
 func TestZshAndFishCompletion(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	zsh, fish := scriptOf(t, dir, "_skink", "zsh"), scriptOf(t, dir, "skink.fish", "fish")
 	t.Run("zsh", func(t *testing.T) {

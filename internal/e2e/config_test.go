@@ -111,6 +111,7 @@ check = "Log out"
 // TestConfigWithoutSecrets crawls with a password in the configuration file itself. Neither the
 // store nor its copy contains the password. A run without it does not start, and --config gives it.
 func TestConfigWithoutSecrets(t *testing.T) {
+	t.Parallel()
 	const secret = "sesame-4716"
 	dir := t.TempDir()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

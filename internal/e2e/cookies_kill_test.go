@@ -17,6 +17,7 @@ import (
 // TestCookiesKilled kills a crawl of a site whose first page sets a cookie that all other pages
 // need. The next run, which does not fetch the first page again, must still have the cookie.
 func TestCookiesKilled(t *testing.T) {
+	t.Parallel()
 	for name, store := range map[string]func(t *testing.T) string{
 		"folder":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "store") },
 		"PostgreSQL": func(t *testing.T) string { return postgrestest.Start(t).URL("walled") },

@@ -125,8 +125,8 @@ func runPage(t *testing.T, page string) (r ran) {
 		case "go test ./...":
 			calledByCI(t, c.line)
 			continue
-		case "go install .":
-			installed(t)
+		case `go install -ldflags="-s -w" .`:
+			installed(t, c.line)
 			continue
 		}
 		if args, ok := strings.CutPrefix(c.line, "skink view"); ok {
@@ -240,17 +240,17 @@ func viewed(t *testing.T, dir string, args []string) {
 	}
 }
 
-// installed runs go install into a temporary folder.
-func installed(t *testing.T) {
+// installed runs a command that installs the program, into a temporary folder.
+func installed(t *testing.T, command string) {
 	t.Helper()
 	bin := t.TempDir()
-	cmd := exec.Command("go", "install", ".")
+	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = append(os.Environ(), "GOBIN="+bin)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("$ go install .: %v\n%s", err, out)
+		t.Errorf("$ %s: %v\n%s", command, err, out)
 	}
 	if out, err := exec.Command(filepath.Join(bin, "skink"), "help").Output(); err != nil || !strings.Contains(string(out), "skink crawl") {
-		t.Errorf("the program that go install . installs: %v\n%s", err, out)
+		t.Errorf("the program that %s installs: %v\n%s", command, err, out)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 // its URL, whose last part is an id. The secret of one host must not be in any record. A crawl from
 // the archive must find every URL.
 func TestExchanges(t *testing.T) {
+	t.Parallel()
 	n := 1500
 	if os.Getenv("SKINK_LONG") == string(full) {
 		n = 20_000

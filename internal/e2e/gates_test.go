@@ -25,6 +25,7 @@ var requestGate = map[string]string{
 
 // TestRequestGate checks that no other file of the module builds a request or changes its header.
 func TestRequestGate(t *testing.T) {
+	t.Parallel()
 	used := map[string]bool{}
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		switch name = filepath.ToSlash(name); {

@@ -191,6 +191,7 @@ func (c *hourCrawl) run(args ...string) (out, said string) {
 // page, or with a login form. The feed must not contain any of this, and the crawl must suspend the
 // site after a few pages. After the outage, the feed must contain only real changes.
 func TestBadHour(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		answer func(http.ResponseWriter, *http.Request) bool
@@ -248,6 +249,7 @@ func TestBadHour(t *testing.T) {
 // stay in the store. In the third run, the home page gets the new text. The other pages are gone,
 // because URLs that do not exist return that text too.
 func TestBadForGood(t *testing.T) {
+	t.Parallel()
 	const homeLeft = "changed /, 20 gone|20 gone, new /" // the home page is new if it was a duplicate at first
 	for _, c := range []struct {
 		name      string
@@ -288,6 +290,7 @@ func TestBadForGood(t *testing.T) {
 // TestOneBadPage revisits a site on which only one or two pages are bad. The site must never be
 // suspended.
 func TestOneBadPage(t *testing.T) {
+	t.Parallel()
 	sorry := "<title>Sorry</title><p>We are sorry, but there is no such page here any more. You may go back to where you came from."
 	at := func(answer func(http.ResponseWriter, *http.Request) bool, paths ...string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -454,6 +457,7 @@ func TestBusyForAll(t *testing.T) {
 // TestBadHourInArchive judges the archive of a crawl that was repeated during an outage. The result
 // must equal that of the crawl, both while the pages are kept and after they are gone.
 func TestBadHourInArchive(t *testing.T) {
+	t.Parallel()
 	for _, goneAfter := range []string{"2", "9"} {
 		t.Run(goneAfter, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 // SKINK_LONG=short kills 200 times, and SKINK_LONG=full 1,000 times. SKINK_BIN names another
 // program to test.
 func TestKilledOpening(t *testing.T) {
+	t.Parallel()
 	kills := 200
 	if long(t) == full {
 		kills = 1000

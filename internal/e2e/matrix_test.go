@@ -98,6 +98,7 @@ var notApplicable = map[string]map[condition]string{
 // TestMatrix runs the table. The delay between two requests is short, because a column makes about
 // a hundred requests.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	columns := []condition{0}
 	for c := excluded; c < allConditions; c <<= 1 {
 		columns = append(columns, c)

@@ -19,6 +19,7 @@ import (
 // it waits for the response to a URL that cannot exist. The next run, or on PostgreSQL the other
 // worker, must request that URL again, and find the same soft 404s as a crawl that is not killed.
 func TestKilledBeforeAnswer(t *testing.T) {
+	t.Parallel()
 	long(t) // a worker waits half a minute for the claim of the killed one to expire
 	const real, dead = 6, 5
 	for name, store := range map[string]func(t *testing.T) string{

@@ -86,6 +86,7 @@ type fed struct {
 // Two of them send empty pages that scripts fill. The third sends complete pages, which must not be
 // rendered.
 func TestRender(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	react, vue, manual := newWebApp(t, "react"), newWebApp(t, "vue"), newWebApp(t, "vitepress")
 	dir := t.TempDir()
@@ -155,6 +156,7 @@ func TestRender(t *testing.T) {
 // TestRenderSecrets renders a page that loads a script and data of a private host, after a page of
 // that host has loaded them. The page of the other site gets what a stranger gets.
 func TestRenderSecrets(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	const secret, stranger = "the harvest of the secret garden", "nothing to see for strangers"
 	loaded := make(chan struct{})
@@ -238,6 +240,7 @@ fetch("%[1]s/api").then(r => r.text()).then(text => {
 // TestRenderByHost sets --render for single hosts in the configuration file: one host is rendered
 // although the crawl renders none, and the other is not although the crawl renders pages.
 func TestRenderByHost(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	react, vue := newWebApp(t, "react"), newWebApp(t, "vue")
 	for mode, want := range map[string]map[string]int{"off": {react.URL: 7, vue.URL: 1}, "auto": {react.URL: 1, vue.URL: 5}} {
@@ -269,6 +272,7 @@ func TestRenderByHost(t *testing.T) {
 // TestRenderLater crawls a site without a browser and then with one. The server answers the second
 // request with 304 if it may, but pages that need scripts are requested whole, and rendered.
 func TestRenderLater(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	var mu sync.Mutex
 	answers := map[string][]int{}
@@ -323,6 +327,7 @@ func TestRenderLater(t *testing.T) {
 // the response and its script have changed. The page keeps its text, and is reported. A later visit
 // with a browser finds the new text. After each visit, a crawl from the archive has the same pages.
 func TestRenderedArchive(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	var version atomic.Int32
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -369,6 +374,7 @@ func TestRenderedArchive(t *testing.T) {
 // report and the audit count the page and give the reason. A later crawl fetches the page whole and
 // renders it. If that fails again, the page keeps its text, although the response has none.
 func TestUnrendered(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	var mode atomic.Value
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -433,6 +439,7 @@ if ('`+mode.Load().(string)+`' === 'large') app.append('x '.repeat(100_000))</sc
 // TestRenderGuards crawls a page whose scripts request forbidden URLs: URLs that robots.txt
 // disallows, and addresses that are not allowed. The archive must contain the allowed responses.
 func TestRenderGuards(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	trap, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -522,6 +529,7 @@ func TestRenderGuards(t *testing.T) {
 
 // If no browser is installed, the message must name the package to install.
 func TestRenderWithoutBrowser(t *testing.T) {
+	t.Parallel()
 	skink, err := exec.LookPath("skink")
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ import (
 // SKINK_LONG=short kills the crawl of a small site six times, SKINK_LONG=full that of a larger one
 // twenty-five times.
 func TestKilledRequisites(t *testing.T) {
+	t.Parallel()
 	kills, pages := 6, 150
 	if long(t) == full {
 		kills, pages = 25, 1500

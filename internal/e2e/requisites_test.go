@@ -160,6 +160,7 @@ var dress = []string{
 // has each of these files, that each was requested once, and that none is treated as a page, not
 // even in a crawl from the archive.
 func TestRequisites(t *testing.T) {
+	t.Parallel()
 	d := newDressedSite(t, 12)
 	dir := t.TempDir()
 	crawl := func(args ...string) string {
@@ -220,6 +221,7 @@ func TestRequisites(t *testing.T) {
 // TestRequisitesAtLimits checks that pages within a limit of pages get their requisites, and that
 // the crawl keeps the limit of requisites.
 func TestRequisitesAtLimits(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []string{"--max-pages", "--max-host-pages"} {
 		d := newDressedSite(t, 200)
 		dir := t.TempDir()
@@ -267,6 +269,7 @@ func TestRequisitesAtLimits(t *testing.T) {
 // TestRequisitesOfWorkers runs two workers with one store on a server. Together they request each
 // requisite once. The two archives together contain each file.
 func TestRequisitesOfWorkers(t *testing.T) {
+	t.Parallel()
 	d := newDressedSite(t, 60)
 	server := postgrestest.Start(t)
 	dir := t.TempDir()
@@ -299,6 +302,7 @@ func TestRequisitesOfWorkers(t *testing.T) {
 // TestRequisitesOfRenderedPages checks that a file which the browser has loaded for a page is not
 // requested again for the archive.
 func TestRequisitesOfRenderedPages(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	app := newWebApp(t, "react")
 	dir := t.TempDir()
@@ -358,6 +362,7 @@ func indexedURLs(t *testing.T, dir, archive string) (urls []string) {
 // archives, while the site's servers are stopped. The screenshot must be the same as one of the
 // live page. Without --requisites, the screenshot must differ.
 func TestReplayLooksTheSame(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	player := filepath.Join(os.Getenv("SKINK_NODE_MODULES"), "replaywebpage")
 	if _, err := os.Stat(filepath.Join(player, "sw.js")); err != nil {

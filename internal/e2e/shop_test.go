@@ -32,6 +32,7 @@ import (
 //
 // SKINK_LONG=short has a shop of 200 products, SKINK_LONG=full three shops of 1,000 products.
 func TestShop(t *testing.T) {
+	t.Parallel()
 	const fewPlaces = 50
 	products, seeds, found := 200, []int{1}, 0.98
 	if long(t) == full {
@@ -171,6 +172,7 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 //
 // SKINK_LONG=short kills three times, and SKINK_LONG=full twenty times.
 func TestShopKilled(t *testing.T) {
+	t.Parallel()
 	const products = 150
 	kills := 3
 	if long(t) == full {

@@ -83,6 +83,7 @@ var siteBounds = map[string]struct{ wanted, today bounds }{
 // invented. The first invented URL of each form is a probe, which tests how the site answers for
 // missing pages.
 func TestSites(t *testing.T) {
+	t.Parallel()
 	const size = 120
 	rows := &siteTable{}
 	t.Cleanup(func() { t.Log(rows) })
@@ -103,6 +104,7 @@ func TestSites(t *testing.T) {
 //
 // SKINK_LONG=short has sites of 120 pages, and SKINK_LONG=full of 480.
 func TestSitesInterrupted(t *testing.T) {
+	t.Parallel()
 	const again = 20 // number of fetches and probes that interrupted runs may repeat
 	size := 120
 	if long(t) == full {

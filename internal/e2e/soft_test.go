@@ -27,6 +27,7 @@ type softSite struct {
 // TestSoftSites crawls sites that answer requests for missing pages with status 200. It checks
 // which of these answers are recognised as soft 404s, and that no page is mistaken for one.
 func TestSoftSites(t *testing.T) {
+	t.Parallel()
 	for _, site := range softSites() {
 		t.Run(site.name, func(t *testing.T) {
 			asked, failed := site.crawl(t)

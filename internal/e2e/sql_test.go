@@ -68,6 +68,7 @@ func twoHosts(t *testing.T) (first, second string) {
 // the rights that the last query grants. With that role, the commands that read a store must work,
 // and a crawl must fail.
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	server := postgrestest.Start(t)
 	store := server.URL("docs")
 	first, second := twoHosts(t)
@@ -134,6 +135,7 @@ func TestQueries(t *testing.T) {
 
 // TestManyMachines runs the commands in docs/many-machines.md, and checks their results.
 func TestManyMachines(t *testing.T) {
+	t.Parallel()
 	r := runPage(t, "docs/many-machines.md")
 	kept, err := os.ReadFile(filepath.Join(r.dir, "only-in-b.jsonl"))
 	if got := strings.Count(string(kept), "\n"); err != nil || got != 2 || strings.Count(string(kept), r.com+"/") < 2 {

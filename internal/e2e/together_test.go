@@ -265,6 +265,7 @@ func TestDedupTogether(t *testing.T) {
 // TestBudgetOfDeadWorker kills a worker that has fetched a part of the pages that --max-host-pages
 // allows. The worker that takes the host over, in the same run, must not begin to count anew.
 func TestBudgetOfDeadWorker(t *testing.T) {
+	t.Parallel()
 	long(t) // the claim of the dead worker must expire
 	skink := buildSkink(t)
 	sites := startHosts(t, 1, 200)

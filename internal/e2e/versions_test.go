@@ -17,6 +17,7 @@ import (
 // compared with new ones, and pages that another version has parsed differently must not be mixed
 // with new ones. Reports on such stores must work.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name             string
 		change           func(*store.Settings)

@@ -38,6 +38,7 @@ import (
 // The test does not run in parallel with others, because a browser, a crawl and a server use a
 // whole machine.
 func TestViewInBrowser(t *testing.T) {
+	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium to open the view in")

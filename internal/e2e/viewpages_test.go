@@ -23,6 +23,7 @@ import (
 // right-to-left text, long URLs and long titles. It checks what needs a browser: the fit at each
 // width, keys, folding, the toggle of a marked page, the widths of bars, and print.
 func TestPagesInBrowser(t *testing.T) {
+	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium to open the view in")

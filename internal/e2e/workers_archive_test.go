@@ -20,6 +20,7 @@ import (
 // folder for their archives. Each process writes its own files. Together the files must agree with
 // the store record by record. A crawl from the archive must give the same pages.
 func TestWorkersArchive(t *testing.T) {
+	t.Parallel()
 	pages := map[form]int{short: 240, full: 4000}[long(t)]
 	shared := postgrestest.Start(t).URL("web")
 	skink := buildSkink(t)
@@ -70,6 +71,7 @@ func agreeShared(t *testing.T, shared, archive string) {
 // file of the killed worker, and leave that of the stopped worker alone. The stopped worker must
 // continue with a new file. When both have ended, the package must contain every page of the store.
 func TestWorkersAdopt(t *testing.T) {
+	t.Parallel()
 	long(t)
 	server := postgrestest.Start(t)
 	skink, sites := buildSkink(t), startHosts(t, 6, 240)
@@ -124,6 +126,7 @@ func TestWorkersAdopt(t *testing.T) {
 // TestWorkersAdoptAtTheEnd kills a worker. Another worker that finishes the crawl must complete the
 // file of the killed worker.
 func TestWorkersAdoptAtTheEnd(t *testing.T) {
+	t.Parallel()
 	long(t)
 	server := postgrestest.Start(t)
 	r := refer(t, 2, 80)

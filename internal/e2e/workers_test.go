@@ -57,6 +57,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string) {
 //
 // The test crawls 480 pages on 8 hosts, or 50,000 on 100 hosts with SKINK_LONG=full.
 func TestWorkersAreAsOne(t *testing.T) {
+	t.Parallel()
 	hosts, pages := 8, 480
 	if long(t) == full {
 		hosts, pages = 100, 50_000
@@ -126,6 +127,7 @@ func noneMissed(t *testing.T, pages []line) {
 // SKINK_LONG=short has two kills and one failover in a crawl of 480 pages, SKINK_LONG=full fifty
 // kills and ten failovers in one of 20,000. SKINK_FAILOVERS sets another number of failovers.
 func TestWorkersDie(t *testing.T) {
+	t.Parallel()
 	hosts, pages, kills, failovers := 8, 480, 2, 1
 	if long(t) == full {
 		hosts, pages, kills, failovers = 40, 20_000, 50, 10
@@ -211,6 +213,7 @@ func stored(t *testing.T, server *postgrestest.Server) map[string]bool {
 
 // TestWorkersAreRefused checks the messages for workers that cannot use a store.
 func TestWorkersAreRefused(t *testing.T) {
+	t.Parallel()
 	server, locked := postgrestest.Start(t), postgrestest.Start(t)
 	if err := locked.RequirePassword(); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ var writing = []string{"Create", "OpenFile", "WriteFile", "CreateTemp", "Mkdir",
 
 // TestWriters checks that no other folder writes files.
 func TestWriters(t *testing.T) {
+	t.Parallel()
 	used := map[string]bool{}
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
