@@ -49,7 +49,7 @@ type Crawl struct {
 	closeIdle func()
 	browser   drawer // nil if no pages are rendered
 	fetchPart func(context.Context, ask) (render.Answer, error)
-	parts     *partCache
+	parts     *resourceCache
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
@@ -91,7 +91,7 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 }
 
 func (c *Crawl) setBrowser(b drawer) {
-	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
+	c.browser, c.parts, c.schedule.opt.tabs = b, newResourceCache(c.opt.Bodies/2), b.Tabs()
 }
 
 // Close closes the connections, and stops the browser and the servers for local folders.

@@ -29,7 +29,7 @@ import (
 // a host gets no more requests while as many of its pages are being rendered as the browser has
 // tabs.
 //
-// The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
+// The crawl makes the requests of a rendered page itself; see [Crawl.resource]. So robots.txt, the
 // delay of each host, the limit on simultaneous requests, the address checks, the size limits and
 // the archive apply to them. These requests come before all other requests to their host. With a
 // delay of a second, a page that needs ten files takes ten seconds. Responses are cached for a
@@ -94,7 +94,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	c.schedule.drawing(a.turn, true)
 	page := a.page
 	ctx = wire.WithShare(ctx, a.bodies)
-	fetch := func(ctx context.Context, r render.Request) (render.Answer, error) { return c.part(ctx, page, r) }
+	fetch := func(ctx context.Context, r render.Request) (render.Answer, error) { return c.resource(ctx, page, r) }
 	drawing, err := c.browser.Draw(ctx, render.Page{URL: page.Item.URL, Header: page.Header, Body: page.Body}, fetch)
 	c.schedule.drawing(a.turn, false)
 	if ctx.Err() != nil {
@@ -107,7 +107,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
+func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
 		return render.Answer{}, err
@@ -181,23 +181,23 @@ func (s *schedule) drawing(t *turn, begins bool) {
 // partsFor is how long a response to the browser is reused for other rendered pages.
 const partsFor = 10 * time.Minute
 
-// A partCache caches the files that rendered pages request, such as scripts. If several pages
+// A resourceCache caches the files that rendered pages request, such as scripts. If several pages
 // request one file at the same time, the cache fetches it only once.
-type partCache struct {
+type resourceCache struct {
 	asking fetches // its mutex guards the fields below
-	kept   *lru.Cache[string, part]
+	kept   *lru.Cache[string, resource]
 	keys   *lru.Cache[string, string] // the key of the latest response for a URL, if its request had the host's secrets
 }
 
-type part struct {
+type resource struct {
 	render.Answer
 	until time.Time
 }
 
-func newPartCache(bytes int64) *partCache {
+func newResourceCache(bytes int64) *resourceCache {
 	const head = 2 << 10 // approximate size of a header in bytes
-	weigh := func(p part) int { return len(p.Body) + head }
-	return &partCache{
+	weigh := func(p resource) int { return len(p.Body) + head }
+	return &resourceCache{
 		kept: lru.New[string](int(bytes), weigh),
 		keys: lru.New[string](maxPartKeys, func(string) int { return 1 }),
 	}
@@ -207,7 +207,7 @@ const maxPartKeys = 1 << 14
 
 // latest returns the latest cached response for a URL whose request had the secrets of the host,
 // regardless of the other fields of the request header.
-func (c *partCache) latest(url string) (render.Answer, bool) {
+func (c *resourceCache) latest(url string) (render.Answer, bool) {
 	if c == nil {
 		return render.Answer{}, false
 	}
@@ -232,7 +232,7 @@ func partKey(a *ask) string {
 
 // get returns the cached response for a request. If there is none, it calls fetch, or waits for
 // another call to get that is already fetching it.
-func (c *partCache) get(ctx context.Context, a *ask, fetch func() (render.Answer, error)) (got render.Answer, err error) {
+func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.Answer, error)) (got render.Answer, err error) {
 	key := partKey(a)
 	known := func() bool {
 		p, ok := c.kept.Get(key)
@@ -247,11 +247,11 @@ func (c *partCache) get(ctx context.Context, a *ask, fetch func() (render.Answer
 	return got, cmp.Or(ctxErr, err)
 }
 
-func (c *partCache) keep(a *ask, key string, got render.Answer) {
+func (c *resourceCache) keep(a *ask, key string, got render.Answer) {
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	c.kept.Take(key)
-	c.kept.Put(key, part{got, time.Now().Add(partsFor)})
+	c.kept.Put(key, resource{got, time.Now().Add(partsFor)})
 	if !a.anonymous {
 		c.keys.Take(a.url)
 		c.keys.Put(a.url, key)

@@ -207,7 +207,7 @@ func TestDrawHoldsNobody(t *testing.T) {
 
 // A file that was requested without the secrets of its host is not reused where they are needed.
 func TestPartsApart(t *testing.T) {
-	c := newPartCache(1 << 20)
+	c := newResourceCache(1 << 20)
 	get := func(anonymous bool, body string) string {
 		a, err := c.get(t.Context(), &ask{url: "http://priv.test/x", anonymous: anonymous}, func() (render.Answer, error) {
 			return render.Answer{Status: 200, Body: []byte(body)}, nil

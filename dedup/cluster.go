@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A Place says which cluster a text is in. Leader is the index of the text that leads the cluster,
+// A Membership says which cluster a text is in. Leader is the index of the text that leads the cluster,
 // and may be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
-type Place struct {
+type Membership struct {
 	Leader      int
 	Resemblance float64
 }
@@ -107,14 +107,14 @@ func (t *Taken) Pairs() []Take { return t.pairs }
 
 // At returns the cluster of each text at the given similarity, which must be one of
 // [Taken.Similarities].
-func (t *Taken) At(similarity float64) []Place {
-	places := make([]Place, t.texts)
+func (t *Taken) At(similarity float64) []Membership {
+	places := make([]Membership, t.texts)
 	for i := range places {
-		places[i] = Place{i, 1}
+		places[i] = Membership{i, 1}
 	}
 	for _, p := range t.pairs {
 		if p.Resemblance >= similarity && places[p.Leader].Leader == int(p.Leader) && places[p.Text].Leader == int(p.Text) {
-			places[p.Text] = Place{int(p.Leader), p.Resemblance}
+			places[p.Text] = Membership{int(p.Leader), p.Resemblance}
 		}
 	}
 	return places

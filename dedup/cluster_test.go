@@ -30,7 +30,7 @@ func alikeIn(pairs []likePair) func(int, []float64, func(int, float64)) error {
 
 func TestClusters(t *testing.T) {
 	pairs := []likePair{{0, 2, .9}, {1, 2, .95}, {2, 3, .99}, {1, 4, .8}}
-	want := map[float64][]Place{
+	want := map[float64][]Membership{
 		.8:  {{0, 1}, {1, 1}, {0, .9}, {3, 1}, {1, .8}}, // text 3 resembles 2, but not the leader of 2, which is 0
 		.95: {{0, 1}, {1, 1}, {1, .95}, {3, 1}, {4, 1}},
 		.99: {{0, 1}, {1, 1}, {2, 1}, {2, .99}, {4, 1}},
@@ -130,7 +130,7 @@ func TestNewTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := taken.At(.8), []Place{{0, 1}, {1, 1}, {1, .9}}; !slices.Equal(got, want) {
+	if got, want := taken.At(.8), []Membership{{0, 1}, {1, 1}, {1, .9}}; !slices.Equal(got, want) {
 		t.Errorf("at .8: %v, want %v", got, want)
 	}
 	if _, err := NewTaken(3, nil, nil); err == nil {

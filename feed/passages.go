@@ -24,21 +24,21 @@ const (
 // A Passage is a part of a page's main text, as an index of passages receives it. SCHEMA.md describes
 // each field.
 type Passage struct {
-	ID       dedup.Hash `json:"id"`
-	URL      string     `json:"url"`
-	PageID   dedup.Hash `json:"page_id"`
-	Title    string     `json:"title,omitempty"`
-	Lang     string     `json:"lang,omitempty"`
-	Headings []string   `json:"headings,omitempty"`
-	Position int        `json:"position"`
-	Words    int        `json:"words"`
-	Hash     dedup.Hash `json:"hash"`
-	Text     string     `json:"text"`
-	AlsoAt   []Place    `json:"also_at,omitempty"`
+	ID       dedup.Hash   `json:"id"`
+	URL      string       `json:"url"`
+	PageID   dedup.Hash   `json:"page_id"`
+	Title    string       `json:"title,omitempty"`
+	Lang     string       `json:"lang,omitempty"`
+	Headings []string     `json:"headings,omitempty"`
+	Position int          `json:"position"`
+	Words    int          `json:"words"`
+	Hash     dedup.Hash   `json:"hash"`
+	Text     string       `json:"text"`
+	AlsoAt   []Occurrence `json:"also_at,omitempty"`
 }
 
-// A Place is one occurrence of a passage.
-type Place struct {
+// An Occurrence is one place where a passage stands.
+type Occurrence struct {
 	URL      string     `json:"url"`
 	PageID   dedup.Hash `json:"page_id"`
 	Position int        `json:"position"`
@@ -67,7 +67,7 @@ func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options
 				return nil
 			}
 			e.written[p.ID] = true
-			p.AlsoAt = slices.DeleteFunc(slices.Clone(places), func(at Place) bool { return at.PageID == p.PageID && at.Position == p.Position })
+			p.AlsoAt = slices.DeleteFunc(slices.Clone(places), func(at Occurrence) bool { return at.PageID == p.PageID && at.Position == p.Position })
 		}
 		passages++
 		return write(p)
@@ -85,8 +85,8 @@ type passageExport struct {
 	s       store.Reader
 	opt     Options
 	most    int
-	places  map[dedup.Hash][]Place // maps the id of each repeated passage to all its places
-	written map[dedup.Hash]bool    // ids of the repeated passages that have been written
+	places  map[dedup.Hash][]Occurrence // maps the id of each repeated passage to all its places
+	written map[dedup.Hash]bool         // ids of the repeated passages that have been written
 }
 
 func (e *passageExport) findRepeated(ctx context.Context) error {
@@ -106,13 +106,13 @@ func (e *passageExport) findRepeated(ctx context.Context) error {
 		}
 	}
 	all = nil
-	e.places, e.written = map[dedup.Hash][]Place{}, map[dedup.Hash]bool{}
+	e.places, e.written = map[dedup.Hash][]Occurrence{}, map[dedup.Hash]bool{}
 	if len(repeated) == 0 {
 		return nil
 	}
 	return e.each(ctx, func(p *Passage) error {
 		if repeated[short(p.ID)] {
-			e.places[p.ID] = append(e.places[p.ID], Place{p.URL, p.PageID, p.Position})
+			e.places[p.ID] = append(e.places[p.ID], Occurrence{p.URL, p.PageID, p.Position})
 		}
 		return nil
 	})

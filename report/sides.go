@@ -18,15 +18,15 @@ type Sides struct {
 	Rest  int // bytes left out at the end of the longer text; 0 if both texts are complete
 }
 
-// A Part is a part of two aligned texts: one difference, or a run of equal rows.
-type Part struct {
+// A Stretch of two aligned texts is one difference, or a run of equal rows.
+type Stretch struct {
 	Rows   []align.Row
 	Number int  // number of the difference, from 1; 0 if the rows are equal
 	Folded bool // hidden until the reader expands the rows
 }
 
 // Blocks returns how many blocks of the first text the part contains.
-func (p Part) Blocks() (n int) {
+func (p Stretch) Blocks() (n int) {
 	for _, r := range p.Rows {
 		n += len(r.A)
 	}
@@ -34,8 +34,8 @@ func (p Part) Blocks() (n int) {
 }
 
 // Next and Previous return the numbers of the neighboring differences.
-func (p Part) Next() int     { return p.Number + 1 }
-func (p Part) Previous() int { return p.Number - 1 }
+func (p Stretch) Next() int     { return p.Number + 1 }
+func (p Stretch) Previous() int { return p.Number - 1 }
 
 // Differences returns the number of rows in which the texts differ.
 func (s Sides) Differences() (n int) {
@@ -47,15 +47,15 @@ func (s Sides) Differences() (n int) {
 	return n
 }
 
-// Parts divides the rows into parts, in order. Each difference is a part. Equal rows are folded,
+// Stretches divides the rows into stretches, in order. Each difference is a part. Equal rows are folded,
 // except rows next to a difference. If the texts do not differ, the first row is not folded either.
 // A single row is never folded.
-func (s Sides) Parts() (parts []Part) {
+func (s Sides) Stretches() (all []Stretch) {
 	number := 0
 	for i := 0; i < len(s.Rows); {
 		if s.Rows[i].Kind != align.Same {
 			number++
-			parts = append(parts, Part{Rows: s.Rows[i : i+1], Number: number})
+			all = append(all, Stretch{Rows: s.Rows[i : i+1], Number: number})
 			i++
 			continue
 		}
@@ -73,14 +73,14 @@ func (s Sides) Parts() (parts []Part) {
 		if to-from < 2 {
 			from, to = end, end
 		}
-		for _, p := range []Part{{Rows: s.Rows[i:from]}, {Rows: s.Rows[from:to], Folded: true}, {Rows: s.Rows[to:end]}} {
+		for _, p := range []Stretch{{Rows: s.Rows[i:from]}, {Rows: s.Rows[from:to], Folded: true}, {Rows: s.Rows[to:end]}} {
 			if len(p.Rows) > 0 {
-				parts = append(parts, p)
+				all = append(all, p)
 			}
 		}
 		i = end
 	}
-	return parts
+	return all
 }
 
 // maxBeside is the maximum number of bytes of each text that Beside compares. A browser would take

@@ -34,7 +34,7 @@ func TestParts(t *testing.T) {
 		s := Beside(strings.Join(a, "\n"), strings.Join(b, "\n"))
 		var got []string
 		folded := 0
-		for _, p := range s.Parts() {
+		for _, p := range s.Stretches() {
 			names := ""
 			for _, r := range p.Rows {
 				for _, block := range r.A {

@@ -232,9 +232,9 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 		err = v.pages.ExecuteTemplate(&page, "layout", struct {
 			Title, Of, Store, Here, Live string
 			Content                      template.HTML
-			Places                       []place
+			Places                       []tab
 			Progress                     progress
-		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
+		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), tabs, read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)
@@ -250,9 +250,9 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	_ = out.Flush()
 }
 
-type place struct{ Path, Name string }
+type tab struct{ Path, Name string }
 
-var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
+var tabs = []tab{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
 
 // guard returns a handler that checks each request before it calls next, as described in guard.go.
 func (v *View) guard(next http.Handler) http.Handler {

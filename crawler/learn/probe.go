@@ -79,7 +79,7 @@ func (s *Soft) defaults() (urls []string) {
 	if len(u.params()) == 0 {
 		return nil
 	}
-	same := slices.DeleteFunc(slices.Clone(u.params()), func(p part) bool { return !slices.Contains(from.params(), p) })
+	same := slices.DeleteFunc(slices.Clone(u.params()), func(p component) bool { return !slices.Contains(from.params(), p) })
 	path := u.parts[:u.last+1]
 	u.parts = slices.Concat(path, same)
 	urls = append(urls, u.String())
@@ -87,25 +87,25 @@ func (s *Soft) defaults() (urls []string) {
 	return append(urls, u.String())
 }
 
-// A partedURL is a canonical URL split into parts: the segments of its path, and then its parameters.
-type partedURL struct {
+// A dividedURL is a canonical URL split into parts: the segments of its path, and then its parameters.
+type dividedURL struct {
 	origin string
-	parts  []part
+	parts  []component
 	last   int // index of the last segment of the path
 }
 
-// A part of a URL has a name, with the equals sign, if it is a parameter.
-type part struct{ name, value string }
+// A component of a URL has a name, with the equals sign, if it is a parameter.
+type component struct{ name, value string }
 
-func readURL(url string) *partedURL {
+func readURL(url string) *dividedURL {
 	p, query, hasQuery := strings.Cut(pathOf(url), "?")
-	u := &partedURL{origin: originOf(url)}
+	u := &dividedURL{origin: originOf(url)}
 	segments := strings.Split(p, "/")
 	if n := len(segments); n > 2 && segments[n-1] == "" { // a trailing slash belongs to the last segment
 		segments = append(segments[:n-2], segments[n-2]+"/")
 	}
 	for _, s := range segments {
-		u.parts = append(u.parts, part{"", s})
+		u.parts = append(u.parts, component{"", s})
 	}
 	u.last = len(segments) - 1
 	if hasQuery {
@@ -114,15 +114,15 @@ func readURL(url string) *partedURL {
 			if has {
 				name += "="
 			}
-			u.parts = append(u.parts, part{name, value})
+			u.parts = append(u.parts, component{name, value})
 		}
 	}
 	return u
 }
 
-func (u *partedURL) params() []part { return u.parts[u.last+1:] }
+func (u *dividedURL) params() []component { return u.parts[u.last+1:] }
 
-func (u *partedURL) String() string {
+func (u *dividedURL) String() string {
 	text, separator := u.origin, ""
 	for i, p := range u.parts {
 		switch {
@@ -138,7 +138,7 @@ func (u *partedURL) String() string {
 	return text
 }
 
-func (u *partedURL) shares(other *partedURL, i int) bool {
+func (u *dividedURL) shares(other *dividedURL, i int) bool {
 	if i <= u.last {
 		return i <= other.last && u.parts[i] == other.parts[i]
 	}
@@ -146,7 +146,7 @@ func (u *partedURL) shares(other *partedURL, i int) bool {
 }
 
 // varying returns the indexes of the parts of u that are not the same in all URLs.
-func (u *partedURL) varying(urls []string) (parts []int) {
+func (u *dividedURL) varying(urls []string) (parts []int) {
 	for _, url := range urls {
 		other := readURL(url)
 		for i := range u.parts {

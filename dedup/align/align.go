@@ -107,14 +107,14 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 	return rows, words
 }
 
-type place struct {
+type position struct {
 	kind  Relation
 	other int
 	move  int
 }
 
 type matching struct {
-	a, b  []place
+	a, b  []position
 	x, y  []uint64
 	runs  []dedup.Passage // runs of at least minRun tokens that are in both texts, longest first
 	pairs int             // number of pairs of tokens that may still be compared
@@ -122,7 +122,7 @@ type matching struct {
 
 func match(a, b Side) *matching {
 	m := &matching{x: a.Tokens.Shingles(nil, 1), y: b.Tokens.Shingles(nil, 1), pairs: maxPairs}
-	m.a, m.b = make([]place, a.Tokens.Len()), make([]place, b.Tokens.Len())
+	m.a, m.b = make([]position, a.Tokens.Len()), make([]position, b.Tokens.Len())
 	for i := range m.a {
 		m.a[i].kind = Removed
 	}
@@ -170,8 +170,8 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 // same records that n tokens from index i of the first text equal those from index j of the second.
 func (m *matching) same(i, j, n int) {
 	for k := range n {
-		m.a[i+k] = place{kind: Same, other: j + k}
-		m.b[j+k] = place{kind: Same, other: i + k}
+		m.a[i+k] = position{kind: Same, other: j + k}
+		m.b[j+k] = position{kind: Same, other: i + k}
 	}
 }
 
@@ -212,7 +212,7 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 // correct. Otherwise a new paragraph before another one with the same first word would seem to
 // begin at its second word. The argument side is for the text with the run, and other for the other
 // text.
-func slide(side, other []place, tokens []uint64, starts []bool) {
+func slide(side, other []position, tokens []uint64, starts []bool) {
 	for s := 0; s < len(side); s++ {
 		if side[s].kind == Same {
 			continue
@@ -248,8 +248,8 @@ func (m *matching) moved() {
 			if n >= minRun {
 				move++
 				for t := range n {
-					m.a[r.A+k+t] = place{Moved, r.B + k + t, move}
-					m.b[r.B+k+t] = place{Moved, r.A + k + t, move}
+					m.a[r.A+k+t] = position{Moved, r.B + k + t, move}
+					m.b[r.B+k+t] = position{Moved, r.A + k + t, move}
 				}
 			}
 			k += n + 1

@@ -136,7 +136,7 @@ func (m *matching) group(x, y *blocks) groups {
 
 // pieces cuts a line into pieces of words with the same relation to the other text. Text between
 // two words belongs to the first one.
-func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
+func (m *matching) pieces(b *blocks, line int, of []position) (cut Block) {
 	at, last := b.lines[line], b.first[line+1]
 	if b.first[line] == last {
 		return Block{{Text: b.side.Text[at.start:at.end], Kind: Same}}

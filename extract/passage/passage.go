@@ -168,8 +168,8 @@ func (s *section) passage(from, to int) Passage {
 	return p
 }
 
-// A place is the index of a word before which a section may be cut.
-type place struct {
+// A cut is the index of a word before which a section may be cut.
+type cut struct {
 	at       int
 	priority [4]uint64 // places with a lower priority are cut first
 }
@@ -182,7 +182,7 @@ func (s *section) divide(limit int) []int {
 	}
 	cuts := []int{0, len(s.words)}
 	for _, begins := range []func(i int) bool{s.beginsBlock, s.beginsSentence, func(int) bool { return true }} {
-		var places []place
+		var places []cut
 		for k := 1; k < len(cuts); k++ {
 			if cuts[k]-cuts[k-1] > limit {
 				places = s.appendPlaces(places, cuts[k-1], cuts[k], begins)
@@ -196,8 +196,8 @@ func (s *section) divide(limit int) []int {
 // cutAt adds places to cuts, lowest priority first. It skips places where no cut is needed or
 // permitted. Pieces only become shorter, so a place that was skipped once would also be skipped
 // later. So one pass gives the same cuts as cutting each half again.
-func cutAt(cuts []int, places []place, limit int) []int {
-	slices.SortFunc(places, func(a, b place) int {
+func cutAt(cuts []int, places []cut, limit int) []int {
+	slices.SortFunc(places, func(a, b cut) int {
 		return cmp.Or(slices.Compare(a.priority[:], b.priority[:]), cmp.Compare(a.at, b.at))
 	})
 	least := limit / share
@@ -211,7 +211,7 @@ func cutAt(cuts []int, places []place, limit int) []int {
 	return cuts
 }
 
-func (s *section) appendPlaces(places []place, from, to int, begins func(i int) bool) []place {
+func (s *section) appendPlaces(places []cut, from, to int, begins func(i int) bool) []cut {
 	for i := from + 1; i < to; {
 		if !begins(i) {
 			i++
@@ -221,7 +221,7 @@ func (s *section) appendPlaces(places []place, from, to int, begins func(i int) 
 		for j < to && !begins(j) {
 			j++
 		}
-		places = append(places, place{i, s.priority(i, max(j, min(i+fewWords, to)))})
+		places = append(places, cut{i, s.priority(i, max(j, min(i+fewWords, to)))})
 		i = j
 	}
 	return places

@@ -14,7 +14,7 @@ import (
 // ledBy returns the texts of each cluster, by the index of its leader: first the leader, then the
 // others in descending order of resemblance. Texts with the same resemblance are in order of
 // precedence. The list is empty for a text that is not a leader.
-func ledBy(places []dedup.Place) [][]int {
+func ledBy(places []dedup.Membership) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before the members of its cluster
 		led[p.Leader] = append(led[p.Leader], i)

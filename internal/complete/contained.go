@@ -34,13 +34,13 @@ type excerpts struct {
 	order   *dedup.Occurrences
 	index   *dedup.Excerpts
 	sources []bool // whether each text may contain another text
-	runs    *lru.Cache[part, dedup.Set]
+	runs    *lru.Cache[setKey, dedup.Set]
 	canon   dedup.Text
 }
 
 func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	w.progress.all = containedSteps
-	x := &excerpts{w: w, runs: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+	x := &excerpts{w: w, runs: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	words := 0
 	for i := range w.texts {
 		words += w.texts[i].pages[0].words
@@ -140,7 +140,7 @@ func (x *excerpts) contained(ctx context.Context, leader int, from []float64, ta
 }
 
 // set returns the runs of the text that p identifies, with or without its repeated blocks.
-func (x *excerpts) set(ctx context.Context, p part) (dedup.Set, error) {
+func (x *excerpts) set(ctx context.Context, p setKey) (dedup.Set, error) {
 	if runs, ok := x.runs.Get(p); ok {
 		return runs, nil
 	}

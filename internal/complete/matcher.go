@@ -21,13 +21,13 @@ type matcher struct {
 	w     *Whole
 	join  *dedup.Join // join of the texts without repeated blocks
 	mixed *dedup.Join // join of whole texts; see joinMixed; nil if no pair needs it
-	sets  *lru.Cache[part, dedup.Set]
+	sets  *lru.Cache[setKey, dedup.Set]
 	canon dedup.Text
 }
 
-// A part is the key of cached shingles: a text, either whole or without the blocks that hosts
+// A setKey is the key of cached shingles: a text, either whole or without the blocks that hosts
 // repeat.
-type part struct {
+type setKey struct {
 	page dedup.Hash // ID of a page with the text
 	left bool       // whether the blocks that are repeated on many pages of a host are left out
 }
@@ -35,7 +35,7 @@ type part struct {
 // newMatcher returns a matcher that compares whole texts. The argument least is the minimum
 // resemblance of the pairs to find.
 func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
-	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+	c := &matcher{w: w, sets: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
 }
 
@@ -80,7 +80,7 @@ func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 // sets done to true for all texts. The function partOf chooses between the shingles of the whole
 // text and those of the shortened text. Texts whose shingles are in memory come first, in no
 // particular order.
-func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, yield func(int, dedup.Set)) error {
+func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) setKey, yield func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue
@@ -112,9 +112,9 @@ func (c *matcher) short() []bool {
 
 // likely returns the key of the shingles that find most of the texts similar to t. They are those
 // of the shortened text, or of the whole text if it was not shortened.
-func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
+func (t *text) likely() setKey { return setKey{t.pages[0].id, t.shorter} }
 
-func (t *text) all() part { return part{t.pages[0].id, false} }
+func (t *text) all() setKey { return setKey{t.pages[0].id, false} }
 
 // shinglesOf returns the shingles of a text. If left is true, it first removes the blocks that
 // are repeated on many pages of a host.
@@ -175,7 +175,7 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 // set returns the shingles of a text. If left is true and the text was shortened, they are those of
 // the shortened text.
 func (c *matcher) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
-	key := part{t.pages[0].id, left && t.shorter}
+	key := setKey{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
 		return s, nil
 	}

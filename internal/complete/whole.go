@@ -58,7 +58,7 @@ type Whole struct {
 	of        map[dedup.Hash]int32 // index in texts of each page's text, by page ID
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that at least one host repeats
-	places    []dedup.Place        // cluster of each text, parallel to texts
+	places    []dedup.Membership   // cluster of each text, parallel to texts
 	contained []float64            // share of each text that its leader contains, parallel to texts; nil unless the rule is containment
 	alike     []float64            // resemblance of each text to its leader, parallel to texts; nil unless the rule is containment
 	compared  int                  // number of pairs of texts compared exactly

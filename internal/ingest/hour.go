@@ -124,7 +124,7 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case ruling == learn.Fine || !s.Error && gone && before.Kind == store.Page: // in the second case, the text has been the same for too many visits to be an outage
 		return got, nil
 	}
-	return got.turn(s, missed, gone), nil
+	return got.asFailed(s, missed, gone), nil
 }
 
 // leftAlone stores the reason why a host gets no more requests. Pass the zero store.Alone when the
@@ -248,10 +248,10 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a failed visit, for a host that seems to have responded with an error
+// asFailed returns the reading of a failed visit, for a host that seems to have responded with an error
 // page in place of the page. The argument missed is the number of failed visits in a row. If gone
 // is true, the page counts as gone.
-func (got *reading) turn(s learn.Shown, missed int, gone bool) *reading {
+func (got *reading) asFailed(s learn.Shown, missed int, gone bool) *reading {
 	failed := *got
 	switch {
 	case isSoft(&got.seen):

@@ -130,8 +130,8 @@ func (l *lessons) begin() (done func()) {
 	return l.now.Done
 }
 
-// turn waits until all pages that have been committed are in the book.
-func (l *lessons) turn() {
+// await waits until all pages that have been committed are in the book.
+func (l *lessons) await() {
 	l.mu.Lock()
 	before := l.now
 	l.now = nil
@@ -150,7 +150,7 @@ func (l *lessons) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.turn()
+	l.await()
 	if err := b.Sync(ctx, string(cursor)); err != nil || l.shared {
 		return err
 	}

@@ -65,21 +65,21 @@ func (s *Share) Keep(n int64) {
 // Release gives the whole share back to the pool. A second call does nothing.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts divides the memory budget of a process, in bytes. The rest, at least three eighths of the
+// Shares divides the memory budget of a process, in bytes. The rest, at least three eighths of the
 // budget, is for the store, the frontier and the program itself. Memory-mapped store files do not
 // count, because the system can reclaim their pages.
-type Parts struct {
+type Shares struct {
 	Reading int64 // trees, texts and shingles of pages, from when a page is read until it is stored
 	Leaders int64 // shingles of cluster leaders, for comparing pages with them
 	Bodies  int64 // bodies of pages waiting to be stored; a body that is being read can take three times its size
 }
 
 // Divide divides a budget in bytes into parts. A budget of 0 or less means [Default].
-func Divide(budget int64) Parts {
+func Divide(budget int64) Shares {
 	if budget <= 0 {
 		budget = Default
 	}
 	const enough = 64 << 20 // in bytes; enough for the shingles of about 8,000 leaders of a thousand words each
 	small := min(budget/16, enough)
-	return Parts{Reading: budget / 2, Leaders: small, Bodies: small}
+	return Shares{Reading: budget / 2, Leaders: small, Bodies: small}
 }

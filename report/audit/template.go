@@ -20,11 +20,11 @@ import (
 // A Template describes a group of similar texts: the words that all of them share, and the slots
 // between these words. See [TemplateOf].
 type Template struct {
-	Parts []Part
+	Parts []Piece
 }
 
-// A Part is one piece of a template: words that all texts share, or a slot where they differ.
-type Part struct {
+// A Piece of a template is either words that all texts share, or a slot where they differ.
+type Piece struct {
 	Text string   // shared words; "" for a slot
 	Slot []string // the words of each text in the slot, in the order of the texts; "" if a text has none there
 }
@@ -75,7 +75,7 @@ func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 			values = append(values, strings.Join(words[k][ends[k]:until(k)], " "))
 		}
 		if slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
-			t.Parts = append(t.Parts, Part{Slot: values})
+			t.Parts = append(t.Parts, Piece{Slot: values})
 		}
 	}
 	for i := 0; i < len(common); i++ {
@@ -94,7 +94,7 @@ func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 				ends[k] = matches[k][i] + 1
 			}
 		}
-		t.Parts = append(t.Parts, Part{Text: strings.Join(run, " ")})
+		t.Parts = append(t.Parts, Piece{Text: strings.Join(run, " ")})
 	}
 	slot(func(text int) int { return len(words[text]) })
 	return t

@@ -160,7 +160,7 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 // ripe returns up to maxRipe URLs of host h whose due time has come, with their positions. If
 // other URLs of the host are not due yet, ripe records in h when the first of them will be. now is
 // in nanoseconds since 1970.
-func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
+func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []position, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
 	for it.Rewind(); it.Valid() && len(items) < maxRipe; it.Next() {
@@ -187,7 +187,7 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
+func (b *batch) ripened(it frontier.Item, p position, now time.Time) error {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
 	if err != nil {
@@ -213,7 +213,7 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-func (b *batch) unqueue(url string, p place) error {
+func (b *batch) unqueue(url string, p position) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
 	return b.delete(queueKey(host, p))
@@ -352,12 +352,12 @@ func (s *Store) ripenOf(h *waitingHost) error {
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
-	it.Seek(queueKey(h.name, place{level: l.level, seq: l.next}))
+	it.Seek(queueKey(h.name, position{level: l.level, seq: l.next}))
 	for ; n > 0 && l.waiting > 0; n-- {
 		if !it.Valid() {
 			return fmt.Errorf("%w: %d URLs are missing from the queue", store.ErrCorrupt, l.waiting)
 		}
-		p := place{level: l.level, seq: lastNum(it.Item().Key())}
+		p := position{level: l.level, seq: lastNum(it.Item().Key())}
 		err := it.Item().Value(func(value []byte) error {
 			item, _, err := decodeQueued(value, p)
 			*items = append(*items, item)
@@ -446,21 +446,29 @@ func (b *batch) keepHost(host string, change func(*keptRest)) error {
 }
 
 // State returns the state of a URL.
-func (r reader) State(ctx context.Context, url string) (state frontier.State, err error) {
-	err = r.in(ctx, func(r reader) error {
-		u, err := r.s.known(r.txn, frontier.ID(url))
-		if err != nil {
-			return fmt.Errorf("read the state of %s: %w", url, err)
-		}
-		state = u.state
-		return nil
+func (s *Store) State(ctx context.Context, url string) (state frontier.State, err error) {
+	err = s.read(ctx, func(r reader) error {
+		state, err = r.State(ctx, url)
+		return err
 	})
 	return state, err
 }
 
-// URLs yields all URLs in the given state, Pending or Outside. It reads pending URLs from the keys of
-// the queue. URLs outside the crawl have no keys of their own, so to find them it scans the states of
-// all URLs. For all other states it yields none.
+func (r reader) State(_ context.Context, url string) (frontier.State, error) {
+	u, err := r.s.known(r.txn, frontier.ID(url))
+	if err != nil {
+		return frontier.Unknown, fmt.Errorf("read the state of %s: %w", url, err)
+	}
+	return u.state, nil
+}
+
+// URLs yields all URLs in the given state, Pending or Outside. For any other state it yields none.
+func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
+}
+
+// URLs reads pending URLs from the keys of the queue. URLs outside the crawl have no keys of their
+// own, so to find them it scans the states of all URLs. For all other states it yields nothing.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -470,24 +478,24 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	default:
 		return func(func(string, error) bool) {}
 	}
-	return each(ctx, r, func(r reader, yield func(string) error) error {
+	return func(yield func(string, error) bool) {
 		for _, letter := range letters {
 			err := scanValues(ctx, r.txn, letter, func(key, value []byte) error {
 				url, err := read(key, value)
-				if err != nil {
-					return fmt.Errorf("list URLs: %w", err)
+				if err == nil && url != "" && !yield(url, nil) {
+					return errStop
 				}
-				if url == "" {
-					return nil
-				}
-				return yield(url)
-			})
-			if err != nil {
 				return err
+			})
+			if err == errStop {
+				return
+			}
+			if err != nil {
+				yield("", fmt.Errorf("list URLs: %w", err))
+				return
 			}
 		}
-		return nil
-	})
+	}
 }
 
 // outsideURL returns the URL in value, the stored state of a URL, if that URL is outside the crawl,

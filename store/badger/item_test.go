@@ -22,11 +22,11 @@ func TestItemSize(t *testing.T) {
 		{"sitemap", frontier.Item{URL: url, Kind: frontier.Sitemap}, 3 + 2},
 		{"revisited", frontier.Item{URL: url, Due: time.Unix(1, 0), ETag: `"abc"`}, 3 + 3 + 2 + 5},
 	} {
-		if got := len(encodeQueued(c.item, place{})) - len(url); got != c.more {
+		if got := len(encodeQueued(c.item, position{})) - len(url); got != c.more {
 			t.Errorf("%s: %d bytes beside the URL, want %d", c.name, got, c.more)
 		}
 	}
-	if got, want := len(known{state: frontier.Pending, num: 1, place: place{level: levelOf(&frontier.Item{Depth: 5}), seq: 6}, url: url}.encode()), 4+len(url); got != want {
+	if got, want := len(known{state: frontier.Pending, num: 1, place: position{level: levelOf(&frontier.Item{Depth: 5}), seq: 6}, url: url}.encode()), 4+len(url); got != want {
 		t.Errorf("what is known of an ordinary URL takes %d bytes, want %d", got, want)
 	}
 }
@@ -53,11 +53,11 @@ func TestNanoseconds(t *testing.T) {
 // is the same after it is encoded and decoded again.
 func FuzzDecodeQueued(f *testing.F) {
 	item := frontier.Item{URL: "https://example.com/", Via: "v", Depth: 3, Hops: 1, Tries: 2, Kind: 1, Priority: -5, Due: time.Unix(1, 2), ETag: "e", Modified: "m"}
-	f.Add(encodeQueued(item, place{}), int64(0))
-	f.Add(encodeQueued(item, place{due: 1}), int64(1))
+	f.Add(encodeQueued(item, position{}), int64(0))
+	f.Add(encodeQueued(item, position{due: 1}), int64(1))
 	f.Add([]byte{0xff, 0x80}, int64(1))
 	f.Fuzz(func(t *testing.T, b []byte, due int64) {
-		at := place{due: due}
+		at := position{due: due}
 		read, _, err := decodeQueued(b, at)
 		if err != nil {
 			return

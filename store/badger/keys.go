@@ -179,7 +179,7 @@ func lanePrefix(host string, l level) []byte {
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
 }
 
-func queueKey(host string, p place) []byte {
+func queueKey(host string, p position) []byte {
 	if p.due != 0 {
 		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
 		return binary.BigEndian.AppendUint64(k, p.seq)
@@ -189,14 +189,14 @@ func queueKey(host string, p place) []byte {
 
 // splitQueueKey is the inverse of queueKey. The key of a URL that is due later does not contain the
 // level; the value does.
-func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
+func splitQueueKey(key []byte) (host []byte, p position, ok bool) {
 	tail := queueTail
 	if len(key) > 0 && key[0] == keyLater {
 		tail = laterTail
 	}
 	end := len(key) - tail - 1
 	if end < 1 || key[end] != 0 {
-		return nil, place{}, false
+		return nil, position{}, false
 	}
 	if rest := key[end+1:]; tail == laterTail {
 		p.due = int64(binary.BigEndian.Uint64(rest))
@@ -214,9 +214,9 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 // known is the value of a u key. The zero value means that nothing is known about the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of the URL's record; 0 means that there is no record
-	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
-	url   string // "" if only the record of the URL is known
+	num   uint64   // visit number of the URL's record; 0 means that there is no record
+	place position // position in the host's queue while the URL is pending; afterwards only the depth is valid
+	url   string   // "" if only the record of the URL is known
 }
 
 // The first byte of an encoded known contains the state in its lower six bits, and two flags.
@@ -275,7 +275,7 @@ func decodeKnown(b []byte) (k known, err error) {
 
 // encodeQueued returns the value of a q or l key. It leaves out the priority and depth of a q key,
 // which are part of the key.
-func encodeQueued(it frontier.Item, p place) []byte {
+func encodeQueued(it frontier.Item, p position) []byte {
 	if p.due == 0 {
 		it.Priority, it.Depth = 0, 0
 	}
@@ -284,7 +284,7 @@ func encodeQueued(it frontier.Item, p place) []byte {
 
 // decodeQueued is the inverse of encodeQueued. p is the position found in the key. If the key does
 // not contain the level, decodeQueued adds the level from the value.
-func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
+func decodeQueued(b []byte, p position) (frontier.Item, position, error) {
 	it, err := store.UnpackItem(b)
 	if p.due != 0 {
 		p.level = levelOf(&it)

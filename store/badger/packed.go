@@ -23,13 +23,7 @@ import (
 // PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
 // reads the pages in key order, because neighbors share a block, whose checksum is then verified
 // only once.
-func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []store.Packed, err error) {
-	pages = make([]store.Packed, len(ids))
-	err = r.in(ctx, func(r reader) error { return r.packedPages(ctx, ids, want, pages) })
-	return pages, err
-}
-
-func (r reader) packedPages(ctx context.Context, ids []dedup.Hash, want store.Want, pages []store.Packed) error {
+func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
 	for i := range order {
 		order[i] = i
@@ -38,31 +32,33 @@ func (r reader) packedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 	for _, i := range order {
 		u, err := r.s.known(r.txn, ids[i])
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return fmt.Errorf("read page %s: %w", ids[i], err)
+			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 		nums[i] = u.num
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(nums[a], nums[b]) })
+	pages := make([]store.Packed, len(ids))
 	for _, i := range order {
 		var err error
 		if nums[i] != 0 {
 			pages[i], err = r.packedAt(nums[i], want)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return fmt.Errorf("read page %s: %w", ids[i], err)
+			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 	}
-	return nil
+	return pages, nil
 }
 
 // PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
 // So if PackedChanges has read from the first page on and found fewer pages than the counters say,
 // a table is damaged. It then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
-	return each(ctx, r, func(r reader, yield func(*store.PackedChange) error) error {
+	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)
 		if err != nil {
-			return err
+			yield(nil, err)
+			return
 		}
 		var got int64
 		err = r.scanRecords(ctx, num+1, func(item *badgerdb.Item) error {
@@ -71,13 +67,18 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 				return err
 			}
 			got++
-			return yield(change)
+			if !yield(change, nil) {
+				return errStop
+			}
+			return nil
 		})
 		if err == nil && num == 0 {
-			err = r.countedAll(ctx, got)
+			err = r.countedAll(got)
 		}
-		return err
-	})
+		if err != nil && err != errStop {
+			yield(nil, err)
+		}
+	}
 }
 
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
@@ -99,7 +100,7 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 // PackedMembers yields the records of all members of the given leaders' clusters, cluster by
 // cluster. Within a cluster, the highest resemblance comes first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
-	return each(ctx, r, func(r reader, yield func([]byte) error) error {
+	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
 		defer it.Close()
 		for _, leader := range leaders {
@@ -107,15 +108,15 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
 				member, err := r.member(ctx, lastNum(it.Item().Key()))
 				if err != nil {
-					return fmt.Errorf("read the members of cluster %s: %w", leader, err)
+					yield(nil, fmt.Errorf("read the members of cluster %s: %w", leader, err))
+					return
 				}
-				if err := yield(member); err != nil {
-					return err
+				if !yield(member, nil) {
+					return
 				}
 			}
 		}
-		return nil
-	})
+	}
 }
 
 func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {

@@ -39,8 +39,8 @@ type queue struct {
 	ripens  int64 // earliest due time of the hosts in later, or a time before it, in nanoseconds since 1970; 0 means that there are none
 }
 
-// A place is the position of a URL in its host's queue.
-type place struct {
+// A position is where a URL stands in its host's queue.
+type position struct {
 	level level
 	seq   uint64 // number of the URL in order of arrival
 	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0 means now
@@ -73,7 +73,7 @@ type waitingHost struct {
 	lanes   []lane
 	later   int
 	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970
-	taken   map[place]bool
+	taken   map[position]bool
 	rest    frontier.Rest
 	held    bool // whether a worker has claimed the host
 
@@ -101,7 +101,7 @@ func newQueue() queue {
 }
 
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
-	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
+	h := &waitingHost{name: name, rest: rest, taken: map[position]bool{}}
 	q.hosts[name] = h
 	return h
 }
@@ -109,9 +109,9 @@ func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 // push counts a new pending URL of a host that is in the queue, and returns the URL's position: the
 // end of level l, or, if due is not 0, among the URLs that are due later. The caller stores the URL
 // under the key of that position.
-func (q *queue) push(host string, l level, due int64) place {
+func (q *queue) push(host string, l level, due int64) position {
 	q.seq++
-	p := place{l, q.seq, due}
+	p := position{l, q.seq, due}
 	q.add(q.hosts[host], p)
 	q.offer(q.hosts[host])
 	return p
@@ -119,7 +119,7 @@ func (q *queue) push(host string, l level, due int64) place {
 
 // load counts a pending URL that was read from disk while the store is being opened. The URLs of a
 // level must be loaded in ascending order of position.
-func (q *queue) load(host string, p place) {
+func (q *queue) load(host string, p position) {
 	h := q.hosts[host]
 	if h == nil {
 		h = q.open(host, frontier.Rest{})
@@ -129,7 +129,7 @@ func (q *queue) load(host string, p place) {
 }
 
 // add counts a URL that can be handed out now, or is due later.
-func (q *queue) add(h *waitingHost, p place) {
+func (q *queue) add(h *waitingHost, p position) {
 	h.pending++
 	if p.due == 0 {
 		h.lane(p.level, p.seq).waiting++
@@ -144,7 +144,7 @@ func (q *queue) add(h *waitingHost, p place) {
 }
 
 // remove subtracts a URL that is no longer pending from the counts of its host.
-func (q *queue) remove(host string, p place) {
+func (q *queue) remove(host string, p position) {
 	h := q.hosts[host]
 	h.pending--
 	if p.due != 0 {
