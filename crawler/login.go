@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/html"
@@ -54,10 +55,11 @@ type logins struct {
 }
 
 type session struct {
-	mu     sync.Mutex // locked during a login
-	times  int        // guarded by mu: number of successful logins
-	losses int        // guarded by mu: number of consecutive logins after which the same page was refused again
-	err    error      // guarded by mu: error from the first login; if set, the crawl does not log in again
+	losses atomic.Int32 // number of consecutive logins after which the same page was refused again
+
+	mu    sync.Mutex // locked during a login
+	times int        // guarded by mu: number of successful logins
+	err   error      // guarded by mu: error from the first login; if set, the crawl does not log in again
 }
 
 func (l *logins) of(login *access.Login) *session {
@@ -102,32 +104,19 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 	}
 	page := f.fetchPast(ctx, item)
 	s := f.logins.of(h.Login)
-	if !isLoggedOut(page, h.Login) || !s.worthAnother() {
+	if !isLoggedOut(page, h.Login) || s.losses.Load() >= maxLosses {
 		return page
 	}
 	if _, err := f.logIn(ctx, h, number); err != nil {
 		return page
 	}
 	page = f.again(page, f.fetchPast(ctx, item))
-	s.count(isLoggedOut(page, h.Login))
-	return page
-}
-
-func (s *session) worthAnother() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.losses < maxLosses
-}
-
-// count records whether a page was refused again after another login.
-func (s *session) count(refused bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if refused {
-		s.losses++
+	if isLoggedOut(page, h.Login) {
+		s.losses.Add(1)
 	} else {
-		s.losses = 0
+		s.losses.Store(0)
 	}
+	return page
 }
 
 func isLoggedOut(p *Page, l *access.Login) bool {

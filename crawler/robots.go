@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -59,9 +58,9 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 func robotsProblem(item frontier.Item, err error) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
 	cause := errors.Unwrap(err)
-	if busy, ok := errors.AsType[*robotsBusy](err); ok {
-		page.Header = http.Header{"Retry-After": {busy.retryAfter}}
-	} else if _, answered := errors.AsType[robotsStatus](err); cause != nil && !answered {
+	if said, answered := errors.AsType[robotsStatus](err); answered {
+		page.Header = said.header
+	} else if cause != nil {
 		page.Problem, page.Detail = classify(cause)
 		page.Detail = "robots.txt: " + page.Detail
 	}
@@ -73,7 +72,7 @@ func (c *Crawl) timed(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		began := time.Now()
 		status, body, err := fetch(ctx, robotsURL)
-		if _, busy := errors.AsType[*robotsBusy](err); busy || err == nil && status < 500 {
+		if _, busy := errors.AsType[robotsStatus](err); busy || err == nil && status < 500 {
 			c.schedule.gotRobots(frontier.HostOf(robotsURL), time.Since(began))
 		}
 		return status, body, err
@@ -119,7 +118,7 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		later := x.Header.Get("Retry-After")
 		switch {
 		case later != "" && (x.Status == http.StatusTooManyRequests || x.Status >= 500):
-			return 0, nil, &robotsBusy{x.Status, later}
+			return 0, nil, robotsStatus{x.Status, http.Header{"Retry-After": {later}}}
 		case x.Status == http.StatusPartialContent:
 			return 0, nil, errors.New("unexpected partial response (status 206)")
 		case !wire.IsPage(x.Status):
@@ -129,14 +128,4 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 		}
 		return x.Status, x.Body, nil
 	}
-}
-
-// robotsBusy means that the robots.txt response has an error status and a Retry-After header.
-type robotsBusy struct {
-	status     int
-	retryAfter string
-}
-
-func (e *robotsBusy) Error() string {
-	return fmt.Sprintf("status %d, Retry-After %s", e.status, cut(e.retryAfter))
 }

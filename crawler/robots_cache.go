@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -61,13 +62,21 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	case status >= 300 && status < 500 && status != 429:
 		return &robots.Rules{}, false, nil
 	}
-	return nil, false, robotsStatus(status)
+	return nil, false, robotsStatus{status, nil}
 }
 
 // robotsStatus means that the robots.txt response has a status that leaves the rules unknown.
-type robotsStatus int
+type robotsStatus struct {
+	status int
+	header http.Header // with the field Retry-After, if the response has it
+}
 
-func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
+func (e robotsStatus) Error() string {
+	if e.header == nil {
+		return fmt.Sprintf("status %d", e.status)
+	}
+	return fmt.Sprintf("status %d, Retry-After %s", e.status, cut(e.header.Get("Retry-After")))
+}
 
 // A robotsCache caches the rules of recently used sites. If several calls to get need the same
 // robots.txt at the same time, only one of them fetches the file.

@@ -136,7 +136,7 @@ func TestScheduleRobotsRetryAfter(t *testing.T) {
 		w := newWorld("http://a.test/")
 		w.robots = func(_ string, n int) (int, string, error) {
 			if n == 1 {
-				return 0, "", &robotsBusy{503, "600"}
+				return 0, "", robotsStatus{503, http.Header{"Retry-After": {"600"}}}
 			}
 			return 404, "", nil
 		}

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,61 +122,37 @@ func repeats(path string) bool {
 	return false
 }
 
-// dateOf returns the month of a date in a URL, counted from the year 0. The date is a year and a month, perhaps with a day,
-// at the end of the path (/2031/05/, /2031-05-02) or as the value of a parameter.
+// These expressions match a year and a month, perhaps with a day: as the value of a parameter, and at
+// the end of a path (/2031/05/, /2031-05-02).
+const (
+	aMonth = `(0?[1-9]|1[0-2])`
+	aDay   = `(?:0?[1-9]|[12][0-9]|3[01])`
+	dashed = `([0-9]{4})-` + aMonth + `(?:-` + aDay + `)?`
+)
+
+var (
+	dateValue = regexp.MustCompile(`^` + dashed + `$`)
+	datePath  = regexp.MustCompile(`(?:^|/)(?:` + dashed + `|([0-9]{4})/` + aMonth + `(?:[-/]` + aDay + `)?)/?$`)
+)
+
+// dateOf returns the month of a date in a URL, counted from the year 0.
 func dateOf(path, query string) (month int, is bool) {
 	for pair := range strings.FieldsFuncSeq(query, separators) {
 		_, value, _ := strings.Cut(pair, "=")
-		if y, rest, ok := yearOf(value); ok && monthOf(rest) > 0 {
-			return year*y + monthOf(rest) - 1, true
+		if m := dateValue.FindStringSubmatch(value); m != nil {
+			return monthOf(m[1], m[2]), true
 		}
 	}
-	var last [3]string // the last segments of the path, in reverse order
-	n := 0
-	for rest := strings.TrimSuffix(path, "/"); n < len(last) && rest != ""; n++ {
-		slash := strings.LastIndexByte(rest, '/')
-		last[n], rest = rest[slash+1:], rest[:max(slash, 0)]
-	}
-	if y, rest, ok := yearOf(last[0]); ok && monthOf(rest) > 0 {
-		return year*y + monthOf(rest) - 1, true
-	}
-	for i := 1; i < n; i++ {
-		if y, rest, ok := yearOf(last[i]); ok && rest == "" && monthOf(last[i-1]) > 0 && (i == 1 || isDay(last[0])) {
-			return year*y + monthOf(last[i-1]) - 1, true
-		}
+	if m := datePath.FindStringSubmatch(path); m != nil {
+		return monthOf(m[1]+m[3], m[2]+m[4]), true // only one of the two forms matches
 	}
 	return 0, false
 }
 
-func yearOf(s string) (year int, rest string, ok bool) {
-	if len(s) < 4 || len(s) > 4 && s[4] != '-' {
-		return 0, "", false
-	}
-	for i := range 4 {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, "", false
-		}
-	}
-	year, _ = strconv.Atoi(s[:4])
-	return year, strings.TrimPrefix(s[4:], "-"), true
-}
-
-// monthOf returns the month in a text such as "05" or "05-31", or 0 if it has none.
-func monthOf(s string) int {
-	month, day, found := strings.Cut(s, "-")
-	if !isNumber(month, 12) || found && !isDay(day) {
-		return 0
-	}
-	n, _ := strconv.Atoi(month)
-	return n
-}
-
-func isDay(s string) bool { return isNumber(s, 31) }
-
-// isNumber reports whether s is a number from 1 to limit with at most two digits.
-func isNumber(s string, limit int) bool {
-	n, err := strconv.Atoi(s)
-	return err == nil && len(s) <= 2 && n >= 1 && n <= limit
+func monthOf(y, m string) int {
+	n, _ := strconv.Atoi(y) // digits only
+	month, _ := strconv.Atoi(m)
+	return year*n + month - 1
 }
 
 func (h *Host) meetDate(pattern string, month int, now time.Time) {
