@@ -50,9 +50,6 @@ func (h *Host) forget() {
 	switch max(patterns, values, softs, said) {
 	case patterns:
 		for _, name := range leastOf(h.Patterns, func(p *Pattern) int64 { return p.fetched() }) {
-			if h.Patterns[name].Row >= minRow {
-				h.Rows--
-			}
 			delete(h.Patterns, name)
 		}
 	case softs:

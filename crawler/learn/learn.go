@@ -121,10 +121,6 @@ type Host struct {
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 	Since   string           `json:"since,omitempty"`    // set while a worker of a shared store has claimed the host: the evidence includes all of its records before this cursor; see [Book.Enter]
 
-	// While these counts are 0, as on most hosts, the patterns of a URL need not be checked.
-	Rows    int `json:"rows,omitempty"`    // number of patterns whose last minRow pages were copies
-	Answers int `json:"answers,omitempty"` // number of patterns whose probe was answered with a page
-
 	name, key []byte // buffers that patterns and valuesOf reuse
 }
 

@@ -89,15 +89,8 @@ func (p *Pattern) take(o outcome) {
 
 // take counts a page for a pattern, unless the host has too many patterns.
 func (h *Host) take(name []byte, o outcome) {
-	p := h.pattern(name)
-	if p == nil {
-		return
-	}
-	if p.Row >= minRow {
-		h.Rows--
-	}
-	if p.take(o); p.Row >= minRow {
-		h.Rows++
+	if p := h.pattern(name); p != nil {
+		p.take(o)
 	}
 }
 
@@ -122,9 +115,6 @@ func (h *Host) pattern(name []byte) *Pattern {
 // the first page of any pattern may be new. If the URL is postponed, spent returns the coarsest
 // pattern that gave no more new pages than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {
-	if h.Rows == 0 {
-		return "", 0
-	}
 	texts := int64(0)
 	for name := range h.patterns(a) {
 		switch p := h.Patterns[string(name)]; {

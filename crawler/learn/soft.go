@@ -83,9 +83,6 @@ func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) =
 // answer returns the evidence about the pattern of a URL. It returns nil if the pattern has not
 // been probed, or if the response to the probe has no text.
 func (h *Host) answer(url string) *Soft {
-	if h.Answers == 0 {
-		return nil
-	}
 	if s := h.Softs[Shape(url)]; s.Says() {
 		return s
 	}
@@ -223,7 +220,6 @@ func (h *Host) answered(answer Soft) *Soft {
 	if s == nil {
 		return nil
 	}
-	known := s.Says()
 	if len(answer.Text) > maxAnswer {
 		answer.Text = ""
 	}
@@ -231,9 +227,6 @@ func (h *Host) answered(answer Soft) *Soft {
 		h.examined(s.Probe)
 		*s = Soft{Probe: s.Probe, From: s.From, Status: s.Status}
 		return s
-	}
-	if !known {
-		h.Answers++
 	}
 	s.Title, s.Words, s.Text, s.Real = answer.Title, answer.Words, answer.Text, answer.Real
 	others := s.titled(func(title string) bool { return title != nameOf(s.Words) })
