@@ -84,25 +84,15 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue re
 	if err != nil {
 		return false, 0, err
 	}
-	t := &tail{s, f, l.Name}
-	end, gone, err := t.end(ctx, all)
-	if err == nil && len(gone) > 0 {
-		if requeue == nil {
-			return false, len(gone), ErrLacking
-		}
-		err = fetchAgain(ctx, requeue, gone)
+	end, entries, lost, err := (&tail{s, f, l.Name}).settle(ctx, all, requeue)
+	switch {
+	case err != nil:
+		return false, lost, err
+	case end == 0: // not even its first record, the warcinfo, is complete
+		return false, lost, os.Remove(f.Name())
 	}
-	if err != nil {
-		return false, len(gone), err
-	}
-	if end == 0 { // not even its first record, the warcinfo, is complete
-		return false, len(gone), os.Remove(f.Name())
-	}
-	entries, err := t.index(end)
-	if err == nil {
-		err = finish(f, l.Name, end, entries)
-	}
-	return err == nil, len(gone), err
+	err = finish(f, l.Name, end, entries)
+	return err == nil, lost, err
 }
 
 // openLocked opens a file that a killed process left open, and locks it. unlock is nil if the file

@@ -155,15 +155,10 @@ func (v *volume) resume(ctx context.Context, m mark) (lost int, err error) {
 // given pages that have no response in the file.
 func (v *volume) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{v.store, v.file, v.mark.name()}
-	end, gone, err := t.end(ctx, all)
-	if err != nil {
-		return 0, err
-	}
-	lost = len(gone)
-	if err := fetchAgain(ctx, v.store.Requeue, gone); err != nil {
+	if v.at, v.entries, lost, err = t.settle(ctx, all, v.store.Requeue); err != nil {
 		return lost, err
 	}
-	if v.at = end; end == 0 { // not even the first record, the warcinfo, is complete
+	if v.at == 0 { // not even the first record, the warcinfo, is complete
 		name := v.file.Name()
 		err := errors.Join(v.file.Close(), os.Remove(name))
 		v.free()
@@ -175,11 +170,7 @@ func (v *volume) cut(ctx context.Context, all []answeredPage) (lost int, err err
 	if err := v.file.Truncate(v.at); err != nil {
 		return lost, err
 	}
-	v.entries, err = t.index(v.at)
-	switch {
-	case err != nil:
-		return lost, err
-	case lost > 0: // records in the store have positions beyond the end of this file, where no new responses may be written
+	if lost > 0 { // records in the store have positions beyond the end of this file, where no new responses may be written
 		return lost, v.next(ctx)
 	}
 	return lost, v.writeMark(ctx)

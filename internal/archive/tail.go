@@ -57,14 +57,16 @@ type tail struct {
 	name  string // name that the file will have once it is closed
 }
 
-// end returns the offset at which to truncate the file. This is just after the last response for
-// the given pages, or 0 if not even the first record is complete. gone contains the pages whose
-// responses are not in the file.
-func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
+// settle returns the offset at which to truncate the file: just after the last response for the given
+// pages, or 0 if not even the first record is complete. It also returns the index of the records
+// before it. The pages whose responses are not in the file are passed to requeue, and lost is their
+// number. If requeue is nil, settle returns [ErrLacking] for such pages.
+func (t *tail) settle(ctx context.Context, all []answeredPage, requeue requeue) (end int64, entries []warc.Entry, lost int, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
+	var gone []answeredPage
 	var last store.Archived
 	for _, c := range all {
 		switch end := c.at.Offset + c.at.Length; {
@@ -74,12 +76,19 @@ func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []a
 			last = c.at
 		}
 	}
-	end, err = t.endOf(ctx, last)
-	return end, gone, err
-}
-
-func (t *tail) index(end int64) ([]warc.Entry, error) {
-	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // skips damaged records
+	if end, err = t.endOf(ctx, last); err != nil {
+		return 0, nil, len(gone), err
+	}
+	switch {
+	case len(gone) > 0 && requeue == nil:
+		return 0, nil, len(gone), ErrLacking
+	case len(gone) > 0:
+		if err := fetchAgain(ctx, requeue, gone); err != nil {
+			return 0, nil, len(gone), err
+		}
+	}
+	entries, err = warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // skips damaged records
+	return end, entries, len(gone), err
 }
 
 // endOf returns the offset after the last record that belongs to a committed page. It begins at
