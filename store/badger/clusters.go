@@ -13,16 +13,15 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters, largest first.
-func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
-}
-
-// Clusters first counts the members, which takes about 50 bytes of memory for each cluster. The
-// clusters are not kept on disk in order of size, because every new member could change the order.
+// Clusters yields the clusters, largest first. It first counts the members, which takes about 50
+// bytes of memory for each cluster. The clusters are not kept on disk in order of size, because
+// every new member could change the order.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
-	return store.Listed(ctx, func() ([]store.Cluster, error) {
-		list, err := r.clusters(ctx)
+	return store.Listed(ctx, func() (list []store.Cluster, err error) {
+		err = r.in(ctx, func(r reader) error {
+			list, err = r.clusters(ctx)
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("read the clusters: %w", err)
 		}
@@ -59,10 +58,6 @@ func (r reader) clusters(ctx context.Context) ([]store.Cluster, error) {
 }
 
 // Members yields the members of the given leaders' clusters.
-func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
-}
-
 func (r reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return store.Unpacked(r.PackedMembers(ctx, leaders), store.UnpackRecord)
 }

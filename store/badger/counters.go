@@ -29,23 +29,18 @@ func (s *Store) writeCounters() error {
 	return b.flush()
 }
 
-// Tally returns the number of records of each kind and verdict.
-func (s *Store) Tally(ctx context.Context) (store.Tally, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.counters.Tally.Clone(), ctx.Err()
-}
-
-func (r reader) Tally(context.Context) (store.Tally, error) {
-	c, err := r.counters()
-	return c.Tally.Clone(), err
-}
-
-// counters returns the counters as of the start of the reader's transaction. They match the data,
-// because every transaction that changes counted data also writes the counters.
-func (r reader) counters() (c counters, err error) {
-	if r.counted != nil {
+// counters returns the counters as of the start of the reader's transaction, or as they are now.
+// They match the data, because every transaction that changes counted data also writes the counters.
+func (r reader) counters(ctx context.Context) (c counters, err error) {
+	switch {
+	case ctx.Err() != nil:
+		return c, ctx.Err()
+	case r.counted != nil:
 		return *r.counted, nil
+	case r.txn == nil:
+		r.s.mu.Lock()
+		defer r.s.mu.Unlock()
+		return r.s.counters.clone(), nil
 	}
 	_, err = get(r.txn, []byte{keyCounters}, func(value []byte) error {
 		c, err = decodeCounters(value)
@@ -54,16 +49,21 @@ func (r reader) counters() (c counters, err error) {
 	return c, err
 }
 
-func (r reader) Counts(context.Context) (frontier.Counts, error) {
-	c, err := r.counters()
-	return c.URLs.Counts(), err
+func (c counters) clone() counters {
+	c.Tally = c.Tally.Clone()
+	return c
+}
+
+// Tally returns the number of records of each kind and verdict.
+func (r reader) Tally(ctx context.Context) (store.Tally, error) {
+	c, err := r.counters(ctx)
+	return c.clone().Tally, err
 }
 
 // Counts returns the number of URLs in each state.
-func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.counters.URLs.Counts(), ctx.Err()
+func (r reader) Counts(ctx context.Context) (frontier.Counts, error) {
+	c, err := r.counters(ctx)
+	return c.URLs.Counts(), err
 }
 
 func decodeCounters(value []byte) (c counters, err error) {

@@ -3,7 +3,6 @@ package badger
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -17,33 +16,20 @@ import (
 
 // Dump implements [store.Portable]. It reads in a single transaction, so other goroutines can write
 // at the same time.
-func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] { return r.Dump(ctx) })
-}
-
 func (r reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
-	return dumped(ctx, r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue)
+	return each(ctx, r, func(r reader, yield func(*store.Part) error) error {
+		return dump(ctx, yield, r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue)
+	})
 }
 
-// dumped yields the parts that the steps yield, one step after another.
-func dumped(ctx context.Context, steps ...func(context.Context, func(*store.Part) error) error) iter.Seq2[*store.Part, error] {
-	return func(yield func(*store.Part, error) bool) {
-		for _, step := range steps {
-			err := step(ctx, func(p *store.Part) error {
-				if !yield(p, nil) {
-					return errStop
-				}
-				return nil
-			})
-			if errors.Is(err, errStop) {
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+// dump calls the steps one after another.
+func dump(ctx context.Context, yield func(*store.Part) error, steps ...func(context.Context, func(*store.Part) error) error) error {
+	for _, step := range steps {
+		if err := step(ctx, yield); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // dump calls read with the key and value of each item whose key has the given letter, and yields
@@ -94,14 +80,14 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	if err != nil {
 		return err
 	}
-	c, err := r.counters()
+	c, err := r.counters(ctx)
 	if err != nil {
 		return err
 	}
 	if c.Numbers > 0 {
 		err = yield(&store.Part{Last: c.Numbers})
 	}
-	return cmp.Or(err, r.countedAll(got))
+	return cmp.Or(err, r.countedAll(ctx, got))
 }
 
 // eachPage calls fn with each page, without its state, and returns the number of pages. It reads
@@ -148,19 +134,19 @@ func (r reader) placed(p *store.Placed, value []byte) (record *store.Record, err
 }
 
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
-	return func(yield func(postings.Posted, error) bool) {
-		err := scanJournal(ctx, r.txn, 1, func(_ uint64, e *journalEntry) error {
+	return each(ctx, r, func(r reader, yield func(postings.Posted) error) error {
+		return scanJournal(ctx, r.txn, 1, func(_ uint64, e *journalEntry) error {
 			for _, p := range e.posted {
-				if postings.KindOf(p.Num) == postings.Band && !yield(p, nil) {
-					return errStop
+				if postings.KindOf(p.Num) != postings.Band {
+					continue
+				}
+				if err := yield(p); err != nil {
+					return err
 				}
 			}
 			return nil
 		})
-		if err != nil && err != errStop {
-			yield(postings.Posted{}, err)
-		}
-	}
+	})
 }
 
 func (r reader) dumpOutside(ctx context.Context, yield func(*store.Part) error) error {

@@ -446,29 +446,21 @@ func (b *batch) keepHost(host string, change func(*keptRest)) error {
 }
 
 // State returns the state of a URL.
-func (s *Store) State(ctx context.Context, url string) (state frontier.State, err error) {
-	err = s.read(ctx, func(r reader) error {
-		state, err = r.State(ctx, url)
-		return err
+func (r reader) State(ctx context.Context, url string) (state frontier.State, err error) {
+	err = r.in(ctx, func(r reader) error {
+		u, err := r.s.known(r.txn, frontier.ID(url))
+		if err != nil {
+			return fmt.Errorf("read the state of %s: %w", url, err)
+		}
+		state = u.state
+		return nil
 	})
 	return state, err
 }
 
-func (r reader) State(_ context.Context, url string) (frontier.State, error) {
-	u, err := r.s.known(r.txn, frontier.ID(url))
-	if err != nil {
-		return frontier.Unknown, fmt.Errorf("read the state of %s: %w", url, err)
-	}
-	return u.state, nil
-}
-
-// URLs yields all URLs in the given state, Pending or Outside. For any other state it yields none.
-func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
-}
-
-// URLs reads pending URLs from the keys of the queue. URLs outside the crawl have no keys of their
-// own, so to find them it scans the states of all URLs. For all other states it yields nothing.
+// URLs yields all URLs in the given state, Pending or Outside. It reads pending URLs from the keys of
+// the queue. URLs outside the crawl have no keys of their own, so to find them it scans the states of
+// all URLs. For all other states it yields none.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -478,24 +470,24 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	default:
 		return func(func(string, error) bool) {}
 	}
-	return func(yield func(string, error) bool) {
+	return each(ctx, r, func(r reader, yield func(string) error) error {
 		for _, letter := range letters {
 			err := scanValues(ctx, r.txn, letter, func(key, value []byte) error {
 				url, err := read(key, value)
-				if err == nil && url != "" && !yield(url, nil) {
-					return errStop
+				if err != nil {
+					return fmt.Errorf("list URLs: %w", err)
 				}
-				return err
+				if url == "" {
+					return nil
+				}
+				return yield(url)
 			})
-			if err == errStop {
-				return
-			}
 			if err != nil {
-				yield("", fmt.Errorf("list URLs: %w", err))
-				return
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // outsideURL returns the URL in value, the stored state of a URL, if that URL is outside the crawl,

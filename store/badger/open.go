@@ -60,6 +60,7 @@ type Options struct {
 // Its methods are in many files because it implements the whole contract of package store, each
 // part of which has its own file: index, queue of URLs, hosts, pages, changes, metadata.
 type Store struct {
+	reader
 	dir   string
 	name  string // the folder named in errors: dir, or the original if dir is in a view
 	db    *badgerdb.DB
@@ -227,6 +228,7 @@ func newStore(dir string, opt Options) *Store {
 		syncFile:  (*os.File).Sync,
 		minSweep:  minSweep,
 	}
+	s.reader.s = s
 	s.index = postings.New(dir, s, opt.index)
 	return s
 }

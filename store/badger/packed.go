@@ -23,7 +23,13 @@ import (
 // PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
 // reads the pages in key order, because neighbors share a block, whose checksum is then verified
 // only once.
-func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
+func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []store.Packed, err error) {
+	pages = make([]store.Packed, len(ids))
+	err = r.in(ctx, func(r reader) error { return r.packedPages(ctx, ids, want, pages) })
+	return pages, err
+}
+
+func (r reader) packedPages(ctx context.Context, ids []dedup.Hash, want store.Want, pages []store.Packed) error {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
 	for i := range order {
 		order[i] = i
@@ -32,33 +38,31 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 	for _, i := range order {
 		u, err := r.s.known(r.txn, ids[i])
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
+			return fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 		nums[i] = u.num
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(nums[a], nums[b]) })
-	pages := make([]store.Packed, len(ids))
 	for _, i := range order {
 		var err error
 		if nums[i] != 0 {
 			pages[i], err = r.packedAt(nums[i], want)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, fmt.Errorf("read page %s: %w", ids[i], err)
+			return fmt.Errorf("read page %s: %w", ids[i], err)
 		}
 	}
-	return pages, nil
+	return nil
 }
 
 // PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
 // So if PackedChanges has read from the first page on and found fewer pages than the counters say,
 // a table is damaged. It then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
-	return func(yield func(*store.PackedChange, error) bool) {
+	return each(ctx, r, func(r reader, yield func(*store.PackedChange) error) error {
 		num, err := placeOf(after)
 		if err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
 		var got int64
 		err = r.scanRecords(ctx, num+1, func(item *badgerdb.Item) error {
@@ -67,18 +71,13 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 				return err
 			}
 			got++
-			if !yield(change, nil) {
-				return errStop
-			}
-			return nil
+			return yield(change)
 		})
 		if err == nil && num == 0 {
-			err = r.countedAll(got)
+			err = r.countedAll(ctx, got)
 		}
-		if err != nil && err != errStop {
-			yield(nil, err)
-		}
-	}
+		return err
+	})
 }
 
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
@@ -100,7 +99,7 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 // PackedMembers yields the records of all members of the given leaders' clusters, cluster by
 // cluster. Within a cluster, the highest resemblance comes first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+	return each(ctx, r, func(r reader, yield func([]byte) error) error {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
 		defer it.Close()
 		for _, leader := range leaders {
@@ -108,15 +107,15 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
 				member, err := r.member(ctx, lastNum(it.Item().Key()))
 				if err != nil {
-					yield(nil, fmt.Errorf("read the members of cluster %s: %w", leader, err))
-					return
+					return fmt.Errorf("read the members of cluster %s: %w", leader, err)
 				}
-				if !yield(member, nil) {
-					return
+				if err := yield(member); err != nil {
+					return err
 				}
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {

@@ -18,46 +18,44 @@ import (
 //
 // Badger keeps versions: a read-only transaction sees the store as it was when the transaction
 // began, regardless of later writes. A reader has such a transaction, so all its results are
-// consistent. The methods of Store create a reader for a single call. [Store.Snapshot] creates one
-// for many calls.
-
+// consistent. The reader in a Store has none, and begins one for each call. [Store.Snapshot] creates
+// a reader for many calls.
 type reader struct {
 	s       *Store
-	txn     *badgerdb.Txn
-	counted *counters // the counters as of the start of txn; nil means not read yet
+	txn     *badgerdb.Txn // nil means a new one for each call
+	counted *counters     // the counters as of the start of txn; nil means not read yet
 }
 
-func (s *Store) read(ctx context.Context, fn func(reader) error) error {
-	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
+// in calls fn with a reader that has a transaction.
+func (r reader) in(ctx context.Context, fn func(reader) error) error {
+	if r.txn != nil {
+		return fn(r)
+	}
+	return r.s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: r.s, txn: txn}) })
 }
 
-// each yields the values of list, which it calls with a reader created when the loop begins.
-func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
+// each yields the values that list passes to its last argument. It calls list, with a reader that
+// has a transaction, when the loop begins. list must return the errors of that argument.
+func each[T any](ctx context.Context, r reader, list func(r reader, yield func(T) error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := s.read(ctx, func(r reader) error {
-			for v, err := range list(r) {
-				if !yield(v, err) || err != nil {
-					break
+		err := r.in(ctx, func(r reader) error {
+			return list(r, func(v T) error {
+				if !yield(v, nil) {
+					return errStop
 				}
-			}
-			return nil
+				return nil
+			})
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, errStop) {
 			var none T
 			yield(none, err)
 		}
 	}
 }
 
-// Pages returns the pages in the order of ids, with nil for an unknown id.
-func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []*store.Content, err error) {
-	err = s.read(ctx, func(r reader) error {
-		pages, err = r.Pages(ctx, ids, want)
-		return err
-	})
-	return pages, err
-}
+var errStop = errors.New("stop")
 
+// Pages returns the pages in the order of ids, with nil for an unknown id.
 func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	packed, err := r.PackedPages(ctx, ids, want)
 	if err != nil {
@@ -90,19 +88,13 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 	return l, found, err
 }
 
-var errStop = errors.New("stop")
-
 // Changes yields the pages committed after a cursor, as they are when the loop begins.
-func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[*store.Change, error] { return r.Changes(ctx, after, want) })
-}
-
 func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return store.Unpacked(ahead(ctx, r.PackedChanges(ctx, after, want)), (*store.PackedChange).Unpack)
 }
 
-func (r reader) countedAll(got int64) error {
-	c, err := r.counters()
+func (r reader) countedAll(ctx context.Context, got int64) error {
+	c, err := r.counters(ctx)
 	if err == nil && got < c.Records {
 		err = fmt.Errorf("read store %s: %w: only %d of %d records can be read", r.s.dir, store.ErrCorrupt, got, c.Records)
 	}
@@ -124,29 +116,20 @@ func placeOf(c store.Cursor) (uint64, error) {
 }
 
 // End returns the cursor after the latest visit.
-func (s *Store) End(ctx context.Context) (store.Cursor, error) {
-	return cursorAt(s.visible.Load()), ctx.Err()
-}
-
-func (r reader) End(context.Context) (store.Cursor, error) {
-	c, err := r.counters()
+func (r reader) End(ctx context.Context) (store.Cursor, error) {
+	c, err := r.counters(ctx)
 	return cursorAt(c.Numbers), err
 }
 
 // Meta returns a named value, or nil if it was never set.
-func (s *Store) Meta(ctx context.Context, name string) (value []byte, err error) {
-	err = s.read(ctx, func(r reader) error {
-		value, err = r.Meta(ctx, name)
-		return err
+func (r reader) Meta(ctx context.Context, name string) (value []byte, err error) {
+	err = r.in(ctx, func(r reader) error {
+		if value, err = meta(r.txn, name); err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		return nil
 	})
 	return value, err
-}
-
-func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
-	if value, err = meta(r.txn, name); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return value, nil
 }
 
 // SetMeta sets a named value.

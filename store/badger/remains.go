@@ -56,7 +56,7 @@ func readRemains(ctx context.Context, r reader) (*remains, error) {
 		reader: r, last: map[dedup.Hash]remaining{}, lost: map[dedup.Hash]frontier.Item{}, replaced: map[uint64]bool{},
 		posted: map[uint64]bool{}, hashes: map[hashPosting]bool{}, queued: map[dedup.Hash]bool{},
 	}
-	if c, err := r.counters(); err == nil {
+	if c, err := r.counters(ctx); err == nil {
 		m.highest, m.had = c.Numbers, c.Records
 	}
 	for _, step := range []func(context.Context) error{m.readJournal, m.readReplaced, m.readRecords, m.readURLs, m.readQueue, m.findLost} {
@@ -234,7 +234,9 @@ func (m *remains) loss(l Loss) Loss {
 
 // Dump implements [store.Dumper]. It can be called only once.
 func (m *remains) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
-	return dumped(ctx, m.dumpNames, m.dumpHosts, m.dumpPages, m.dumpOutside, m.dumpQueued)
+	return each(ctx, m.reader, func(_ reader, yield func(*store.Part) error) error {
+		return dump(ctx, yield, m.dumpNames, m.dumpHosts, m.dumpPages, m.dumpOutside, m.dumpQueued)
+	})
 }
 
 func (m *remains) dumpNames(ctx context.Context, yield func(*store.Part) error) error {
@@ -289,8 +291,8 @@ func (m *remains) dumpQueued(ctx context.Context, yield func(*store.Part) error)
 		m.queued[id] = false // the URL may have two keys
 		return yield(p)
 	})
-	for _, it := range m.again {
-		err = errors.Join(err, yield(&store.Part{Item: &it}))
+	for i := 0; i < len(m.again) && err == nil; i++ {
+		err = yield(&store.Part{Item: &m.again[i]})
 	}
 	return err
 }
@@ -308,7 +310,7 @@ func (v *view) salvage(dir string, loss Loss, opt Options) (s *Store, err error)
 	if s, err = open(filepath.Join(v.dir, "readable"), opt); err != nil {
 		return nil, err
 	}
-	err = from.read(context.Background(), func(r reader) error {
+	err = from.in(context.Background(), func(r reader) error {
 		left, err := readRemains(context.Background(), r)
 		if err != nil {
 			return err

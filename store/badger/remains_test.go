@@ -60,7 +60,7 @@ func TestRemainsAfterRevisits(t *testing.T) {
 			}
 			damaged := s
 			s = openTest(t, filepath.Join(t.TempDir(), "copy"))
-			err = damaged.read(t.Context(), func(r reader) error {
+			err = damaged.in(t.Context(), func(r reader) error {
 				left, err := readRemains(t.Context(), r)
 				if err != nil {
 					return err
