@@ -48,8 +48,8 @@ var table = map[string]struct {
 	"internal/tools/storetest":    {[]string{"store", "dedup", "frontier"}, nil},
 	"store/badger/postings":       {[]string{"store", "base/field", "base/splitmix"}, nil},
 	"store/disk":                  {[]string{"store"}, nil},
-	"store/badger":                {[]string{"store", "base/field", "store/disk", "base/lock", "store/badger/postings", "dedup", "frontier", "base/priority"}, []string{"github.com/dgraph-io/badger"}},
-	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
+	"store/badger":                {[]string{"store", "base/batcher", "base/field", "store/disk", "base/lock", "store/badger/postings", "dedup", "frontier", "base/priority"}, []string{"github.com/dgraph-io/badger"}},
+	"store/postgres":              {[]string{"store", "base/batcher", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
 	"internal/tools/postgrestest": {nil, nil}, // starts servers for tests
 	"store/remote":                {[]string{"store", "store/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
@@ -62,6 +62,7 @@ var table = map[string]struct {
 	"base/harmless":               {nil, nil},
 	"internal/chart":              {nil, nil},
 	"base/lock":                   {nil, nil},
+	"base/batcher":                {nil, nil},
 	"base/lru":                    {nil, nil},
 	"base/field":                  {nil, nil},
 	"base/priority":               {nil, nil},

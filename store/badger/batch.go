@@ -146,23 +146,21 @@ func (b *batch) flush() error {
 			return err
 		}
 	}
-	if b.journal.empty() {
-		if err := b.s.commit(b.txn); err != nil {
+	posted := !b.journal.empty()
+	if posted {
+		if err := b.txn.Set(journalKey(b.s.last, b.s.seq+1), b.journal.encode()); err != nil {
 			return err
 		}
-		b.s.index.Forget(b.gone)
-		b.gone = nil
-		return nil
-	}
-	if err := b.txn.Set(journalKey(b.s.last, b.s.seq+1), b.journal.encode()); err != nil {
-		return err
 	}
 	if err := b.s.commit(b.txn); err != nil {
 		return err
 	}
-	b.s.seq++
 	b.s.index.Forget(b.gone)
 	b.gone = nil
+	if !posted {
+		return nil
+	}
+	b.s.seq++
 	err := b.s.index.Post(b.s.seq, b.journal.posted)
 	b.journal.reset()
 	clear(b.recorded)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -13,42 +12,9 @@ import (
 	"skink/store/badger/postings"
 )
 
-// # Group commit
-//
-// A transaction costs more than the writes of one page. So each call to Commit joins a queue before
-// it waits for the store's lock. The first call to get the lock writes the entries of all calls in
-// the queue, in order. The other calls then find their entries already written. Visits are numbered
-// under that lock too, so a reader that sees a visit also sees all visits with lower numbers.
-
-// A commitLine is the queue of Commit calls whose entries have not been written yet.
-type commitLine struct {
-	mu      sync.Mutex
-	waiting []*commitCall
-}
-
-// A commitCall is one call to Commit. The store's lock guards outcomes, served and err.
-type commitCall struct {
-	entries  []*store.Entry
-	outcomes []store.Outcome
-	served   bool
-	err      error
-}
-
-func (l *commitLine) join(c *commitCall) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting = append(l.waiting, c)
-}
-
-func (l *commitLine) take() []*commitCall {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := l.waiting
-	l.waiting = nil
-	return all
-}
-
-// Commit implements [store.Index]. It may write the entries of concurrent calls together.
+// Commit implements [store.Index]. A transaction costs more than the writes of one page, so the
+// entries of concurrent calls are written together, in order. Visits are numbered under the store's
+// lock, so a reader that sees a visit also sees all visits with lower numbers.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -59,46 +25,36 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	if err := s.mayGrow(); err != nil {
 		return nil, err
 	}
-	c := &commitCall{entries: entries, outcomes: make([]store.Outcome, len(entries))}
-	s.line.join(c)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !c.served {
-		s.serve(s.line.take())
-	}
-	if c.err != nil {
-		return nil, c.err
-	}
-	return c.outcomes, nil
+	return s.commits.Ask(context.WithoutCancel(ctx), entries)
 }
 
-// serve writes the entries of several Commit calls in one batch. The caller holds mu. If the batch
-// fails, all calls get its error.
-func (s *Store) serve(calls []*commitCall) {
-	err := s.writeLocked(func(b *batch) error {
-		for _, c := range calls {
-			if err := b.commit(c); err != nil {
+// commitAll writes the entries of several Commit calls in one batch. If that fails, all calls get
+// its error.
+func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
+	outcomes := make([][]store.Outcome, len(calls))
+	err := s.write(context.Background(), func(b *batch) (err error) {
+		for i, entries := range calls {
+			if outcomes[i], err = b.commit(entries); err != nil {
 				return err
 			}
 		}
 		return b.sweep()
 	})
-	for _, c := range calls {
-		c.served, c.err = true, err
-	}
+	return outcomes, err
 }
 
-func (b *batch) commit(c *commitCall) error {
-	for i, e := range c.entries {
-		outcome, err := b.entry(e)
-		if err != nil {
-			return fmt.Errorf("commit %s: %w", e.Record.URL, err)
+func (b *batch) commit(entries []*store.Entry) ([]store.Outcome, error) {
+	outcomes := make([]store.Outcome, len(entries))
+	for i, e := range entries {
+		var err error
+		if outcomes[i], err = b.entry(e); err != nil {
+			return nil, fmt.Errorf("commit %s: %w", e.Record.URL, err)
 		}
-		if c.outcomes[i] = outcome; outcome == store.Stale {
-			return nil
+		if outcomes[i] == store.Stale {
+			break
 		}
 	}
-	return nil
+	return outcomes, nil
 }
 
 // entry writes one entry in the order that package store describes. Data that may be left without a

@@ -23,12 +23,6 @@ type counters struct {
 
 func (c *counters) encode() ([]byte, error) { return json.Marshal(c) }
 
-func (s *Store) writeCounters() error {
-	b := &batch{s: s, txn: s.db.NewTransaction(true), counted: true, workspace: s.workspace}
-	defer b.txn.Discard()
-	return b.flush()
-}
-
 // counters returns the counters as of the start of the reader's transaction, or as they are now.
 // They match the data, because every transaction that changes counted data also writes the counters.
 func (r reader) counters(ctx context.Context) (c counters, err error) {

@@ -52,7 +52,10 @@ func (s *Store) load() error {
 	if s.reading != nil {
 		return nil
 	}
-	return s.writeCounters() // a new store
+	return s.write(context.Background(), func(b *batch) error { // a new store
+		b.counters()
+		return nil
+	})
 }
 
 // loadIndex opens the files named in the manifest, and replays the journal entries that are not in

@@ -31,6 +31,7 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 	"golang.org/x/sync/errgroup"
 
+	"skink/base/batcher"
 	"skink/store"
 	"skink/store/badger/postings"
 	"skink/store/disk"
@@ -74,7 +75,7 @@ type Store struct {
 	sketches sketchCache
 	texts    *textFile // nil unless the store is temporary
 
-	line    commitLine
+	commits *batcher.Batcher[*store.Entry, store.Outcome]
 	visible atomic.Uint64 // latest visit that lookups and readers can see
 
 	mu        sync.Mutex // held by every writer; guards all fields below
@@ -229,6 +230,7 @@ func newStore(dir string, opt Options) *Store {
 		minSweep:  minSweep,
 	}
 	s.reader.s = s
+	s.commits = batcher.New(s.commitAll)
 	s.index = postings.New(dir, s, opt.index)
 	return s
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"skink/base/batcher"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
@@ -40,7 +41,7 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	if len(entries) == 0 {
 		return []store.Outcome{}, nil
 	}
-	return s.commits.ask(context.WithoutCancel(ctx), entries)
+	return s.commits.Ask(context.WithoutCancel(ctx), entries)
 }
 
 // A commit is a list of entries that are written in one transaction. It contains each page at most
@@ -99,7 +100,7 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 func batchLen(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
-		if n == maxTogether || pages[e.Record.ID] ||
+		if n == batcher.MaxTogether || pages[e.Record.ID] ||
 			len(unclaimed) > 0 && slices.ContainsFunc(e.Links, func(it frontier.Item) bool { return unclaimed[hashOf(it.URL)] }) {
 			return n
 		}

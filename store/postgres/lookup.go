@@ -43,7 +43,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	if err := ctx.Err(); err != nil || len(asks) == 0 {
 		return []store.Found{}, err
 	}
-	return s.lookups.ask(ctx, asks)
+	return s.lookups.Ask(ctx, asks)
 }
 
 func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {

@@ -27,6 +27,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"skink/base/batcher"
 	"skink/frontier"
 	"skink/store"
 )
@@ -57,9 +58,9 @@ type Store struct {
 	seen    atomic.Int64 // highest number of a commit that the server has reported
 	away    atomic.Bool  // whether the last retried call got no response
 
-	commits batcher[*store.Entry, store.Outcome]
-	lookups batcher[store.Ask, store.Found]
-	reads   batcher[pageAsk, store.Packed]
+	commits *batcher.Batcher[*store.Entry, store.Outcome]
+	lookups *batcher.Batcher[store.Ask, store.Found]
+	reads   *batcher.Batcher[pageAsk, store.Packed]
 	sent    recent // hashes of URLs known to be in the store and inside the crawl
 	beyond  recent // hashes of URLs known to be in the store, inside or outside the crawl
 
@@ -111,9 +112,7 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	}
 	s.clock.ours = time.Now
 	s.life, s.end = context.WithCancel(context.Background())
-	s.commits = batcher[*store.Entry, store.Outcome]{do: s.commitAll}
-	s.lookups = batcher[store.Ask, store.Found]{do: s.lookupAll}
-	s.reads = batcher[pageAsk, store.Packed]{do: s.readAll}
+	s.commits, s.lookups, s.reads = batcher.New(s.commitAll), batcher.New(s.lookupAll), batcher.New(s.readAll)
 	if err := s.begin(ctx, opt); err != nil {
 		s.end()
 		pool.Close()

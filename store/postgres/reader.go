@@ -145,7 +145,7 @@ func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) 
 	for i, page := range pages {
 		asks[i] = pageAsk{page, want}
 	}
-	found, err := s.reads.ask(ctx, asks)
+	found, err := s.reads.Ask(ctx, asks)
 	if err != nil {
 		return nil, err
 	}

@@ -1,20 +1,24 @@
-package postgres
+// Package batcher combines concurrent calls.
+package batcher
 
 import (
 	"context"
 	"sync"
 )
 
-// A batcher combines concurrent calls into one batch, which takes one round trip to the server.
-// Only one batch runs at a time. If two could run, batches would be half as large, and the server
-// would need 50% more time for each page.
-type batcher[Q, A any] struct {
-	do func(calls [][]Q) ([][]A, error) // returns, for each call, one answer for each question
+// A Batcher combines concurrent calls into one batch, which takes one transaction or one round trip
+// to a server. Only one batch runs at a time. If two could run, batches would be half as large. On
+// PostgreSQL, the server would need 50% more time for each page.
+type Batcher[Q, A any] struct {
+	do func(calls [][]Q) ([][]A, error)
 
 	mu      sync.Mutex
 	running bool          // whether a goroutine is executing run; guarded by mu
 	waiting []*call[Q, A] // calls that are not in a batch yet; guarded by mu
 }
+
+// New returns a Batcher. do returns, for each call of a batch, one answer for each question.
+func New[Q, A any](do func(calls [][]Q) ([][]A, error)) *Batcher[Q, A] { return &Batcher[Q, A]{do: do} }
 
 type call[Q, A any] struct {
 	asks    []Q
@@ -23,13 +27,13 @@ type call[Q, A any] struct {
 	done    chan struct{}
 }
 
-// maxTogether is the maximum number of questions in a batch of several calls. A call with more
+// MaxTogether is the maximum number of questions in a batch of several calls. A call with more
 // questions forms its own batch.
-const maxTogether = 128
+const MaxTogether = 128
 
-// ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the
+// Ask returns the answers to one call. If ctx is done first, Ask returns the error of ctx, but the
 // batch continues.
-func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
+func (b *Batcher[Q, A]) Ask(ctx context.Context, asks []Q) ([]A, error) {
 	c := &call[Q, A]{asks: asks, done: make(chan struct{})}
 	b.mu.Lock()
 	b.waiting = append(b.waiting, c)
@@ -46,7 +50,7 @@ func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	}
 }
 
-func (b *batcher[Q, A]) run() {
+func (b *Batcher[Q, A]) run() {
 	for calls := b.next(); calls != nil; calls = b.next() {
 		all := make([][]Q, len(calls))
 		for i, c := range calls {
@@ -64,11 +68,11 @@ func (b *batcher[Q, A]) run() {
 
 // next removes the calls for the next batch from waiting and returns them. If there are none, it
 // returns nil, and the goroutine of run must end.
-func (b *batcher[Q, A]) next() []*call[Q, A] {
+func (b *Batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, size := 0, 0
-	for n < len(b.waiting) && (n == 0 || size+len(b.waiting[n].asks) <= maxTogether) {
+	for n < len(b.waiting) && (n == 0 || size+len(b.waiting[n].asks) <= MaxTogether) {
 		size += len(b.waiting[n].asks)
 		n++
 	}
