@@ -6,50 +6,42 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// inOrder calls do for each item of a channel, in the given number of goroutines of the group. The
+// inOrder calls do for each item of a channel, with the given number of calls at the same time. The
 // returned channel delivers the items in order of arrival, each once its call to do has returned.
 // An error from do ends the group.
 func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
-	type work struct {
-		item T
-		done chan struct{}
-	}
-	jobs, queue, out := make(chan work), make(chan work, 2*workers), make(chan T)
+	queue, calls, out := make(chan chan T, 2*workers), make(chan struct{}, workers), make(chan T)
 	group.Go(func() error {
 		defer close(queue)
-		defer close(jobs)
 		for item := range in {
-			w := work{item, make(chan struct{})}
-			if err := send(ctx, queue, w); err != nil {
+			done := make(chan T, 1)
+			if err := send(ctx, queue, done); err != nil {
 				return err
 			}
-			if err := send(ctx, jobs, w); err != nil {
+			if err := send(ctx, calls, struct{}{}); err != nil {
 				return err
 			}
+			group.Go(func() error {
+				defer func() { <-calls }()
+				if err := do(ctx, item); err != nil {
+					return err
+				}
+				done <- item
+				return nil
+			})
 		}
 		return nil
 	})
-	for range workers {
-		group.Go(func() error {
-			for w := range jobs {
-				if err := do(ctx, w.item); err != nil {
-					return err
-				}
-				close(w.done)
-			}
-			return nil
-		})
-	}
 	group.Go(func() error {
 		defer close(out)
-		for w := range queue {
+		for done := range queue {
 			select {
-			case <-w.done:
-			case <-ctx.Done(): // otherwise, this could block if no worker has received the item
+			case item := <-done:
+				if err := send(ctx, out, item); err != nil {
+					return err
+				}
+			case <-ctx.Done(): // otherwise, this could block after an error of do
 				return ctx.Err()
-			}
-			if err := send(ctx, out, w.item); err != nil {
-				return err
 			}
 		}
 		return nil
