@@ -94,7 +94,7 @@ func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 // shortened pages even though none of its own blocks recur. The stored texts are not changed.
 type LeftOut struct {
 	Host      string  `json:"host"`      // name, as in Host.Host
-	Pages     int     `json:"pages"`     // distinct pages of the host whose blocks were counted
+	Pages     int     `json:"pages"`     // distinct pages of the host whose blocks were counted; 0 if the host has too few pages
 	Blocks    int     `json:"blocks"`    // distinct blocks that recur on the host and are left out
 	Shortened int     `json:"shortened"` // pages of the host that were compared without some of their blocks
 	Top       []Block `json:"top"`       // most frequent blocks, in descending order of Pages

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"skink/dedup"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -31,18 +30,10 @@ type Alike struct {
 }
 
 // A Step contains the numbers of clusters and pages at one similarity, 0 to 1.
-type Step struct {
-	Similarity float64
-	Clusters   int
-	Pages      int
-}
+type Step = audit.Step
 
 // A Pair is two pages and their resemblance.
-type Pair struct {
-	A, B        dedup.Hash
-	URLs        [2]string
-	Resemblance float64
-}
+type Pair = audit.LikePair
 
 // compareAll compares all pages with each other, and returns when the comparison has ended. It
 // returns at once if a comparison is already running.

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"skink/dedup"
 	"skink/internal/tools/storetest"
 	"skink/store"
 )
@@ -33,8 +32,8 @@ func TestDirection(t *testing.T) {
 	v, server := newView(t, s, func(o *Options) { o.Moment, o.Name = momentOfTally, hebrew })
 	v.readLinks()
 	v.comparison.renew(v.life, func(_ context.Context) (*Alike, error) {
-		return &Alike{Steps: []Step{{0.3, 1, 2}}, Near: func(similarity float64, _ int) (above, below []Pair) {
-			return []Pair{{dedup.Hash{}, dedup.Hash{}, [2]string{fog, fog}, similarity}}, nil
+		return &Alike{Steps: []Step{{Similarity: 0.3, Clusters: 1, Pages: 2}}, Near: func(similarity float64, _ int) (above, below []Pair) {
+			return []Pair{{URLs: [2]string{fog, fog}, Resemblance: similarity}}, nil
 		}}, nil
 	})
 	for _, path := range []string{

@@ -33,11 +33,10 @@ const (
 
 // A Console contains the standard streams of a process, and records which of them are terminals.
 type Console struct {
-	In         io.Reader
-	Out, Err   io.Writer
-	Terminal   bool       // whether Err is a terminal
-	InTerminal bool       // whether In is a terminal
-	Columns    func() int // returns the width of the terminal in characters; called only if Terminal is true
+	In       io.Reader
+	Out, Err io.Writer
+	Terminal bool       // whether Err is a terminal
+	Columns  func() int // returns the width of the terminal in characters; called only if Terminal is true
 
 	files  *output.Files // outputs and inputs of the command
 	screen io.Writer     // Err without the filter of guard, because the status line needs escape sequences

@@ -15,7 +15,6 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/internal/session"
-	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 	"skink/warc"
@@ -35,8 +34,8 @@ If a crawl is interrupted, run the same command again to continue.`,
 Without seeds, skink continues the crawl in the store. --add adds seeds to a finished crawl,
 --recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
 flags that decide how pages are compared. Give all other flags again; the last line of the
-summary shows the whole command. While a crawl is running, send it the USR1 signal, or press
-Enter at a terminal, to see which hosts are slow and which get no requests.
+summary shows the whole command. While a crawl is running, send it the USR1 signal to see
+which hosts are slow and which get no requests.
 
 Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
 page names another page of the cluster as its canonical URL, the other page is the leader.
@@ -74,12 +73,11 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 }
 
 type crawlFlags struct {
-	opt      session.Options // options as set by the flags; settle completes them
-	store    *string
-	rule     *ruleFlags
-	learning *learnFlags
-	again    *backFlags
-	memory   *int64
+	opt    session.Options // options as set by the flags; settle completes them
+	store  *string
+	rule   *ruleFlags
+	again  *backFlags
+	memory *int64
 
 	audit            bool
 	scope            string
@@ -113,7 +111,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.audit, "audit", false, "fetch everything a site audit needs: sets --budget off, --links on and --check-assets, and also checks #fragments in links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
-	f.learning = addLearnFlags(flags)
+	addLearnFlags(flags, &f.opt)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
@@ -213,7 +211,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		}
 		return err
 	}
-	sum, err := f.crawl(ctx, con, out, opt, s, slices.Contains(args, "-"))
+	sum, err := f.crawl(ctx, out, opt, s)
 	if err = errors.Join(err, s.Close()); err != nil && !sum.Began {
 		err = errors.Join(err, place.discard())
 	}
@@ -224,24 +222,33 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 }
 
 // crawl crawls into the open store s, which other processes can read while it runs.
-func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
-	if text := lossText(s.loss()); text != "" {
-		out.Say("%s", text)
-	}
-	if err := mayGoOn(ctx, s.Name, s); err != nil {
+func (f *crawlFlags) crawl(ctx context.Context, out session.Output, opt session.Options, s *writeStore) (sum session.Summary, err error) {
+	stop, err := serve(ctx, out, s)
+	if err != nil {
 		return sum, err
 	}
+	defer func() { err = errors.Join(err, stop()) }()
 	if s.folder != nil {
 		if err := configOf(f.rule.flags).keepIn(*f.store); err != nil {
 			return sum, err
 		}
 	}
-	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
-	asked, release := con.asked(stdinIsSeeds)
+	var release func()
+	out.Asked, release = asked()
 	defer release()
-	out.Asked = asked
-	sum, err = session.Run(ctx, &s.NamedStore, opt, out)
-	return sum, errors.Join(err, stop())
+	return session.Run(ctx, &s.NamedStore, opt, out)
+}
+
+// serve lets other processes read the open store of a crawl until stop is called. It first prints
+// what the store has lost, and checks that a crawl may go on in it.
+func serve(ctx context.Context, out session.Output, s *writeStore) (stop func() error, err error) {
+	if text := lossText(s.loss()); text != "" {
+		out.Say("%s", text)
+	}
+	if err := mayGoOn(ctx, s.Name, s); err != nil {
+		return nil, err
+	}
+	return s.answer("skink crawl", func(err error) { out.Say("%v", err) }), nil
 }
 
 // replay runs skink crawl --from, which reads pages from web archives instead of fetching them.
@@ -262,13 +269,10 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	if text := lossText(s.loss()); text != "" {
-		out.Say("%s", text)
-	}
-	if err := mayGoOn(ctx, s.Name, s); err != nil {
+	stop, err := serve(ctx, out, s)
+	if err != nil {
 		return err
 	}
-	stop := s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 	defer func() { err = keepFirst(err, stop()) }()
 	return session.Replay(ctx, &s.NamedStore, opt, out, files)
 }
@@ -287,7 +291,6 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	opt = f.opt
 	o := &opt.Crawl
 	o.Bodies = memory.Divide(*f.memory).Bodies
-	o.Sitemaps = bool(f.learning.sitemaps)
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
@@ -296,11 +299,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	}
 	o.Hosts = configOf(f.rule.flags).file.Hosts
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
-	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
-	opt.Audit, opt.Nearly = f.audit, func(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
-		return nearlyUpTo(rule)(ctx, s)
-	}
+	opt.Audit = f.audit
 	if f.view.full != "" {
 		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
 	}

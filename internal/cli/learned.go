@@ -6,25 +6,19 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/crawler"
 	"skink/crawler/learn"
 	"skink/frontier"
+	"skink/internal/session"
 	"skink/report"
 	"skink/store"
 )
 
-// learnFlags are the flags that control whether a crawl learns which URLs of a site lead to
+// addLearnFlags adds the flags that control whether a crawl learns which URLs of a site lead to
 // duplicates, and whether it postpones them.
-type learnFlags struct {
-	learn, budget, sitemaps onOff
-}
-
-func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
-	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps)}
-	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
-	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return texts that are already known")
-	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
-	return f
+func addLearnFlags(flags *pflag.FlagSet, o *session.Options) {
+	flags.Var(onOff{&o.Crawl.Sitemaps}, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
+	flags.Var(onOff{&o.Learn}, "learn", "learn which URL patterns of a site return texts that are already known")
+	flags.Var(onOff{&o.Budget}, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
 }
 
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"log/slog"
@@ -25,11 +24,10 @@ func Main() {
 	go obey(ctx, endings(), unheard)
 	fd := int(os.Stderr.Fd())
 	os.Exit(Run(ctx, os.Args[1:], Console{
-		In:         os.Stdin,
-		Out:        listener{os.Stdout, unheard},
-		Err:        listener{os.Stderr, unheard},
-		Terminal:   term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // a dumb terminal does not understand escape sequences
-		InTerminal: term.IsTerminal(int(os.Stdin.Fd())),
+		In:       os.Stdin,
+		Out:      listener{os.Stdout, unheard},
+		Err:      listener{os.Stderr, unheard},
+		Terminal: term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // a dumb terminal does not understand escape sequences
 		Columns: func() int {
 			if width, _, err := term.GetSize(fd); err == nil {
 				return width
@@ -121,31 +119,10 @@ func logged(log *slog.Logger, err error) error {
 	return exitError(exitFailed)
 }
 
-// asked returns a channel that receives a value each time the user asks what the crawl is doing on
-// each host: by a signal in askSignals, or by pressing Enter in a terminal. release stops watching
-// for the signal.
-func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
-	ask := make(chan struct{}, 1)
-	tell := func() {
-		select {
-		case ask <- struct{}{}:
-		default: // a request is already pending
-		}
-	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, askSignals...)
-	go func() {
-		for range signals {
-			tell()
-		}
-	}()
-	if con.InTerminal && !stdinIsSeeds {
-		ignoreBackground()
-		go func() { // ends only with the process, because a read from a terminal cannot be cancelled
-			for lines := bufio.NewScanner(con.In); lines.Scan(); {
-				tell()
-			}
-		}()
-	}
-	return ask, func() { signal.Stop(signals); close(signals) }
+// asked returns a channel that receives each signal by which the user asks what the crawl is doing on
+// each host. release stops watching for such signals.
+func asked() (signals <-chan os.Signal, release func()) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, askSignals...)
+	return heard, func() { signal.Stop(heard) }
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/base/harmless"
-	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/memory"
 	"skink/internal/session"
@@ -141,7 +140,7 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 
 // audit audits the store s. If since is not nil, it compares the result with that of the crawl
 // selected by since. It lists almost-duplicates if f.about or conditions asks for them. For a full
-// audit, it also lists them if the store has at most nearlyUnasked pages.
+// audit, it also lists them if the store is small.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
@@ -149,13 +148,6 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	}
 	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format == report.CSV || f.form.format == report.JSON}
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
-	if f.about == aboutAll && !asked {
-		tally, err := s.Tally(ctx)
-		if err != nil {
-			return nil, err
-		}
-		asked = tally.Pages() <= nearlyUnasked
-	}
 	if since != nil {
 		if opt.History, err = audit.ReadHistory(ctx, s); err != nil {
 			return nil, err
@@ -165,60 +157,16 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 		}
 	}
 	if asked {
-		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return nearly(ctx, s, rule) }
+		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return complete.FindNearly(ctx, s, rule) }
+	} else if f.about == aboutAll {
+		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return complete.NearlyUnasked(ctx, s, rule) }
 	}
 	return audit.Read(ctx, s, opt)
 }
 
-// nearlyList names the list of pages that are almost duplicates. To make it, an audit compares all
-// pages with each other, which takes a few seconds per ten thousand pages. So for a store with more
-// than nearlyUnasked pages, an audit makes the list only on request.
-const (
-	nearlyList    = "nearly"
-	nearlyUnasked = 20_000
-)
-
-// nearly returns the pairs of pages whose similarity is slightly below the rule's threshold.
-func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
-	if rule.Similarity <= complete.MinAlike {
-		return &audit.Nearly{From: rule.Similarity}, nil
-	}
-	alike, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true}, complete.MinAlike, rule.Similarity)
-	if err != nil {
-		return nil, err
-	}
-	return nearlyOf(alike, rule), nil
-}
-
-// nearlyOf returns the pages of a comparison that are almost duplicates under rule. The rule's
-// similarity must be one of those for which alike was computed.
-func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
-	n := &audit.Nearly{From: alike.Least()}
-	if rule.Similarity <= n.From {
-		return n
-	}
-	for _, g := range alike.Below(rule.Similarity) {
-		group := audit.NearlyGroup{Leader: g.Leader}
-		for _, m := range g.Members {
-			group.Members = append(group.Members, audit.NearlyPage(m))
-		}
-		n.Groups = append(n.Groups, group)
-	}
-	return n
-}
-
-// nearlyUpTo returns a function that finds the pages that are almost duplicates under rule. The
-// function returns nil for a store with more than nearlyUnasked pages, because comparing them would
-// take too long.
-func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
-	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
-		tally, err := s.Tally(ctx)
-		if err != nil || tally.Pages() > nearlyUnasked {
-			return nil, err
-		}
-		return nearly(ctx, s, rule)
-	}
-}
+// nearlyList names the list of pages that are almost duplicates. For a large store, an audit makes the
+// list only on request.
+const nearlyList = "nearly"
 
 func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
 	o := audit.Output{Format: opt.Format, About: f.about}
@@ -352,17 +300,6 @@ type wholeReport struct {
 // repeats them on many pages.
 func (r wholeReport) Head(ctx context.Context) (report.Report, error) {
 	head, err := r.Source.Head(ctx)
-	left := r.w.LeftOut()
-	if err != nil || left == nil {
-		return head, err
-	}
-	head.LeftOut = []report.LeftOut{}
-	for _, l := range left {
-		blocks := []report.Block{}
-		for _, b := range l.Top {
-			blocks = append(blocks, report.Block(b))
-		}
-		head.LeftOut = append(head.LeftOut, report.LeftOut{Host: l.Host, Pages: l.Pages, Blocks: l.Blocks, Shortened: l.Shortened, Top: blocks})
-	}
-	return head, nil
+	head.LeftOut = r.w.LeftOut()
+	return head, err
 }

@@ -23,9 +23,9 @@ type ruleFlags struct {
 	containment float64 // used only if rule is byContainment
 	markdown    bool    // only skink crawl has this flag
 	pictures    bool    // only skink crawl has this flag
-	links       onOff   // only skink crawl has this flag
+	links       bool    // only skink crawl has this flag
 	onDuplicate string  // only skink crawl has this flag
-	documents   onOff   // only skink crawl and skink dedup have this flag
+	documents   bool    // only skink crawl and skink dedup have this flag
 }
 
 // Values of --rule, and the default of --containment.
@@ -42,12 +42,12 @@ func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 }
 
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
-	flags.Var(&r.links, "links", "store the links of pages, so that reports can list the pages that link to a URL")
+	flags.Var(onOff{&r.links}, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 }
 
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
-	r.documents = onOff(on)
-	flags.Var(&r.documents, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
+	r.documents = on
+	flags.Var(onOff{&r.documents}, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
 }
 
 // ruleRules are the rules about the flags of addRuleFlags.
@@ -93,7 +93,7 @@ func (r *ruleFlags) keeps() store.Markdown {
 
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
-	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !r.links, r.onDuplicate == session.Skip
 	if r.rule == byContainment {
 		set.Contained = r.containment
 	}

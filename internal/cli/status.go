@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -42,7 +43,7 @@ This command lists the URLs that could not be fetched, with the reasons:
 
 type statusFlags struct {
 	store   *string
-	urls    string
+	asked   []session.NamedState // states whose URLs are listed
 	learned string
 	forget  string
 	format  string
@@ -50,7 +51,7 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs in these states, separated by commas: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
+	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addState}, "urls", "`STATE` list the URLs in these states, separated by commas: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print the URL patterns and soft 404 errors that the crawl found on a host, with the evidence")
 	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches the URLs that were postponed because of them")
 	f.format = "text"
@@ -59,10 +60,6 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 }
 
 func (f *statusFlags) run(ctx context.Context, con Console, _ []string) (err error) {
-	asked, err := statesNamed(f.urls)
-	if err != nil {
-		return err
-	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))
 	}
@@ -75,8 +72,8 @@ func (f *statusFlags) run(ctx context.Context, con Console, _ []string) (err err
 	out := bufio.NewWriter(con.Out)
 	if f.learned != "" {
 		err = printLearned(ctx, out, s, hostNamed(f.learned), f.format == "json")
-	} else if f.urls != "" {
-		err = listURLs(ctx, out, s, asked, f.format == "json")
+	} else if len(f.asked) > 0 {
+		err = listURLs(ctx, out, s, f.asked, f.format == "json")
 	} else {
 		err = printStatus(ctx, out, s, f.format == "json")
 	}
@@ -190,24 +187,18 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	return st, nil
 }
 
-// statesNamed parses a list of state names separated by commas. It returns no states for "", and
-// all states for "all".
-func statesNamed(list string) ([]session.NamedState, error) {
-	switch list {
-	case "":
-		return nil, nil
-	case "all":
-		return session.States, nil
+// addState adds a state by its name, or all states, to those whose URLs are listed.
+func (f *statusFlags) addState(name string) error {
+	if name == "all" {
+		f.asked = slices.Clone(session.States)
+		return nil
 	}
-	var states []session.NamedState
-	for name := range strings.SplitSeq(list, ",") {
-		i := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == strings.TrimSpace(name) })
-		if i < 0 {
-			return nil, usagef("--urls %q: must be pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all", name)
-		}
-		states = append(states, session.States[i])
+	i := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == name })
+	if i < 0 {
+		return errors.New("must be pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	}
-	return states, nil
+	f.asked = append(f.asked, session.States[i])
+	return nil
 }
 
 type urlStatus struct {

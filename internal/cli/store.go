@@ -267,14 +267,13 @@ func settingsLine(set *store.Settings) string {
 	if set == nil {
 		return "none yet"
 	}
-	links, documents := onOff(!set.NoLinks), onOff(set.Documents != 0)
 	markdown := map[store.Markdown]string{store.WordsOnly: " --markdown", store.WithImages: " --markdown --images"}[set.Markdown]
 	rule := ""
 	if set.Contained > 0 {
 		rule = fmt.Sprintf("--rule containment --containment %v ", set.Contained)
 	}
 	return rule + fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
-		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
+		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, onOrOff(!set.NoLinks), onOrOff(set.Documents != 0), session.OnDuplicate(set.SkipTexts), markdown)
 }
 
 func sizeText(bytes int64) string {

@@ -15,5 +15,3 @@ type noSignal struct{}
 
 func (noSignal) String() string { return "none" }
 func (noSignal) Signal()        {}
-
-func ignoreBackground() {}

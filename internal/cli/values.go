@@ -150,22 +150,24 @@ func (c *choice[T]) Set(text string) error {
 	return errors.New(didYouMean(text, words, "", "must be "+strings.Join(words[:last], ", ")+" or "+words[last]))
 }
 
-type onOff bool
+// An onOff is the value of a flag that is on or off.
+type onOff struct{ to *bool }
 
-func (o *onOff) String() string {
-	if *o {
+func onOrOff(on bool) string {
+	if on {
 		return "on"
 	}
 	return "off"
 }
 
-func (o *onOff) Type() string { return "on|off" }
+func (o onOff) String() string { return onOrOff(*o.to) }
+func (o onOff) Type() string   { return "on|off" }
 
-func (o *onOff) Set(text string) error {
+func (o onOff) Set(text string) error {
 	if text != "on" && text != "off" {
 		return errors.New("must be on or off")
 	}
-	*o = text == "on"
+	*o.to = text == "on"
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"skink/internal/complete"
 	"skink/internal/session"
 	"skink/report"
+	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 )
@@ -82,7 +83,13 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 // viewOf returns the options for showing a store in a browser at address. rule is the rule by which
 // the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
-	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: markedBy(rule)}
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUnder(rule), Marked: markedBy(rule)}
+}
+
+func nearlyUnder(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
+	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
+		return complete.NearlyUnasked(ctx, s, rule)
+	}
 }
 
 // alikeBy returns a function that compares all pages of a store with each other under rule. The
@@ -95,20 +102,6 @@ func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64))
 		if err != nil {
 			return nil, err
 		}
-		found := &view.Alike{Nearly: nearlyOf(a, rule), Near: func(similarity float64, n int) (above, below []view.Pair) {
-			up, down := a.Near(similarity, n)
-			return pairsOf(up), pairsOf(down)
-		}}
-		for _, step := range a.Curve() {
-			found.Steps = append(found.Steps, view.Step(step))
-		}
-		return found, nil
+		return &view.Alike{Steps: a.Steps(), Near: a.Near, Nearly: a.Nearly(rule)}, nil
 	}
-}
-
-func pairsOf(pairs []complete.LikePair) (all []view.Pair) {
-	for _, p := range pairs {
-		all = append(all, view.Pair(p))
-	}
-	return all
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"skink/dedup"
+	"skink/report/audit"
 	"skink/store"
 )
 
@@ -57,6 +58,7 @@ type Alike struct {
 	similarities []float64
 	texts        []likeText
 	taken        *dedup.Taken
+	steps        []audit.Step
 	order        []int32 // indexes into taken.Pairs(), in ascending order of resemblance
 }
 
@@ -91,33 +93,24 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 		p, q := &pairs[x], &pairs[y]
 		return cmp.Or(cmp.Compare(p.Resemblance, q.Resemblance), cmp.Compare(p.Leader, q.Leader), cmp.Compare(p.Text, q.Text))
 	})
+	for _, similarity := range similarities {
+		a.steps = append(a.steps, a.count(similarity))
+	}
 	return a, nil
 }
 
 // Least returns the lowest of the similarities passed to FindAlike.
 func (a *Alike) Least() float64 { return a.similarities[0] }
 
-// A Step is the result for one similarity.
-type Step struct {
-	Similarity float64 `json:"similarity"`
-	Clusters   int     `json:"clusters"` // number of clusters with at least two pages
-	Pages      int     `json:"pages"`    // number of pages in those clusters, including their leaders
-}
+// Steps returns the result for each similarity.
+func (a *Alike) Steps() []audit.Step { return a.steps }
 
-// Curve returns the result for each similarity.
-func (a *Alike) Curve() (steps []Step) {
-	for _, similarity := range a.similarities {
-		steps = append(steps, a.count(similarity))
-	}
-	return steps
-}
-
-func (a *Alike) count(similarity float64) Step {
+func (a *Alike) count(similarity float64) audit.Step {
 	sizes := make([]int, len(a.texts))
 	for i, p := range a.taken.At(similarity) {
 		sizes[p.Leader] += a.texts[i].pages
 	}
-	s := Step{Similarity: similarity}
+	s := audit.Step{Similarity: similarity}
 	for _, n := range sizes {
 		if n > 1 {
 			s.Clusters, s.Pages = s.Clusters+1, s.Pages+n
@@ -126,18 +119,11 @@ func (a *Alike) count(similarity float64) Step {
 	return s
 }
 
-// A LikePair is a pair of pages with their exact resemblance, from 0 to 1.
-type LikePair struct {
-	A, B        dedup.Hash
-	URLs        [2]string // URLs of A and B
-	Resemblance float64
-}
-
 // Near returns at most n pairs whose resemblance is at or just above the given similarity, and at
 // most n whose resemblance is just below it. The pairs closest to the similarity come first. Near
 // chooses among the pairs that FindAlike found: in each, one page leads a cluster that contains the
 // other at some similarity. No page is in two pairs of one list.
-func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
+func (a *Alike) Near(similarity float64, n int) (above, below []audit.LikePair) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
 	above = a.sample(a.order[at:], n)
@@ -151,7 +137,7 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 // most this many below it.
 const sampled = 10_000
 
-func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
+func (a *Alike) sample(order []int32, n int) (pairs []audit.LikePair) {
 	met := map[int32]bool{}
 	for _, i := range order[:min(len(order), sampled)] {
 		p := a.taken.Pairs()[i]
@@ -163,22 +149,9 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 		}
 		met[p.Leader], met[p.Text] = true, true
 		x, y := &a.texts[p.Leader], &a.texts[p.Text]
-		pairs = append(pairs, LikePair{A: x.id, B: y.id, URLs: [2]string{x.url, y.url}, Resemblance: p.Resemblance})
+		pairs = append(pairs, audit.LikePair{A: x.id, B: y.id, URLs: [2]string{x.url, y.url}, Resemblance: p.Resemblance})
 	}
 	return pairs
-}
-
-// A LikeGroup is a page together with the pages that resemble it too little to be its
-// near-duplicates.
-type LikeGroup struct {
-	Leader  dedup.Hash
-	Members []LikeMember
-}
-
-// A LikeMember is a page of a group.
-type LikeMember struct {
-	ID          dedup.Hash
-	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
 // Below groups the leaders at the given similarity by their resemblance to each other. A group is a
@@ -186,22 +159,55 @@ type LikeMember struct {
 // group comes first. In each group, the member with the highest resemblance to the leader comes
 // first. If several pages have the same text, Below returns only the first of them in order of
 // precedence. A page that resembles no other leader is in no group.
-func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
+func (a *Alike) Below(similarity float64) (groups []audit.NearlyGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {
 		if len(led) < 2 {
 			continue
 		}
-		g := LikeGroup{Leader: a.texts[leader].id}
+		g := audit.NearlyGroup{Leader: a.texts[leader].id}
 		for _, text := range led[1:] {
 			if at[text].Leader == text {
-				g.Members = append(g.Members, LikeMember{a.texts[text].id, places[text].Resemblance})
+				g.Members = append(g.Members, audit.NearlyPage{ID: a.texts[text].id, Resemblance: places[text].Resemblance})
 			}
 		}
 		if len(g.Members) > 0 {
 			groups = append(groups, g)
 		}
 	}
-	slices.SortStableFunc(groups, func(x, y LikeGroup) int { return cmp.Compare(len(y.Members), len(x.Members)) })
+	slices.SortStableFunc(groups, func(x, y audit.NearlyGroup) int { return cmp.Compare(len(y.Members), len(x.Members)) })
 	return groups
+}
+
+// FindNearly compares all pages of a store with each other, which takes a few seconds per ten
+// thousand pages. It returns those whose similarity is slightly below the threshold of the rule.
+func FindNearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
+	if rule.Similarity <= MinAlike {
+		return &audit.Nearly{From: rule.Similarity}, nil
+	}
+	alike, err := FindAlike(ctx, s, Options{Rule: rule, Keep: true}, MinAlike, rule.Similarity)
+	if err != nil {
+		return nil, err
+	}
+	return alike.Nearly(rule), nil
+}
+
+// Nearly returns the pages that are almost duplicates under rule. The rule's similarity must be one
+// of those passed to FindAlike.
+func (a *Alike) Nearly(rule dedup.Rule) *audit.Nearly {
+	n := &audit.Nearly{From: a.Least()}
+	if rule.Similarity > n.From {
+		n.Groups = a.Below(rule.Similarity)
+	}
+	return n
+}
+
+// NearlyUnasked is like FindNearly, but returns nil for a store with more than 20,000 pages, because
+// comparing them would take too long.
+func NearlyUnasked(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
+	tally, err := s.Tally(ctx)
+	if err != nil || tally.Pages() > 20_000 {
+		return nil, err
+	}
+	return FindNearly(ctx, s, rule)
 }

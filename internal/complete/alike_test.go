@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/dedup"
+	"skink/report/audit"
 )
 
 // doorways returns pages of 181 words that differ only in the name of a city. Each sentence except
@@ -53,7 +54,7 @@ func TestAlikeIsAJudgement(t *testing.T) {
 			r.Fatal(err)
 		}
 		compared := everyPair(r, rule, pages, a, similarities)
-		for i, step := range a.Curve() {
+		for i, step := range a.Steps() {
 			if got, want := a.taken.At(similarities[i]), compared.At(similarities[i]); !slices.Equal(got, want) {
 				r.Fatalf("at %v:\n got %v\nwant %v by every pair", similarities[i], got, want)
 			}
@@ -62,7 +63,7 @@ func TestAlikeIsAJudgement(t *testing.T) {
 			if got := a.taken.At(opt.Similarity); !slices.Equal(got, whole.places) {
 				r.Fatalf("at %v:\n got %v\nwant %v", opt.Similarity, got, whole.places)
 			}
-			want := Step{Similarity: similarities[i]}
+			want := audit.Step{Similarity: similarities[i]}
 			for _, c := range clusters(t, whole) {
 				want.Clusters, want.Pages = want.Clusters+1, want.Pages+1+len(c.members)
 			}
@@ -100,8 +101,8 @@ func TestAlikeFindsDoorways(t *testing.T) {
 		t.Fatalf("at %v there is %s", rule.Similarity, got)
 	}
 	a := alike(t, Options{Rule: rule}, pages...)
-	first := a.Curve()[0]
-	if first != (Step{Similarity: MinAlike, Clusters: 1, Pages: 8}) {
+	first := a.Steps()[0]
+	if first != (audit.Step{Similarity: MinAlike, Clusters: 1, Pages: 8}) {
 		t.Fatalf("at the least there are %+v", first)
 	}
 	groups := a.Below(rule.Similarity)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"skink/dedup"
+	"skink/report"
 	"skink/store"
 )
 
@@ -40,7 +41,7 @@ type boilerplate struct {
 	Host      string         `json:"host"`
 	Pages     int            `json:"pages"`     // number of distinct pages whose blocks were counted; 0 if the host has too few pages
 	Blocks    map[uint64]int `json:"blocks"`    // number of counted pages with each block, by the hash of the block
-	Top       []Block        `json:"top"`       // the most frequent blocks, at most topBlocks, in descending order
+	Top       []report.Block `json:"top"`       // the most frequent blocks, at most topBlocks, in descending order
 	Shortened int            `json:"shortened"` // number of this host's pages compared without blocks that this or another host repeats
 }
 
@@ -148,12 +149,12 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 		}
 		for number := range wanted {
 			if text := blocks[number]; text != "" {
-				b.Top = append(b.Top, Block{Text: text, Pages: b.Blocks[number]})
+				b.Top = append(b.Top, report.Block{Text: text, Pages: b.Blocks[number]})
 				delete(wanted, number)
 			}
 		}
 	}
-	slices.SortFunc(b.Top, func(x, y Block) int {
+	slices.SortFunc(b.Top, func(x, y report.Block) int {
 		return cmp.Or(cmp.Compare(y.Pages, x.Pages), cmp.Compare(x.Text, y.Text))
 	})
 	return nil
@@ -246,33 +247,18 @@ func (w *Whole) countShortened() {
 	}
 }
 
-// A LeftOut describes the blocks of a host that the comparison ignored.
-type LeftOut struct {
-	Host      string
-	Pages     int     // number of distinct pages whose blocks were counted; 0 if the host has too few pages
-	Blocks    int     // number of distinct blocks ignored
-	Shortened int     // number of this host's pages compared without blocks that this or another host repeats
-	Top       []Block // the most frequent of the blocks, at most topBlocks, in descending order
-}
-
-// A Block is a line of text that recurs on many pages of its host.
-type Block struct {
-	Text  string
-	Pages int // number of distinct pages with the block
-}
-
 // LeftOut returns the repeated blocks that the comparison ignored, sorted by host. It omits hosts
 // whose pages were all compared in full. It returns nil if [Options].WholeText is set.
-func (w *Whole) LeftOut() []LeftOut {
+func (w *Whole) LeftOut() []report.LeftOut {
 	if w.wholeText {
 		return nil
 	}
-	all := []LeftOut{}
+	all := []report.LeftOut{}
 	for _, b := range w.hosts {
 		if b.Shortened == 0 {
 			continue
 		}
-		all = append(all, LeftOut{Host: b.Host, Pages: b.Pages, Shortened: b.Shortened, Blocks: len(b.Blocks), Top: b.Top})
+		all = append(all, report.LeftOut{Host: b.Host, Pages: b.Pages, Shortened: b.Shortened, Blocks: len(b.Blocks), Top: append([]report.Block{}, b.Top...)})
 	}
 	return all
 }

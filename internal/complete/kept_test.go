@@ -104,13 +104,13 @@ func TestComparedOnce(t *testing.T) {
 		}},
 		{"nearly", func(s store.Reader, opt Options) func() string {
 			a, err := FindAlike(ctx, s, opt, MinAlike, rule.Similarity)
-			return func() string { return fmt.Sprint(a.Below(rule.Similarity), a.Curve(), err) }
+			return func() string { return fmt.Sprint(a.Below(rule.Similarity), a.Steps(), err) }
 		}},
 		{"curve", func(s store.Reader, opt Options) func() string {
 			a, err := FindAlike(ctx, s, opt, EachTwentieth(rule.Similarity)...)
 			return func() string {
 				above, below := a.Near(0.4, 5)
-				return fmt.Sprint(a.Curve(), a.taken.Pairs(), above, below, err)
+				return fmt.Sprint(a.Steps(), a.taken.Pairs(), above, below, err)
 			}
 		}},
 	}

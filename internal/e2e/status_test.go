@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"skink/internal/cli"
 )
@@ -42,13 +46,24 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// TestEnter presses Enter at a terminal. The hosts must appear above the status line.
-func TestEnter(t *testing.T) {
-	sites := startSites(t, 50)
+// TestAsked asks a crawl at a terminal for its hosts by a signal. The hosts must appear above the
+// status line.
+func TestAsked(t *testing.T) {
+	sites := startSites(t, 200)
 	var screen bytes.Buffer
 	args := append([]string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--delay", "0", "--parallel", "1"}, sites.seeds...)
-	console := cli.Console{In: strings.NewReader("\n"), InTerminal: true, Out: io.Discard, Err: &screen, Terminal: true, Columns: func() int { return 60 }}
-	if code := cli.Run(context.Background(), args, console); code != 0 {
+	console := cli.Console{In: strings.NewReader(""), Out: io.Discard, Err: &screen, Terminal: true, Columns: func() int { return 60 }}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1) // before the crawl catches it, the signal would end the process
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for ctx.Err() == nil {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGUSR1)
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	code := cli.Run(ctx, args, console)
+	cancel()
+	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &screen)
 	}
 	for _, want := range []string{"\r\x1b[Kslowest hosts (", "suspended hosts: 0\n"} {

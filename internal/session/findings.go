@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"skink/internal/complete"
 	"skink/report"
 	"skink/report/audit"
 )
@@ -49,10 +50,9 @@ func (r *run) keepFindings(ctx context.Context) error {
 			report.Counted(tally.Records(), "URL"), report.Size(r.opt.Memory), report.Size(need))
 		return nil
 	}
-	opt := audit.Options{About: report.About{Settings: r.settings}, Rule: r.rule}
-	if r.opt.Nearly != nil {
-		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return r.opt.Nearly(ctx, r.store, r.rule) }
-	}
+	opt := audit.Options{About: report.About{Settings: r.settings}, Rule: r.rule, Nearly: func(ctx context.Context) (*audit.Nearly, error) {
+		return complete.NearlyUnasked(ctx, r.store, r.rule)
+	}}
 	a, err := audit.Read(ctx, r.store, opt)
 	if err == nil {
 		_, err = audit.Keep(ctx, r.store, a, time.Now())

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"skink/internal/memory"
 	"skink/internal/monitor"
 	"skink/internal/output"
-	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 	"skink/warc"
@@ -66,23 +64,19 @@ type Options struct {
 	Metrics  string       // address to serve metrics on; "" means none
 	Build    monitor.Build
 
-	// Nearly finds pages that are almost duplicates, for the audit. If it is nil or returns nil,
-	// the audit does not list such pages.
-	Nearly func(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error)
-
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
 	// store and the crawl to these options. If View is nil, the crawl is not shown in a browser.
 	View func(dedup.Rule) view.Options
 
 	DelayChosen bool                // the user set the delay between requests; otherwise, a message may explain that the delay makes the crawl slow
-	Resume      func(Ending) string // returns the command that continues the crawl; may be nil
+	Resume      func(Ending) string // returns the command that continues the crawl, or "" if there is none
 }
 
 // Defaults returns the options of a crawl that stays on the hosts of its seeds.
 func Defaults() Options {
 	o := Options{
 		Crawl: crawler.Defaults(), Wanted: Wanted{Settings: DefaultSettings()}, Again: Again{Schedule: DefaultSchedule()},
-		GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
+		Resume: func(Ending) string { return "" }, GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
 		Archive: Archive{Size: archive.DefaultSize, Digest: warc.SHA256},
 	}
 	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // NewScope fails only for an invalid pattern, and there are none
@@ -96,14 +90,6 @@ func DefaultSettings() store.Settings {
 		Form: dedup.Plain.String(), Unit: string(dedup.Words), Shingle: dedup.DefaultShingle,
 		Similarity: dedup.DefaultSimilarity, Scheme: "bands", MinWords: dedup.DefaultMinWords,
 	}
-}
-
-// resume returns the command that resumes the crawl, or "" if there is none.
-func (o *Options) resume(end Ending) string {
-	if o.Resume == nil {
-		return ""
-	}
-	return o.Resume(end)
 }
 
 type Archive struct {

@@ -41,7 +41,7 @@ type way struct {
 
 // Replay judges the pages of web archives and writes them to a store. It does not fetch anything.
 func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files []corpus.Archive) error {
-	rule, set, err := Agree(ctx, s, s.Name, opt.Wanted)
+	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
 		return err
 	}
@@ -51,23 +51,16 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	}
 	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}, seeds: map[string]bool{"": true}}
 	r.options.Scope = nil // links are not followed
-	r.pipeline, err = ingest.New(ctx, s, ingest.Options{
-		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: opt.Crawl.AgentFor, Memory: opt.Memory, Documents: DocumentsOf(set, opt.Memory),
-	})
-	if err != nil {
+	as := &run{&opt, s, out, rule, settings, time.Now()}
+	if r.pipeline, err = ingest.New(ctx, s, as.judging(&opt.Crawl, order)); err != nil {
 		return err
 	}
-	started := time.Now()
 	err = r.pipeline.Replay(ctx, r.pages(ctx, files))
 	if err := first(err, r.pipeline.Close()); err != nil {
 		return err
 	}
-	sum := Summary{Added: r.pipeline.Added(), All: r.pipeline.Tally(), Rule: rule, Took: time.Since(started), Store: s.Name}
-	sum.Bytes, _ = s.disk()
-	if sum.URLs, err = s.Counts(ctx); err != nil {
-		return err
-	}
-	if sum.Later, err = CountPostponed(ctx, s, sum.URLs, sum.All); err != nil {
+	sum := Summary{Added: r.pipeline.Added(), Rule: rule, Took: time.Since(as.began), Store: s.Name}
+	if err := sum.count(ctx, s); err != nil {
 		return err
 	}
 	out.finish(sum)

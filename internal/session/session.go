@@ -89,7 +89,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 // hint adds the command that continues the crawl to a store error that stopped it.
 func (r *run) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) || errors.Is(err, disk.ErrFiles) {
-		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.resume(Ending{}))
+		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.Resume(Ending{}))
 	}
 	return err
 }
@@ -119,24 +119,10 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	defer func() { err = first(err, meter.close()) }()
 	s := meter.timed(kept.inStep(r.store))
 	book := r.book(p.crawl.Folders)
-	pipeline, err := ingest.New(ctx, s, ingest.Options{
-		Rule:           r.rule,
-		Markdown:       r.settings.Markdown,
-		NoLinks:        r.settings.NoLinks,
-		Anchors:        r.opt.Anchors,
-		Order:          order,
-		SkipDuplicates: r.settings.SkipTexts,
-		GoneAfter:      r.opt.GoneAfter,
-		Shared:         s.Shared,
-		Limit:          p.crawl.MaxPages,
-		Agent:          p.crawl.AgentFor,
-		Memory:         r.opt.Memory,
-		Learn:          book,
-		Requisites:     p.crawl.Requisites,
-		Documents:      DocumentsOf(r.settings, r.opt.Memory),
-		Archive:        kept.commit(),
-		OnTouch:        following.touched(),
-	})
+	judging := r.judging(&p.crawl, order)
+	judging.Anchors, judging.Limit, judging.Requisites = r.opt.Anchors, p.crawl.MaxPages, p.crawl.Requisites
+	judging.Learn, judging.Archive, judging.OnTouch = book, kept.commit(), following.touched()
+	pipeline, err := ingest.New(ctx, s, judging)
 	if err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
 	}
@@ -176,6 +162,16 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
 	return r.drive(ctx, v, following)
+}
+
+// judging returns the options for judging pages by the settings of the store. o says how they are
+// fetched.
+func (r *run) judging(o *crawler.Options, order *precedence.Order) ingest.Options {
+	return ingest.Options{
+		Rule: r.rule, Order: order, Agent: o.AgentFor, Shared: r.store.Shared,
+		Markdown: r.settings.Markdown, NoLinks: r.settings.NoLinks, SkipDuplicates: r.settings.SkipTexts,
+		GoneAfter: r.opt.GoneAfter, Memory: r.opt.Memory, Documents: DocumentsOf(r.settings, r.opt.Memory),
+	}
 }
 
 // first returns err, or later if err is nil. Both arguments are evaluated before the call, so a
@@ -249,11 +245,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if !end.unsent {
 		sum.Feed = r.opt.Feed
 	}
-	sum.Bytes, _ = r.store.disk()
-	if sum.URLs, err = r.store.Counts(ctx); err != nil {
-		return sum, err
-	}
-	if sum.All, err = r.store.Tally(ctx); err != nil { // other workers may also have added records
+	if err := sum.count(ctx, r.store); err != nil {
 		return sum, err
 	}
 	if sum.End.Lost, err = pendingLost(ctx, r.store, p.lost); err != nil {
@@ -265,13 +257,10 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if sum.Postponed, err = report.PostponedIn(ctx, r.store, ""); err != nil {
 		return sum, err
 	}
-	if sum.Later, err = CountPostponed(ctx, r.store, sum.URLs, sum.All); err != nil {
-		return sum, err
-	}
 	if sum.Only, err = whyOnlyOne(ctx, r.store, sum.All, sum.URLs); err != nil {
 		return sum, err
 	}
-	sum.Again = r.opt.resume(sum.End)
+	sum.Again = r.opt.Resume(sum.End)
 	r.out.finish(sum)
 	switch {
 	case sum.End.Over():

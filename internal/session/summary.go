@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -36,6 +37,19 @@ type Summary struct {
 	Only       string // why the crawl found only one page; "" if it found none or several
 	End        Ending
 	Again      string // command that continues the crawl; "" if there is nothing to continue
+}
+
+// count adds the statistics of the store, to which other workers may also have added records.
+func (s *Summary) count(ctx context.Context, of *NamedStore) (err error) {
+	s.Bytes, _ = of.disk()
+	if s.URLs, err = of.Counts(ctx); err != nil {
+		return err
+	}
+	if s.All, err = of.Tally(ctx); err != nil {
+		return err
+	}
+	s.Later, err = CountPostponed(ctx, of, s.URLs, s.All)
+	return err
 }
 
 // An Ending records why a crawl ended even though URLs are pending. The zero value means that all

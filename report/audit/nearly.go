@@ -29,6 +29,20 @@ type NearlyPage struct {
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
+// A Step contains the numbers of clusters and pages at one similarity.
+type Step struct {
+	Similarity float64 // 0 to 1
+	Clusters   int     // clusters with at least two pages
+	Pages      int     // pages in those clusters, including their leaders
+}
+
+// A LikePair is two pages and their exact resemblance.
+type LikePair struct {
+	A, B        dedup.Hash
+	URLs        [2]string // URLs of A and B
+	Resemblance float64   // 0 to 1
+}
+
 func nearly(a *Audit) *List {
 	resemblances := map[entry]float64{}
 	groups := map[int32][]dedup.Hash{} // maps the index of a leader to the ids of its group's pages, leader first
