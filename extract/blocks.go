@@ -25,9 +25,7 @@ func FromBlocks(d *Document, blocks []Block) {
 			d.Headings = append(d.Headings, Heading{Line: before, Level: min(b.Level, 6)})
 		}
 		if b.Level == 1 && len(d.H1) < maxHeadings {
-			h := line{limit: maxHeading}
-			h.add(b.Text)
-			d.H1 = append(d.H1, string(h.text))
+			d.H1 = append(d.H1, oneLineOf(b.Text, maxHeading))
 		}
 	}
 	d.Text = joinBlocks(&w, nil)

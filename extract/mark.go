@@ -94,41 +94,30 @@ func (m *marked) write(out *bufio.Writer) {
 			suspect[e.node] = e.mark
 		}
 	}
-	leave := func(n *html.Node) {
-		if name := safeElement(n); name != "" && name != "br" {
-			fmt.Fprintf(out, "</%s>", name)
-		}
-	}
 	id := " id=text" // attribute of the first marked text
-	n := m.root
-	for {
-		enter := true
-		switch n.Type {
-		case html.ElementNode:
-			name := safeElement(n)
-			enter = kindOf(n) != skipped
-			if why := suspect[n].String(); why != "" && name != "" {
-				fmt.Fprintf(out, "<%s title=%q>", name, why)
-			} else if name != "" {
-				fmt.Fprintf(out, "<%s>", name)
-			}
-		case html.TextNode:
+	var write func(n *html.Node)
+	write = func(n *html.Node) {
+		name := safeElement(n)
+		switch why := suspect[n].String(); {
+		case n.Type == html.TextNode:
 			if m.text(out, at[n], n.Data, id) {
 				id = ""
 			}
+		case why != "" && name != "":
+			fmt.Fprintf(out, "<%s title=%q>", name, why)
+		case name != "":
+			fmt.Fprintf(out, "<%s>", name)
 		}
-		if enter && n.FirstChild != nil {
-			n = n.FirstChild
-			continue
+		if n.Type != html.ElementNode || kindOf(n) != skipped {
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				write(c)
+			}
 		}
-		for leave(n); n != m.root && n.NextSibling == nil; leave(n) {
-			n = n.Parent
+		if name != "" && name != "br" {
+			fmt.Fprintf(out, "</%s>", name)
 		}
-		if n == m.root {
-			return
-		}
-		n = n.NextSibling
 	}
+	write(m.root)
 }
 
 // text writes data, the text of the node at position p. It marks main text with the attribute id,

@@ -1,8 +1,8 @@
 package extract
 
 import (
+	"bytes"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -30,15 +30,15 @@ func says(n *html.Node, limit int) string {
 			return s // fast path for most links, without a copy
 		}
 	}
-	l := line{limit: limit}
-	alt := l.read(n)
+	var w writer
+	alt := w.read(n, limit)
 	for _, s := range []string{alt, node.Attr(n, "aria-label"), node.Attr(n, "title")} {
-		if len(l.text) > 0 {
+		if len(w.text) > 0 {
 			break
 		}
-		l.add(s)
+		w.write(s)
 	}
-	return string(l.text)
+	return w.cut(limit)
 }
 
 // oneLineOf returns s on one line, cut to at most limit bytes.
@@ -46,9 +46,21 @@ func oneLineOf(s string, limit int) string {
 	if short := strings.Trim(s, " \t\r\n"); len(short) <= limit && isLine(short) {
 		return short
 	}
-	l := line{limit: limit}
-	l.add(s)
-	return string(l.text)
+	var w writer
+	w.write(s)
+	return w.cut(limit)
+}
+
+// cut returns the text, cut to at most limit bytes.
+func (w *writer) cut(limit int) string {
+	text := w.text
+	if len(text) > limit {
+		for limit > 0 && !utf8.RuneStart(text[limit]) {
+			limit--
+		}
+		text = bytes.TrimRight(text[:limit], " ")
+	}
+	return string(text)
 }
 
 // isLine reports whether s can be used unchanged: it must be printable ASCII without double spaces.
@@ -61,25 +73,19 @@ func isLine(s string) bool {
 	return true
 }
 
-type line struct {
-	text  []byte
-	limit int
-	space bool // the next character needs a space before it
-	full  bool
-}
-
 // maxInLine is the maximum number of nodes read for the text of one line. A single <a> may contain
 // a whole page.
 const maxInLine = 200
 
-// read adds the text inside an element, and returns the first alt text of an image in it.
-func (l *line) read(root *html.Node) (alt string) {
+// read writes the text inside an element on one line, until it is longer than limit. It returns the
+// first alt text of an image in the element.
+func (w *writer) read(root *html.Node, limit int) (alt string) {
 	n := root
 	for range maxInLine {
-		if l.full {
+		if len(w.text) > limit {
 			break
 		}
-		inside := l.enter(n)
+		inside := w.enter(n)
 		if alt == "" && n.DataAtom == atom.Img {
 			alt = node.Attr(n, "alt")
 		}
@@ -89,7 +95,7 @@ func (l *line) read(root *html.Node) (alt string) {
 		}
 		for n != root && n.NextSibling == nil {
 			n = n.Parent
-			l.part(n)
+			w.part(n)
 		}
 		if n == root {
 			break
@@ -99,48 +105,24 @@ func (l *line) read(root *html.Node) (alt string) {
 	return alt
 }
 
-// enter adds the text of a node. It reports whether to read the node's children.
-func (l *line) enter(n *html.Node) bool {
+// enter writes the text of a node. It reports whether to read the node's children.
+func (w *writer) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.TextNode:
-		l.add(n.Data)
+		w.write(n.Data)
 		return false
 	case html.ElementNode:
-		l.part(n)
+		w.part(n)
 		return kindOf(n) != skipped && n.DataAtom != atom.Template && (n.DataAtom != atom.A || !permalink(n))
 	}
 	return false
 }
 
-// part adds a space before and after the text of a block element, so that
+// part writes a space before and after the text of a block element, so that
 // "<div>a</div><div>b</div>" becomes "a b".
-func (l *line) part(n *html.Node) {
+func (w *writer) part(n *html.Node) {
 	if kindOf(n) != inline {
-		l.space = true
-	}
-}
-
-// add appends s until the line is full. Each run of white space in s becomes a single space.
-func (l *line) add(s string) {
-	for _, r := range s {
-		switch {
-		case unicode.IsSpace(r):
-			l.space = true
-			continue
-		case r < ' ' || invisible(r):
-			continue
-		}
-		size := utf8.RuneLen(r)
-		if l.space && len(l.text) > 0 {
-			size++
-		}
-		if l.full = len(l.text)+size > l.limit; l.full {
-			return
-		}
-		if l.space && len(l.text) > 0 {
-			l.text = append(l.text, ' ')
-		}
-		l.space = false
-		l.text = utf8.AppendRune(l.text, r)
+		w.inWord = false
+		w.space()
 	}
 }

@@ -99,26 +99,15 @@ func (s *survey) release() {
 	surveys.Put(s)
 }
 
-// walk walks a tree without recursion, because trees are up to 512 levels deep.
-func (s *survey) walk(root *html.Node) {
-	n := root
-	for {
-		if s.arrive(n) {
-			if n.FirstChild != nil {
-				n = n.FirstChild
-				continue
-			}
-			s.leave(n)
-		}
-		for n != root && n.NextSibling == nil {
-			n = n.Parent
-			s.leave(n)
-		}
-		if n == root {
-			return
-		}
-		n = n.NextSibling
+// walk may recurse, because the parsers limit the depth of a tree.
+func (s *survey) walk(n *html.Node) {
+	if !s.arrive(n) {
+		return
 	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		s.walk(c)
+	}
+	s.leave(n)
 }
 
 // arrive handles a node on the way down the tree. It reports whether to visit the node's children

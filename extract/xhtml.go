@@ -10,6 +10,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+// maxOpen is the maximum depth of a tree, as in the HTML parser.
+const maxOpen = 512
+
 const xhtmlSpace = "http://www.w3.org/1999/xhtml"
 
 // xmlTree parses XHTML by XML rules: <script/> and <div/> are empty elements, CDATA is text, and
@@ -42,7 +45,9 @@ func xmlTree(text []byte, limit int64) *html.Node {
 			limit -= weightOf(len(n.Attr))
 			at.AppendChild(n)
 			at = n
-			depth++
+			if depth++; depth > maxOpen {
+				return nil
+			}
 		case xml.EndElement:
 			at = at.Parent
 			depth--

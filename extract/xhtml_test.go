@@ -1,6 +1,9 @@
 package extract
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestXHTML(t *testing.T) {
 	const head = `<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="de">`
@@ -18,6 +21,17 @@ func TestXHTML(t *testing.T) {
 		}
 		if d.Title != test.title || d.Text != test.text {
 			t.Errorf("%s: got %q: %q, want %q: %q", test.name, d.Title, d.Text, test.title, test.text)
+		}
+	}
+}
+
+// A tree is at most as deep as that of the HTML parser, so that the code may recurse.
+func TestXHTMLDepth(t *testing.T) {
+	for levels, want := range map[int]string{400: "", 600: BoundDepth} {
+		page := `<html xmlns="http://www.w3.org/1999/xhtml"><body>` + strings.Repeat("<div>", levels) + "text" + strings.Repeat("</div>", levels) + "</body></html>"
+		doc, err := Parse([]byte(page), "application/xhtml+xml")
+		if err != nil || doc.Bound != want || doc.Text != "text" {
+			t.Errorf("%d levels: %q, bound %q, %v; want the text, bound %q", levels, doc.Text, doc.Bound, err, want)
 		}
 	}
 }

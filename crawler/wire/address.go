@@ -150,15 +150,20 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
-	defer cancel()
-	addrs, err := cmp.Or(d.opt.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", name)
+	addrs, err := d.lookUp(ctx, name)
 	if err != nil || len(addrs) == 0 {
 		return false // connecting will fail too, and report the reason
 	}
 	seed.decided = true
 	seed.special = !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !IsSpecial(a) })
 	return seed.special
+}
+
+// lookUp returns the addresses of a name, or the address that the name is.
+func (d *dialer) lookUp(ctx context.Context, name string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
+	defer cancel()
+	return cmp.Or(d.opt.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", name)
 }
 
 // connectTimeout limits the time for a DNS lookup, for connecting, and for a TLS handshake, each
@@ -260,10 +265,7 @@ func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, kno
 	if IsSpecialHost(name) {
 		return netip.Addr{}, true
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.dialer.opt.Timeout)
-	defer cancel()
-	resolver := cmp.Or(t.dialer.opt.Resolver, net.DefaultResolver)
-	addrs, err := resolver.LookupNetIP(ctx, "ip", name)
+	addrs, err := t.dialer.lookUp(ctx, name)
 	return standsFor(addrs), err == nil
 }
 

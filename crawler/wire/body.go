@@ -279,8 +279,7 @@ func isZlib(head []byte) bool {
 	return len(head) == 2 && head[0]&0x0f == deflate && (int(head[0])<<8|int(head[1]))%31 == 0
 }
 
-// failed is a reader that always returns an error. It takes the place of a decoder that could not
-// be made.
+// failed is a reader that always returns an error.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -78,21 +77,10 @@ func (d *dialer) checkTarget(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	addrs := []netip.Addr{}
-	if addr, err := netip.ParseAddr(name); err == nil {
-		addrs = append(addrs, addr)
-	} else {
-		ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
-		defer cancel()
-		resolver := d.opt.Resolver
-		if resolver == nil {
-			resolver = net.DefaultResolver
-		}
-		addrs, _ = resolver.LookupNetIP(ctx, "ip", name)
-	}
+	addrs, _ := d.lookUp(ctx, name) // if the name cannot be resolved here, the proxy may be able to resolve it
 	for _, addr := range addrs {
 		if !d.permits(addr) {
-			return &PrivateError{address, addr}
+			return &PrivateError{address, addr.Unmap()}
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	if hasBody(a.Status) {
 		body := a.Body
 		if err := a.Cut.err(timeout); err != nil {
-			body = io.MultiReader(body, failing{err})
+			body = io.MultiReader(body, failed{err})
 		}
 		resp := &http.Response{Header: a.Header, Body: io.NopCloser(body)}
 		x.Body, x.BodyErr = readBody(resp, bodyLimit(a.Status, limit), func(r io.Reader) io.Reader { return r }, nil)
@@ -35,11 +35,6 @@ func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	}
 	return x
 }
-
-// A failing reader returns only its error.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func (c Cut) err(timeout time.Duration) error {
 	switch c {

@@ -46,25 +46,15 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// walk visits all nodes of a tree without recursion, because trees are up to 512 levels deep. It
-// skips templates, which are not part of the document.
-func (r *reader) walk(root *html.Node) {
-	n := root
-	for {
-		if r.enter(n) && n.FirstChild != nil {
-			n = n.FirstChild
-			continue
+// walk visits all nodes of a tree. It skips templates, which are not part of the document. It may
+// recurse, because the parsers limit the depth of a tree.
+func (r *reader) walk(n *html.Node) {
+	if r.enter(n) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			r.walk(c)
 		}
-		r.leave(n)
-		for n != root && n.NextSibling == nil {
-			n = n.Parent
-			r.leave(n)
-		}
-		if n == root {
-			return
-		}
-		n = n.NextSibling
 	}
+	r.leave(n)
 }
 
 // enter records a node. It reports whether to visit the node's children.
