@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -115,37 +114,19 @@ func (c *checkedTables) update(dir string, db *badgerdb.DB) {
 	}
 }
 
-// listing runs a goroutine that keeps an open store's list of checked tables up to date, and counts
-// the files of the store.
-type listing struct {
-	closing chan struct{}
-	ended   sync.WaitGroup
-}
-
-func (l *listing) start(files *disk.Files, db *badgerdb.DB, checked *checkedTables) {
-	files.Count()
-	l.closing = make(chan struct{})
-	l.ended.Go(func() {
-		next := time.NewTicker(checkedEvery)
-		defer next.Stop()
-		for open := true; open; {
-			select {
-			case <-l.closing:
-				open = false
-			case <-next.C:
-			}
-			checked.update(files.Dir, db)
-			checked.keep(files.Dir)
-			files.Count()
+// list keeps an open store's list of checked tables up to date, and counts the files of the store. It
+// updates the list one last time when ctx is done.
+func (c *checkedTables) list(ctx context.Context, files *disk.Files, db *badgerdb.DB) {
+	next := time.NewTicker(checkedEvery)
+	defer next.Stop()
+	for open := true; open; {
+		select {
+		case <-ctx.Done():
+			open = false
+		case <-next.C:
 		}
-	})
-}
-
-// stop updates the list one last time. It must be called before the database is closed.
-func (l *listing) stop() {
-	if l.closing != nil {
-		close(l.closing)
-		l.ended.Wait()
-		l.closing = nil
+		c.update(files.Dir, db)
+		c.keep(files.Dir)
+		files.Count()
 	}
 }

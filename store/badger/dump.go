@@ -150,12 +150,11 @@ func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
 }
 
 func (r reader) dumpOutside(ctx context.Context, yield func(*store.Part) error) error {
-	return r.dump(ctx, keyURL, yield, func(_, value []byte) (*store.Part, error) {
-		u, err := decodeKnown(value)
-		if u.state != frontier.Outside || u.num != 0 {
-			return nil, err
+	return r.outside(ctx, func(u known) error {
+		if u.num != 0 {
+			return nil
 		}
-		return &store.Part{Outside: u.url}, err
+		return yield(&store.Part{Outside: u.url})
 	})
 }
 

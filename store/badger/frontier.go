@@ -462,53 +462,29 @@ func (r reader) State(ctx context.Context, url string) (state frontier.State, er
 // the queue. URLs outside the crawl have no keys of their own, so to find them it scans the states of
 // all URLs. For all other states it yields none.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
-	letters, read := []byte{keyURL}, outsideURL
-	switch state {
-	case frontier.Outside:
-	case frontier.Pending:
-		letters, read = []byte{keyQueue, keyLater}, pendingURL
-	default:
-		return func(func(string, error) bool) {}
-	}
-	return each(ctx, r, func(r reader, yield func(string) error) error {
-		for _, letter := range letters {
-			err := scanValues(ctx, r.txn, letter, func(key, value []byte) error {
-				url, err := read(key, value)
-				if err != nil {
-					return fmt.Errorf("list URLs: %w", err)
-				}
-				if url == "" {
-					return nil
-				}
-				return yield(url)
-			})
-			if err != nil {
-				return err
-			}
+	return each(ctx, r, func(r reader, yield func(string) error) (err error) {
+		switch state {
+		case frontier.Outside:
+			err = r.outside(ctx, func(u known) error { return yield(u.url) })
+		case frontier.Pending:
+			err = r.dumpQueue(ctx, func(p *store.Part) error { return yield(p.Item.URL) })
 		}
-		return nil
+		if err != nil {
+			err = fmt.Errorf("list URLs: %w", err)
+		}
+		return err
 	})
 }
 
-// outsideURL returns the URL in value, the stored state of a URL, if that URL is outside the crawl,
-// and "" otherwise.
-func outsideURL(_, value []byte) (string, error) {
-	u, err := decodeKnown(value)
-	if u.state != frontier.Outside {
-		return "", err
-	}
-	return u.url, err
-}
-
-// pendingURL returns the URL of a queue entry, whose key has the letter q, or l if the URL is due
-// later.
-func pendingURL(key, value []byte) (string, error) {
-	_, p, ok := splitQueueKey(key)
-	if !ok {
-		return "", fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, key)
-	}
-	it, _, err := decodeQueued(value, p)
-	return it.URL, err
+// outside calls fn with each URL outside the crawl.
+func (r reader) outside(ctx context.Context, fn func(known) error) error {
+	return scanValues(ctx, r.txn, keyURL, func(_, value []byte) error {
+		u, err := decodeKnown(value)
+		if err != nil || u.state != frontier.Outside {
+			return err
+		}
+		return fn(u)
+	})
 }
 
 // keptRest is the stored form of a frontier.Rest: the fields that the next process needs, such as

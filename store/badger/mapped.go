@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"context"
 	"reflect"
 	"sync"
 	"time"
@@ -36,40 +37,19 @@ const (
 	lookMapped    = 50 * time.Millisecond // time between checks
 )
 
-// mapped runs a goroutine that watches how much of a store's tables is resident in memory; see
-// keepSmall.
-type mapped struct {
-	closing chan struct{}
-	ended   sync.WaitGroup
-}
-
-// watch starts a goroutine that runs keepSmall, if the system reports how much memory is resident.
-func (m *mapped) watch(db *badgerdb.DB) {
+// keepSmall watches how much of a store's tables is resident in memory, if the system reports that. It
+// must end before db is closed, because closing unmaps tables even while they are referenced.
+func keepSmall(ctx context.Context, db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return
 	}
-	m.closing = make(chan struct{})
-	m.ended.Go(func() { keepSmall(db, m.closing) })
-}
-
-// stop stops the goroutine and waits for it. Call it before closing db, because closing unmaps
-// tables even while they are referenced.
-func (m *mapped) stop() {
-	if m.closing != nil {
-		close(m.closing)
-		m.ended.Wait()
-		m.closing = nil
-	}
-}
-
-func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	look := time.NewTicker(lookMapped)
 	defer look.Stop()
 	floor, _ := disk.Resident() // bytes that are always resident: the program itself, and the logs
 	limit := int64(maxResident)
 	for {
 		select {
-		case <-closing:
+		case <-ctx.Done():
 			return
 		case <-look.C:
 		}

@@ -16,7 +16,8 @@ import (
 // by reflection.
 func TestMapped(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	s.mapped.stop() // otherwise it may return the memory first
+	s.end() // otherwise keepSmall may return the memory first
+	s.background.Wait()
 	value := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
 	const values = 800 // large enough for a table of 50 MB
 	key := func(i int) []byte { return fmt.Appendf([]byte{0xff}, "%04d", i) }

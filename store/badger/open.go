@@ -18,6 +18,7 @@ package badger
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -94,9 +95,10 @@ type Store struct {
 	loss      Loss
 	reading   *view // nil unless the store is read-only
 
-	mapped  mapped
-	listing listing
-	full    *fullness
+	life       context.Context // done when the database is about to be closed
+	end        context.CancelFunc
+	background sync.WaitGroup // goroutines that read the database
+	full       *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
 	minSweep    int64                // the constant of that name, except in a test
@@ -182,7 +184,8 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 		}
 	}
 	if !opt.Temporary {
-		s.listing.start(s.files, s.db, checked)
+		s.files.Count()
+		s.background.Go(func() { checked.list(s.life, s.files, s.db) })
 	}
 	return s, s.start()
 }
@@ -230,18 +233,19 @@ func newStore(dir string, opt Options) *Store {
 		minSweep:  minSweep,
 	}
 	s.reader.s = s
+	s.life, s.end = context.WithCancel(context.Background())
 	s.commits = batcher.New(s.commitAll)
 	s.index = postings.New(dir, s, opt.index)
 	return s
 }
 
 func (s *Store) start() error {
-	s.mapped.watch(s.db)
+	s.background.Go(func() { keepSmall(s.life, s.db) })
 	if err := s.load(); err != nil {
 		return errors.Join(err, s.index.Close(), s.closeFiles())
 	}
 	if s.reading == nil {
-		s.urls.start(s)
+		s.background.Go(func() { s.urls.fill(s.life, s) })
 	}
 	if c := s.loss.counters; c != nil {
 		s.loss.Records = c.Records - s.counters.Records
@@ -381,9 +385,8 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closeFiles() error {
-	s.urls.stop()
-	s.mapped.stop()
-	s.listing.stop()
+	s.end()
+	s.background.Wait()
 	var group errgroup.Group
 	if s.texts != nil {
 		group.Go(s.texts.remove)

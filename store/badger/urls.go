@@ -3,7 +3,6 @@ package badger
 import (
 	"context"
 	"encoding/binary"
-	"sync"
 	"sync/atomic"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -18,30 +17,15 @@ import (
 type urlFilter struct {
 	keys   postings.Filter
 	filled atomic.Bool
-	cancel context.CancelFunc
-	ended  sync.WaitGroup
 }
 
-// start begins filling the filter from the store. The store may add URLs at the same time.
-func (f *urlFilter) start(s *Store) {
-	ctx, cancel := context.WithCancel(context.Background())
-	f.cancel = cancel
-	f.ended.Go(func() {
-		err := s.scan(ctx, []byte{keyURL}, func(item *badgerdb.Item) error {
-			f.keys.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
-			return nil
-		})
-		f.filled.Store(err == nil) // after an error the store still works, but each lookup reads the disk
+// fill fills the filter from the store. The store may add URLs at the same time.
+func (f *urlFilter) fill(ctx context.Context, s *Store) {
+	err := s.scan(ctx, []byte{keyURL}, func(item *badgerdb.Item) error {
+		f.keys.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
+		return nil
 	})
-}
-
-// stop stops filling the filter. It must be called before the database is closed.
-func (f *urlFilter) stop() {
-	if f.cancel != nil {
-		f.cancel()
-		f.ended.Wait()
-		f.cancel = nil
-	}
+	f.filled.Store(err == nil) // after an error the store still works, but each lookup reads the disk
 }
 
 func (f *urlFilter) add(id dedup.Hash) { f.keys.Add(filterKey(id)) }
