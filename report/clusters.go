@@ -137,14 +137,14 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 			b.stream(ctx, yield)
 			return
 		}
-		if err := b.read(ctx); err != nil {
-			yield(Member{}, err)
-			return
-		}
+		err := b.read(ctx)
 		for _, m := range b.members[leader] {
 			if !yield(m, nil) {
 				return
 			}
+		}
+		if err != nil {
+			yield(Member{}, err)
 		}
 	}
 }
@@ -170,9 +170,10 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters in the batch into memory, unless it has already done so.
+// read reads the members of all clusters in the batch, unless it has already done so. It keeps them
+// in memory, unless there is a large cluster.
 func (b *batch) read(ctx context.Context) error {
-	if b.members != nil {
+	if b.first != nil {
 		return nil
 	}
 	members, first := map[dedup.Hash][]Member{}, map[dedup.Hash]*next{}
@@ -180,7 +181,9 @@ func (b *batch) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		members[r.Leader] = append(members[r.Leader], b.memberOf(r))
+		if !b.large {
+			members[r.Leader] = append(members[r.Leader], b.memberOf(r))
+		}
 		if first[r.Leader] == nil {
 			first[r.Leader] = b.nextOf(r.Leader)
 		}

@@ -63,23 +63,13 @@ func (b *batch) nextOf(leader dedup.Hash) *next {
 }
 
 // firstOf finds the member of a leader's cluster that comes first in the order of package
-// precedence. If the cluster is too large to be in memory, it reads all members from the store.
+// precedence.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
-	if !b.large {
-		if err := b.read(ctx); err != nil {
-			return nil, err
-		}
-		if b.first[leader] == nil {
-			return b.nextOf(leader), nil
-		}
-		return b.first[leader], nil
+	if err := b.read(ctx); err != nil {
+		return nil, err
 	}
-	first := b.nextOf(leader)
-	for r, err := range b.src.s.Members(ctx, b.leaders) {
-		if err != nil {
-			return nil, err
-		}
-		first.add(r)
+	if b.first[leader] == nil {
+		return b.nextOf(leader), nil
 	}
-	return first, nil
+	return b.first[leader], nil
 }

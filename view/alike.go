@@ -68,9 +68,7 @@ type stepRow struct {
 const pairsShown = 8
 
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
-	l := &v.comparison
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l := v.comparison.now()
 	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
 	if l.failed != nil {
 		s.Failed = l.failed.Error()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"sort"
 	"strings"
-	"unicode"
 
 	"skink/dedup"
 )
@@ -31,12 +30,7 @@ type selection struct {
 // wordsOf splits a search text into at most eight words, in lower case.
 func wordsOf(text string) []string {
 	const maxWords = 8
-	words := strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, text))
+	words := strings.Fields(searchable(text, len(text)))
 	return words[:min(len(words), maxWords)]
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"math"
 	"math/bits"
 	"slices"
@@ -157,16 +158,9 @@ func (t *rows) at(i int) *row { return &t.chunks[i/chunkRows].rows[i%chunkRows] 
 
 // strings returns the URL and the title of a row in lower case, cut to urlKept and titleKept bytes.
 func (t *rows) strings(i int) (url, title []byte) {
-	texts := t.chunks[i/chunkRows].texts[t.at(i).text:]
-	for n, b := range texts {
-		switch b {
-		case 0:
-			url = texts[:n]
-		case 1:
-			return url, texts[len(url)+1 : n]
-		}
-	}
-	return url, nil
+	url, rest, _ := bytes.Cut(t.chunks[i/chunkRows].texts[t.at(i).text:], []byte{0})
+	title, _, _ = bytes.Cut(rest, []byte{1})
+	return url, title
 }
 
 // add adds a row for a record. If the page already has a row, that row becomes dead.

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/netip"
@@ -99,10 +100,7 @@ func surtQuery(query string) string {
 	slices.SortStableFunc(kept, func(a, b string) int {
 		nameA, _, _ := strings.Cut(a, "=")
 		nameB, _, _ := strings.Cut(b, "=")
-		if c := strings.Compare(nameA, nameB); c != 0 {
-			return c
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(strings.Compare(nameA, nameB), strings.Compare(a, b))
 	})
 	return strings.Join(kept, "&")
 }

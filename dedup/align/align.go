@@ -86,25 +86,19 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 	slide(m.b, m.a, m.y, y.starts())
 	m.moved()
 	rows = m.rows(x, y)
-	for _, j := range m.a {
-		switch {
-		case j.kind == Same:
-			words.Same++
-		case j.kind == Moved:
-			words.MovedA++
-		default:
-			words.Removed++
-		}
-	}
-	for _, i := range m.b {
-		switch {
-		case i.kind == Moved:
-			words.MovedB++
-		case i.kind != Same:
-			words.Added++
-		}
-	}
+	words = Counts{Same: count(m.a, Same), MovedA: count(m.a, Moved), MovedB: count(m.b, Moved)}
+	words.Removed = len(m.a) - words.Same - words.MovedA
+	words.Added = len(m.b) - words.Same - words.MovedB
 	return rows, words
+}
+
+func count(all []position, kind Relation) (n int) {
+	for _, p := range all {
+		if p.kind == kind {
+			n++
+		}
+	}
+	return n
 }
 
 type position struct {

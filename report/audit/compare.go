@@ -252,7 +252,7 @@ const trendPoints = 12
 // number is that of the audit itself.
 type Trend struct {
 	Crawls []int
-	Counts []int // -1 if the audit of the crawl did not check for the finding
+	Counts []*int // nil if the audit of the crawl did not check for the finding
 }
 
 func (a *Audit) trendCrawls() []Crawl {
@@ -269,20 +269,20 @@ func (f *Finding) Trend() *Trend {
 	a := f.list.audit
 	t, checked := &Trend{}, false
 	for _, c := range a.trendCrawls() {
-		n, ok := c.Counts[f.FullName()]
-		if !ok {
-			n = -1
+		var count *int
+		if n, ok := c.Counts[f.FullName()]; ok {
+			count, checked = &n, true
 		}
-		checked = checked || ok
-		t.Crawls, t.Counts = append(t.Crawls, c.Number), append(t.Counts, n)
+		t.Crawls, t.Counts = append(t.Crawls, c.Number), append(t.Counts, count)
 	}
 	if !checked || f.Weight == OK {
 		return nil
 	}
-	t.Crawls, t.Counts = append(t.Crawls, a.history.Now.Number), append(t.Counts, f.Count())
-	if f.unchecked {
-		t.Counts[len(t.Counts)-1] = -1
+	var now *int
+	if n := f.Count(); !f.unchecked {
+		now = &n
 	}
+	t.Crawls, t.Counts = append(t.Crawls, a.history.Now.Number), append(t.Counts, now)
 	return t
 }
 
@@ -294,11 +294,11 @@ func (t *Trend) String() string {
 	}
 	var all []string
 	for _, n := range t.Counts {
-		if n < 0 {
+		if n == nil {
 			all = append(all, "-")
 			continue
 		}
-		all = append(all, fmt.Sprint(n))
+		all = append(all, fmt.Sprint(*n))
 	}
 	return strings.Join(all, " ")
 }
@@ -307,11 +307,11 @@ func (t *Trend) String() string {
 func (t *Trend) Label() string {
 	var all []string
 	for i, n := range t.Counts {
-		if n < 0 {
+		if n == nil {
 			all = append(all, fmt.Sprintf("not checked in crawl %d", t.Crawls[i]))
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s in crawl %d", report.Grouped(n), t.Crawls[i]))
+		all = append(all, fmt.Sprintf("%s in crawl %d", report.Grouped(*n), t.Crawls[i]))
 	}
 	return strings.Join(all, ", ")
 }
@@ -331,13 +331,17 @@ type TrendBar struct{ X, Y, Height int }
 // Bars returns a bar for each crawl whose audit checked for the finding. The largest count gets a
 // bar of full height, and a count of 0 gets a bar of height 1.
 func (t *Trend) Bars() (all []TrendBar) {
-	most := max(1, slices.Max(t.Counts))
-	for i, n := range t.Counts {
-		if n < 0 {
-			continue
+	most := 1
+	for _, n := range t.Counts {
+		if n != nil {
+			most = max(most, *n)
 		}
-		h := max(1, (n*trendHeight+most/2)/most)
-		all = append(all, TrendBar{i * trendStep, trendHeight - h, h})
+	}
+	for i, n := range t.Counts {
+		if n != nil {
+			h := max(1, (*n*trendHeight+most/2)/most)
+			all = append(all, TrendBar{i * trendStep, trendHeight - h, h})
+		}
 	}
 	return all
 }

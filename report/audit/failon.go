@@ -13,19 +13,21 @@ import (
 // A Condition with a Change, such as "new:broken>0", counts only entries with this change since an
 // earlier crawl.
 type Condition struct {
-	Change  Change // "" means any change
-	Name    string // list, finding or severity to count, such as "error"
-	Op      string // operator between the count and Bound: > >= < <= or =
+	Change  Change   // "" means any change
+	Name    string   // list, finding or severity to count, such as "error"
+	op      operator // between the count and Bound
 	Bound   float64
 	Percent bool // whether Bound is a percentage of all pages or URLs; see List.Of
 }
 
-// ops lists the operators. ">=" must come before ">", so the longer one is found first.
-var ops = []struct {
+type operator struct {
 	sign  string
 	limit string // words before the bound in the message about a failed condition
 	holds func(a, b float64) bool
-}{
+}
+
+// ops lists the operators. ">=" must come before ">", so the longer one is found first.
+var ops = []operator{
 	{">=", "must be below", func(a, b float64) bool { return a >= b }},
 	{"<=", "must be above", func(a, b float64) bool { return a <= b }},
 	{">", "limit", func(a, b float64) bool { return a > b }},
@@ -56,14 +58,14 @@ func parseCondition(s string) (Condition, error) {
 	rest := s[at:]
 	for _, op := range ops {
 		if number, ok := strings.CutPrefix(rest, op.sign); ok {
-			c.Op, rest = op.sign, number
+			c.op, rest = op, number
 			break
 		}
 	}
 	number, percent := strings.CutSuffix(rest, "%")
 	bound, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(bound >= 0) || percent && bound > 100 {
-		return c, fmt.Errorf("%q: %q is neither a number nor a percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
+		return c, fmt.Errorf("%q: %q is neither a number nor a percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.op.sign, c.Name, c.op.sign)
 	}
 	c.Bound, c.Percent = bound, percent
 	if change, name, ok := strings.Cut(c.Name, ":"); ok {
@@ -111,23 +113,17 @@ func CheckName(name string) error {
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of, also := a.counted(c)
-		value, shown := float64(n), report.Grouped(n)
+		value, shown, bound := float64(n), report.Grouped(n), strconv.FormatFloat(c.Bound, 'f', -1, 64)
 		if c.Percent {
+			bound += "%"
 			value = 0
 			if of > 0 {
 				value = 100 * float64(n) / float64(of)
 			}
 			shown = fmt.Sprintf("%s (%s of %s)", report.Share(n, of), report.Grouped(n), report.Grouped(of))
 		}
-		for _, op := range ops {
-			if op.sign == c.Op && op.holds(value, c.Bound) {
-				unit := ""
-				if c.Percent {
-					unit = "%"
-				}
-				says := fmt.Sprintf("%s: %s, %s %s%s", c.label(), shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit)
-				failed = append(failed, says+inBrackets(also))
-			}
+		if c.op.holds(value, c.Bound) {
+			failed = append(failed, fmt.Sprintf("%s: %s, %s %s%s", c.label(), shown, c.op.limit, bound, inBrackets(also)))
 		}
 	}
 	return failed

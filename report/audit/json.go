@@ -59,21 +59,6 @@ func (a *Audit) aboutJSON() any {
 	}{a.About, comparedJSON{a.past.Number, a.past.Ended}, append(crawls, a.history.Now.Number)}
 }
 
-// numbers returns the counts, with nil for a crawl whose audit did not check for the finding.
-func (t *Trend) numbers() (all []*int) {
-	if t == nil {
-		return nil
-	}
-	for _, n := range t.Counts {
-		if n < 0 {
-			all = append(all, nil)
-			continue
-		}
-		all = append(all, &n)
-	}
-	return all
-}
-
 func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
 	w := report.NewObjectWriter(out, a.aboutJSON())
 	w.List("lists")
@@ -83,7 +68,10 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	w.EndList()
 	w.List("findings")
 	for _, f := range chosen {
-		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat(), f.since, f.Note(), f.Trend().numbers()}
+		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat(), f.since, f.Note(), nil}
+		if t := f.Trend(); t != nil {
+			head.Trend = t.Counts
+		}
 		if err := w.Group("", head, "rows", f.fields(ctx, o.top()), ""); err != nil {
 			return err
 		}
