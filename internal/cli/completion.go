@@ -147,11 +147,9 @@ func completions(words []string) (all []string) {
 		return all
 	}
 	if strings.HasPrefix(words[len(words)-1], "-") {
-		flags.VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				all = append(all, "--"+f.Name+"\t"+flagText(f))
-			}
-		})
+		for _, f := range visible(flags) {
+			all = append(all, "--"+f.Name+"\t"+flagText(f))
+		}
 		return append(all, "--all")
 	}
 	named := strings.Fields(strings.NewReplacer("[flags]", "", "[", " ", "]", "", "...", "").Replace(c.args))

@@ -166,12 +166,9 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 		case f.chunks:
 			return f.writeChunks(ctx, con, s, opt)
 		}
-		lines, last := 0, opt.After
+		last := opt.After
 		opt.Last = &last
-		err := f.out.write(ctx, con, func(out io.Writer) (err error) {
-			lines, err = feed.Write(ctx, out, s, opt)
-			return err
-		})
+		lines, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.Write(ctx, out, s, opt) })
 		if err == nil {
 			err = f.since.keep(ctx, con, *f.store, last)
 		}
@@ -250,7 +247,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	if err != nil {
 		return err
 	}
-	lost, pages := 0, 0
+	lost := 0
 	from := feed.WACZ{
 		Dir: dir, Software: "skink " + readBuild().Version, Created: time.Now(),
 		Damaged: func(name string, d *warc.Damage) {
@@ -259,10 +256,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		},
 	}
 	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name
-	err = f.out.write(ctx, con, func(out io.Writer) (err error) {
-		pages, err = feed.WriteWACZ(ctx, out, s, opt, from)
-		return err
-	})
+	pages, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WriteWACZ(ctx, out, s, opt, from) })
 	missing, _ := errors.AsType[*feed.MissingError](err)
 	switch {
 	case missing != nil && left[missing.Name] != "":

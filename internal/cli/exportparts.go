@@ -12,11 +12,7 @@ import (
 )
 
 func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
-	passages := 0
-	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
-		passages, err = feed.WritePassages(ctx, out, s, opt, f.most)
-		return err
-	})
+	passages, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WritePassages(ctx, out, s, opt, f.most) })
 	return f.told(con, "pages", passages, opt, err)
 }
 
@@ -34,11 +30,7 @@ func (f *exportFlags) linkFormat() feed.LinkFormat {
 }
 
 func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
-	links := 0
-	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
-		links, err = feed.WriteLinks(ctx, out, s, f.linkFormat(), opt)
-		return err
-	})
+	links, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WriteLinks(ctx, out, s, f.linkFormat(), opt) })
 	if err == nil && f.out.out != "-" {
 		fmt.Fprintf(con.Err, "wrote %s to %s\n", report.Counted(links, "link"), f.out.out)
 	}

@@ -73,18 +73,19 @@ func (c command) printHelp(w io.Writer, all bool) {
 			fmt.Fprintf(w, "%-*s   %s\n", width, flagColumn(f), flagText(f))
 		}
 	}
-	if count := countFlags(flags); !all && (c.more != "" || len(groups) > 1) {
+	if count := len(visible(flags)); !all && (c.more != "" || len(groups) > 1) {
 		fmt.Fprintf(w, "\nskink %s --help --all prints all %d flags and the details.\n", c.name, count)
 	}
 }
 
-func countFlags(flags *pflag.FlagSet) (n int) {
+// visible returns the flags that help and completions list.
+func visible(flags *pflag.FlagSet) (all []*pflag.Flag) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			n++
+			all = append(all, f)
 		}
 	})
-	return n
+	return all
 }
 
 // shown returns the flags of the section that the help prints: all of them, or only the most used

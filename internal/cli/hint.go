@@ -76,11 +76,9 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
-		flags.VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, f.Name)
-			}
-		})
+		for _, f := range visible(flags) {
+			names = append(names, f.Name)
+		}
 		return fmt.Errorf("%w: %s", err, didYouMean(unknown.GetSpecifiedName(), names, "--", more))
 	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)

@@ -85,8 +85,13 @@ type writeStore struct {
 // in a folder, files is the maximum number of other files that the process will have open. The
 // store is not opened if the system's limit on open files is too low for both. The errors tell the
 // user what to try.
-func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
-	s, err := openAny(ctx, name, create, files)
+func openStore(ctx context.Context, name string, create bool, files int) (s *writeStore, err error) {
+	if postgres.IsAddress(name) {
+		p, at, openErr := openPostgres(ctx, name, postgres.Options{Create: create})
+		s, err = &writeStore{NamedStore: session.NamedStore{Store: p, Name: at.String(), Shared: true}}, openErr
+	} else {
+		s, err = openFolder(name, badger.Options{Create: create, Files: files})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +99,6 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 		return nil, errors.Join(incomplete(s.Name, err), s.Close())
 	}
 	return s, nil
-}
-
-// openAny is like openStore, but also opens an incomplete copy.
-func openAny(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
-	if postgres.IsAddress(name) {
-		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
-		if err != nil {
-			return nil, err
-		}
-		return &writeStore{NamedStore: session.NamedStore{Store: s, Name: at.String(), Shared: true}}, nil
-	}
-	return openFolder(name, badger.Options{Create: create, Files: files})
 }
 
 func openFolder(name string, opt badger.Options) (*writeStore, error) {

@@ -106,6 +106,15 @@ func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Write
 	return err
 }
 
+// count is like write, and returns the number that the write function returns.
+func (f *outFlags) count(ctx context.Context, con Console, write func(w io.Writer) (int, error)) (n int, err error) {
+	err = f.write(ctx, con, func(w io.Writer) (err error) {
+		n, err = write(w)
+		return err
+	})
+	return n, err
+}
+
 // errNothing means that the output is empty and would have replaced an existing file, which is
 // kept.
 var errNothing = errors.New("nothing to write")

@@ -20,21 +20,19 @@ type Output struct {
 
 // Say prints a sentence.
 func (o Output) Say(format string, args ...any) {
-	switch text := fmt.Sprintf(format, args...); {
+	text := fmt.Sprintf(format, args...)
+	o.event(text, nil, text)
+}
+
+// event writes a log record, or else a text.
+func (o Output) event(name string, attrs []any, text string) {
+	switch {
 	case o.Quiet:
 	case o.Log != nil:
-		o.Log.Info(text)
+		o.Log.Info(name, attrs...)
 	default:
 		fmt.Fprintln(o.Err, text)
 	}
 }
 
-func (o Output) finish(sum Summary) {
-	switch {
-	case o.Quiet:
-	case o.Log != nil:
-		o.Log.Info("finished", sum.attrs()...)
-	default:
-		fmt.Fprintln(o.Err, sum)
-	}
-}
+func (o Output) finish(sum Summary) { o.event("finished", sum.attrs(), sum.String()) }

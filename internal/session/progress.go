@@ -123,14 +123,10 @@ func (p progress) logLines(done <-chan struct{}) {
 }
 
 func (o Output) progress(m moment, at time.Time) {
-	switch {
-	case o.Quiet:
-	case o.Log != nil:
-		o.Log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
-			"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
-	default:
-		o.Say("%s  %s", at.UTC().Format(time.RFC3339), m.line())
-	}
+	o.event("crawling", []any{
+		"pages", m.pages, "per_second", math.Round(10*m.rate()) / 10, "unique", m.unique, "exact", m.exact,
+		"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts,
+	}, at.UTC().Format(time.RFC3339)+"  "+m.line())
 }
 
 // sayPace first writes erase, which clears the status line.
