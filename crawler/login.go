@@ -19,7 +19,6 @@ import (
 
 	"skink/crawler/access"
 	"skink/crawler/wire"
-	"skink/extract/node"
 	"skink/frontier"
 )
 
@@ -262,27 +261,40 @@ func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 // readForm reads the controls of a form with their values, as if the first submit button had been
 // pressed.
 func readForm(n *html.Node) *form {
-	f := &form{action: node.Attr(n, "action"), post: strings.EqualFold(node.Attr(n, "method"), "post"), values: url.Values{}}
+	f := &form{action: attribute(n, "action"), post: strings.EqualFold(attribute(n, "method"), "post"), values: url.Values{}}
 	pressed := false
 	for c := range n.Descendants() {
-		name := node.Attr(c, "name")
-		if c.Type != html.ElementNode || name == "" || node.HasAttr(c, "disabled") {
+		name := attribute(c, "name")
+		if c.Type != html.ElementNode || name == "" || hasAttribute(c, "disabled") {
 			continue
 		}
-		kind := strings.ToLower(node.Attr(c, "type"))
+		kind := strings.ToLower(attribute(c, "type"))
 		switch {
 		case c.Data == "textarea", c.Data == "select":
 			f.values.Set(name, "")
 		case c.Data == "button" && (kind == "" || kind == "submit"), c.Data == "input" && kind == "submit":
 			if !pressed {
-				f.values.Set(name, node.Attr(c, "value"))
+				f.values.Set(name, attribute(c, "value"))
 			}
 			pressed = true
 		case c.Data != "input", kind == "button", kind == "reset", kind == "image", kind == "file":
-		case (kind == "checkbox" || kind == "radio") && !node.HasAttr(c, "checked"):
+		case (kind == "checkbox" || kind == "radio") && !hasAttribute(c, "checked"):
 		default:
-			f.values.Set(name, node.Attr(c, "value"))
+			f.values.Set(name, attribute(c, "value"))
 		}
 	}
 	return f
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasAttribute(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }
