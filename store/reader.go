@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"strconv"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -67,6 +69,21 @@ type Content struct {
 // A Cursor is a position in the changes of a store. It is printable, but opaque to all but the
 // store that created it. The empty cursor is before the first change.
 type Cursor string
+
+// CursorAt returns the cursor after the commit with the number place.
+func CursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
+
+// Place is the inverse of [CursorAt]. It returns 0 for the empty cursor.
+func (c Cursor) Place() (uint64, error) {
+	if c == "" {
+		return 0, nil
+	}
+	place, err := strconv.ParseUint(string(c), 10, 63)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a cursor of this store", c)
+	}
+	return place, nil
+}
 
 // A Change is a page with the result of its last visit.
 type Change struct {

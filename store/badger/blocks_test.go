@@ -32,11 +32,11 @@ func TestBlocks(t *testing.T) {
 	for _, s := range []*Store{s, killed(t, s)} {
 		for _, after := range slices.Concat(all, []uint64{0, 2, block - 2, block + 2, 3 * block, 10 * block, 1<<40 + 1, 1 << 50}) {
 			var got []uint64
-			for c, err := range s.Changes(ctx, cursorAt(after), store.WantText) {
+			for c, err := range s.Changes(ctx, store.CursorAt(after), store.WantText) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				place, err := placeOf(c.Cursor)
+				place, err := c.Cursor.Place()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -60,7 +60,7 @@ func (r reader) packedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 // a table is damaged. It then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return each(ctx, r, func(r reader, yield func(*store.PackedChange) error) error {
-		num, err := placeOf(after)
+		num, err := after.Place()
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
 	num := lastNum(item.Key())
-	change := &store.PackedChange{Cursor: cursorAt(num)}
+	change := &store.PackedChange{Cursor: store.CursorAt(num)}
 	err := item.Value(func(value []byte) (err error) {
 		change.Record, err = packedRecord(value)
 		return err

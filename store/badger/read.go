@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strconv"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -101,24 +100,10 @@ func (r reader) countedAll(ctx context.Context, got int64) error {
 	return err
 }
 
-func cursorAt(num uint64) store.Cursor { return store.Cursor(strconv.FormatUint(num, 10)) }
-
-// placeOf is the inverse of cursorAt.
-func placeOf(c store.Cursor) (uint64, error) {
-	if c == "" {
-		return 0, nil
-	}
-	num, err := strconv.ParseUint(string(c), 10, 63)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a cursor of this store", c)
-	}
-	return num, nil
-}
-
 // End returns the cursor after the latest visit.
 func (r reader) End(ctx context.Context) (store.Cursor, error) {
 	c, err := r.counters(ctx)
-	return cursorAt(c.Numbers), err
+	return store.CursorAt(c.Numbers), err
 }
 
 // Meta returns a named value, or nil if it was never set.

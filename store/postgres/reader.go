@@ -210,7 +210,8 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 				if err = cmp.Or(err, ctx.Err()); !yield(c, err) || err != nil {
 					return
 				}
-				place, _ = parseCursor(p.Cursor)
+				at, _ := p.Cursor.Place()
+				place = int64(at)
 			}
 		}
 		if err != nil {
@@ -226,27 +227,15 @@ func changes(ctx context.Context, query querier, place int64, want store.Want) (
 	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(maxChanges)
 	return collectFrom(ctx, query, sql, []any{place, int32(want)}, func(row pgx.Row) (store.PackedChange, error) {
 		p, at, err := scanPage(row)
-		return store.PackedChange{Packed: p, Cursor: cursorAt(at)}, err
+		return store.PackedChange{Packed: p, Cursor: store.CursorAt(uint64(at))}, err
 	})
-}
-
-func cursorAt(place int64) store.Cursor { return store.Cursor(strconv.FormatInt(place, 10)) }
-
-func parseCursor(c store.Cursor) (int64, error) {
-	if c == "" {
-		return 0, nil
-	}
-	place, err := strconv.ParseInt(string(c), 10, 64)
-	if err != nil || place < 0 {
-		return 0, fmt.Errorf("%q is not a cursor of this store", c)
-	}
-	return place, nil
 }
 
 // placeOf returns the commit number in a cursor. It refuses a cursor beyond the last commit: either
 // the cursor belongs to another store, or the server has lost commits.
 func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
-	place, err := parseCursor(c)
+	at, err := c.Place()
+	place := int64(at)
 	if err != nil || place == 0 {
 		return place, err
 	}
@@ -268,7 +257,7 @@ func (s *Store) place(ctx context.Context) (place int64, err error) {
 
 func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 	place, err := s.place(ctx)
-	return cursorAt(place), err
+	return store.CursorAt(uint64(place)), err
 }
 
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 
 	"skink/dedup"
@@ -287,18 +286,14 @@ func (v memoryVisit) content(want store.Want) (store.Content, error) {
 	return c, nil
 }
 
-func cursorAt(place uint64) store.Cursor { return store.Cursor(strconv.FormatUint(place, 10)) }
-
 // Changes implements [store.Reader]. It holds the lock only while it looks for the next visit, so the
 // loop body may call other methods.
 func (m *Memory) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return func(yield func(*store.Change, error) bool) {
-		place, err := uint64(0), error(nil)
-		if after != "" {
-			if place, err = strconv.ParseUint(string(after), 10, 64); err != nil {
-				yield(nil, fmt.Errorf("%q is not a cursor of this store", after))
-				return
-			}
+		place, err := after.Place()
+		if err != nil {
+			yield(nil, err)
+			return
 		}
 		for _, v := range m.visitsAfter(place) {
 			c, err := v.content(want)
@@ -306,7 +301,7 @@ func (m *Memory) Changes(ctx context.Context, after store.Cursor, want store.Wan
 				yield(nil, err)
 				return
 			}
-			if !yield(&store.Change{Content: c, Kind: store.ChangeOf(&c.Record), Cursor: cursorAt(v.at)}, nil) {
+			if !yield(&store.Change{Content: c, Kind: store.ChangeOf(&c.Record), Cursor: store.CursorAt(v.at)}, nil) {
 				return
 			}
 		}
@@ -333,7 +328,7 @@ func (m *Memory) visitsAfter(place uint64) []placedVisit {
 func (m *Memory) End(ctx context.Context) (store.Cursor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return cursorAt(m.last), ctx.Err()
+	return store.CursorAt(m.last), ctx.Err()
 }
 
 func (m *Memory) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
