@@ -301,5 +301,3 @@ func (g *growth) firstTag(pending, end int) int {
 		at += 2
 	}
 }
-
-func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }
