@@ -43,7 +43,7 @@ import (
 
 type elections struct {
 	*judge
-	turns   electing
+	locks   electing
 	counts  *counts
 	lessons *lessons
 }

@@ -26,7 +26,7 @@ type electing struct {
 type candidate struct {
 	clusters []dedup.Hash // clusters whose locks it needs; nil means all
 	standing precedence.Standing
-	turn     chan struct{} // closed when the candidate holds its locks
+	holds    chan struct{} // closed when the candidate holds its locks
 	passed   int           // number of later candidates that were given one of these locks first
 }
 
@@ -36,18 +36,18 @@ const maxPassed = 256
 
 // The argument standing is that of the page that needs the locks.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
-	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
+	e.wait(&candidate{clusters: clusters, standing: standing, holds: make(chan struct{})})
 }
 
 // The caller gets the locks ahead of all waiting pages.
-func (e *electing) lockAll() { e.wait(&candidate{turn: make(chan struct{})}) }
+func (e *electing) lockAll() { e.wait(&candidate{holds: make(chan struct{})}) }
 
 func (e *electing) wait(c *candidate) {
 	e.mu.Lock()
 	e.waiting = append(e.waiting, c)
 	e.grant()
 	e.mu.Unlock()
-	<-c.turn
+	<-c.holds
 }
 
 // unlock releases all locks if clusters is nil.
@@ -104,7 +104,7 @@ func (e *electing) give(c *candidate) {
 		}
 	}
 	e.waiting = slices.Delete(e.waiting, at, at+1)
-	close(c.turn)
+	close(c.holds)
 }
 
 // compare orders candidates by which of them gets its locks first. Like [cmp.Compare], it returns a
@@ -127,7 +127,7 @@ func (c *candidate) compare(other *candidate) int {
 }
 
 type right struct {
-	turns    *electing
+	locks    *electing
 	standing precedence.Standing
 	held     bool
 	clusters []dedup.Hash // clusters whose locks it holds; nil means all
@@ -154,7 +154,7 @@ func (r *right) take(clusters ...dedup.Hash) {
 		}
 	}
 	r.release()
-	r.turns.lock(r.standing, all)
+	r.locks.lock(r.standing, all)
 	r.held, r.clusters = true, all
 }
 
@@ -163,13 +163,13 @@ func (r *right) takeAll() {
 		return
 	}
 	r.release()
-	r.turns.lockAll()
+	r.locks.lockAll()
 	r.held = true
 }
 
 func (r *right) release() {
 	if r.held {
-		r.turns.unlock(r.clusters)
+		r.locks.unlock(r.clusters)
 	}
 	r.held, r.clusters = false, nil
 }

@@ -57,7 +57,7 @@ func TestElectingOrder(t *testing.T) {
 func TestElectingClusters(t *testing.T) {
 	var e electing
 	lock := func(clusters ...byte) *candidate {
-		c := &candidate{turn: make(chan struct{})}
+		c := &candidate{holds: make(chan struct{})}
 		for _, id := range clusters {
 			c.clusters = append(c.clusters, dedup.Hash{id})
 		}
@@ -67,7 +67,7 @@ func TestElectingClusters(t *testing.T) {
 	}
 	has := func(c *candidate) bool {
 		select {
-		case <-c.turn:
+		case <-c.holds:
 			return true
 		default:
 			return false

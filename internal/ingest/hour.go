@@ -261,7 +261,7 @@ func (got *reading) asFailed(s learn.Shown, missed int, gone bool) *reading {
 		failed = *got.failed(crawler.ProblemAlike, "many pages of the host have the same new text")
 		copy(failed.seen.Hash[:], s.Text)
 	}
-	if failed.turned, failed.missedBy = !s.Again, missed; !gone {
+	if failed.sorry, failed.missedBy = !s.Again, missed; !gone {
 		failed.links, failed.beyond = nil, nil
 	}
 	return &failed

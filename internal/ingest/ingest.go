@@ -139,7 +139,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared},
 	}
 	p.elections.judge, p.elections.counts, p.elections.lessons = &p.judge, &p.counts, &p.lessons
-	p.soft.turns, p.hours.soft = &p.elections.turns, &p.soft
+	p.soft.locks, p.hours.soft = &p.elections.locks, &p.soft
 	p.judge.order.Store(opt.Order)
 	p.counts.pages.Store(tally.Pages())
 	if _, err := p.listing.read(ctx, s); err != nil {

@@ -55,7 +55,7 @@ type lessons struct {
 	shared bool // other workers also write to the store
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: counts the commits begun since the last call to turn that are not done yet
+	now *sync.WaitGroup // guarded by mu: counts the commits begun since the last call to await that are not done yet
 }
 
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {

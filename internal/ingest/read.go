@@ -29,8 +29,8 @@ type reading struct {
 	seen        store.Record   // record of this visit, without a verdict
 	claim       frontier.Claim // claim on the host under which the page was fetched; zero for files and for pages of archives
 	notModified bool           // the server responded that the page was not modified
-	turned      bool           // the visit counts as failed, because the host may show an error page with status 200; see hour.go
-	missedBy    int            // number of failed visits in a row, if turned is set
+	sorry       bool           // the visit counts as failed, because the host may show an error page with status 200; see hour.go
+	missedBy    int            // number of failed visits in a row, if sorry is set
 
 	text     []byte        // compressed main text with its headings and, if kept, its Markdown; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text

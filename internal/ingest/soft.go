@@ -33,7 +33,7 @@ import (
 type softPages struct {
 	store pageStore
 	book  *learn.Book // nil if pages are not checked
-	turns *electing   // locks of the clusters; see putBack
+	locks *electing   // locks of the clusters; see putBack
 
 	waiting sync.Map // URLs of pages that are in the frontier only because their probe has not been answered
 
@@ -249,8 +249,8 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	if err != nil {
 		return fmt.Errorf("store the response to a made-up URL: %w", err)
 	}
-	f.turns.lockAll()
-	defer f.turns.unlock(nil)
+	f.locks.lockAll()
+	defer f.locks.unlock(nil)
 	if known.Says() {
 		if err := f.examine(ctx, &known, suspects...); err != nil {
 			return err

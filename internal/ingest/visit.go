@@ -218,7 +218,7 @@ func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSo
 func isGone(got *reading, before *store.Record, goneAfter int) bool {
 	const notFound, gone = 404, 410
 	r := &got.seen
-	return r.Status == notFound || r.Status == gone || crawler.Problem(r.Problem).Answered() && !got.turned || failures(got, before) >= goneAfter
+	return r.Status == notFound || r.Status == gone || crawler.Problem(r.Problem).Answered() && !got.sorry || failures(got, before) >= goneAfter
 }
 
 // failures returns the number of consecutive failed visits, including this one.
