@@ -19,18 +19,24 @@ import (
 // has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
-// the maximum number of bytes that the piece can add to the tree. Usually a piece ends with the
-// first tag in it. A token adds at most a fixed number of nodes. It can also reopen the formatting
-// elements that are active. The standard's adoption agency algorithm adds at most 32 nodes for a
-// tag (eight rounds of four). The sum of these estimates is above the actual size. If the sum
-// reaches the limit, Read measures the tree, and continues from the actual size. If even then the
-// piece could exceed the limit, parsing fails. So the limit holds for every input, and honest pages
-// are measured rarely or never. If measuring itself takes too much work, parsing fails too.
+// the maximum number of bytes that the piece can add to the tree. Each token adds at most a fixed
+// number of nodes. It can also reopen the formatting elements that are active or that the piece
+// itself adds. The standard's adoption agency algorithm adds at most 32 nodes for a tag (eight
+// rounds of four). The sum of these estimates is far above the actual size. If the sum reaches the
+// limit, Read measures the tree, and continues from the actual size. If even then the piece could
+// exceed the limit, parsing fails. So the limit holds for every input, and honest pages are
+// measured rarely or never. If measuring itself takes too much work, parsing fails too.
 //
-// Inside a long comment or attribute, and with many active elements, a piece is longer. It then
-// counts as if each "<" in it began a formatting element.
+// Most formatting elements of honest pages hold a link or a word, as in <a
+// href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
+// ends before any other kind of element begins, none is active after it, and nothing is reopened.
+// The code calls such elements calm, and estimates only their own nodes. A piece is cut before such
+// an element if the element does not end within the piece. The estimate also holds if the tags are
+// inside a comment, an attribute or a script. If such a comment ends in the middle of a calm
+// element, what follows consists of whole elements of the same kind, and of end tags without a
+// start tag.
 //
-// The parser does not export which elements are open and active. A growth reads them from
+// The parser does not export which formatting elements are active. A growth reads them from
 // unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
 // MaxTree is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
@@ -53,10 +59,8 @@ const (
 	attrBytes  = 80   // size of an attribute of a copied element
 	newAttr    = 160  // size of a new attribute, with the spare capacity of the slice
 	ownNodes   = 4    // maximum number of nodes that a token adds: itself, and an implied tbody, tr and td
-	textNodes  = 3    // maximum number of nodes that the text or the end of a comment before a tag adds
 	adoptions  = 32   // maximum number of nodes that the adoption agency algorithm copies for a tag
 	maxActive  = 1024 // maximum number of active formatting elements
-	fewActive  = 16   // with more active formatting elements, a piece may have several tags
 	pieceBytes = 1 << 10
 	minPiece   = 64             // a piece of at most this size is not halved further
 	beginning  = 16 * nodeBytes // size of the html, head and body nodes, and of the nodes that the end of a page implies
@@ -80,7 +84,6 @@ type growth struct {
 
 	doc       **html.Node // unexported fields of the parser
 	active    *[]*html.Node
-	open      *[]*html.Node
 	tokenizer **html.Tokenizer
 	raw       *string // name of the element, such as script, whose text the tokenizer is reading
 
@@ -114,7 +117,6 @@ func (g *growth) look(parser any) {
 	p := reflect.ValueOf(parser).Elem()
 	g.doc = field[*html.Node](p, "doc")
 	g.active = field[[]*html.Node](p, "afe")
-	g.open = field[[]*html.Node](p, "oe")
 	g.tokenizer = field[*html.Tokenizer](p, "tokenizer")
 	g.raw = field[string](p.FieldByName("tokenizer").Elem(), "rawTag")
 }
@@ -192,60 +194,31 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// nextPiece returns the length of the next piece, at most n, and the maximum number of bytes that
-// the piece can add to the tree. pending is the number of bytes in the unfinished token before the
-// piece.
+// nextPiece returns the length of the next piece, and the maximum number of bytes that the piece
+// can add to the tree. The length is at most n, and smaller if the piece has to end before an
+// unfinished element. pending is the number of bytes in the unfinished token before the piece.
 func (g *growth) nextPiece(pending, n int) (int, int64) {
-	end := g.at + n
-	start := g.firstTag(pending, end)
-	if i := bytes.IndexByte(g.text[start:end], '<'); i >= 0 {
-		start += i
-	} else {
-		start = end
-	}
-	var all, largest int64
+	now := g.tags(pending, n)
+	n = now.end - g.at
+	all, largest := now.weight, now.largest
 	for _, e := range *g.active {
 		w := weightOf(len(e.Attr))
 		all, largest = all+w, max(largest, w)
 	}
-	if pending < pieceBytes && len(*g.active) <= fewActive {
-		behind := max(start, g.at)
-		if i := bytes.IndexByte(g.text[behind:end], '>'); i >= 0 {
-			end = behind + i + 1
-		}
-		return end - g.at, g.byOneTag(g.text[start:end], all, largest)
-	}
-	part := g.text[max(start, g.at):end]
-	tags, attrs := int64(bytes.Count(part, []byte("<"))+1), int64(separators(part))
-	seen := attrs
-	if start < g.at && formatting(g.text[start:]) {
-		seen += int64(separators(g.text[start:g.at]))
-	}
-	all, largest = all+tags*nodeBytes+seen*attrBytes, max(largest, nodeBytes+seen*attrBytes)
-	return end - g.at, (2*tags+1)*(ownNodes*nodeBytes+all) + newAttr*(attrs+1) + adoptions*tags*largest
+	tokens, reopening, formatting := int64(2*now.tags+3), int64(2*(now.tags-now.calm)+3), int64(now.formatting)
+	sum := tokens*ownNodes*nodeBytes + newAttr*int64(separators(g.text[g.at:now.end])+1)
+	return n, sum + (reopening+formatting)*all + adoptions*formatting*largest
 }
 
-// byOneTag returns the maximum number of bytes that text and a tag after it add to the tree. all is
-// the total size of the active formatting elements, and largest is that of the largest.
-func (g *growth) byOneTag(tag []byte, all, largest int64) int64 {
-	sum := int64(textNodes+ownNodes)*nodeBytes + newAttr*int64(separators(tag)+1)
-	if all == 0 {
-		return sum
+// noneActive reports whether no formatting element is active. The parser's list may still contain
+// markers, which table cells and similar elements add.
+func (g *growth) noneActive() bool {
+	for _, e := range *g.active {
+		if e.Type == html.ElementNode {
+			return false
+		}
 	}
-	name, closing := tagName(tag)
-	is := func(e *html.Node) bool { return bytes.EqualFold(name, []byte(e.Data)) }
-	last := (*g.active)[len(*g.active)-1]
-	isOpen := slices.Contains(*g.open, last)
-	if !isOpen { // the text or the tag reopens them
-		sum += all
-	}
-	if !closing && (slices.ContainsFunc(*g.active, is) || bytes.EqualFold(name, []byte("button"))) { // the tag may end some and reopen others
-		sum += all
-	}
-	if innermost := isOpen && last == (*g.open)[len(*g.open)-1]; slices.ContainsFunc(*g.active, is) && !(closing && innermost && is(last)) {
-		sum += adoptions * largest
-	}
-	return sum
+	return true
 }
 
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
@@ -259,36 +232,128 @@ func separators(piece []byte) (n int) {
 	return n
 }
 
-// tagName returns the letters at the beginning of a tag's name.
-func tagName(tag []byte) (name []byte, closing bool) {
-	name, closing = bytes.CutPrefix(tag[min(len(tag), 1):], []byte("/"))
+// tagsSeen holds counts of the tags in a piece, from which nextPiece computes its estimate.
+type tagsSeen struct {
+	half, end  int  // text offsets of the middle and the end of the piece
+	quiet      bool // no formatting element can be active
+	tags       int
+	calm       int   // number of tags before the first one after which a formatting element can be active
+	formatting int   // number of start and end tags of formatting elements after those tags
+	weight     int64 // total size of the formatting elements among the start tags, in bytes
+	largest    int64 // size of the largest formatting element among the start tags, in bytes
+	scan       int   // number of bytes that may still be searched for attributes, which limits the work if a tag does not end
+}
+
+// tags counts everything in a piece that may be a tag, even in a comment, a script or an attribute.
+func (g *growth) tags(pending, n int) *tagsSeen {
+	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
+	at := g.firstTag(pending, seen.end)
+	if pending > 0 && g.text[g.at-pending] == '<' {
+		at = max(at, seen.count(g.text, g.at-pending))
+	}
+	for at < seen.end {
+		j := bytes.IndexByte(g.text[at:seen.end], '<')
+		if j < 0 {
+			break
+		}
+		at = seen.count(g.text, at+j)
+	}
+	return seen
+}
+
+// count counts the tag at text[i:], or the whole element if it leaves no formatting element active.
+// It returns the offset after the tag or the element.
+func (s *tagsSeen) count(text []byte, i int) int {
+	rest := text[i:s.end]
+	if s.quiet {
+		length, tags, cut := quiet(rest)
+		if length > 0 {
+			s.tags += tags
+			s.calm = s.tags
+			return i + length
+		}
+		if cut && i > s.half {
+			s.end = i
+			return i
+		}
+		s.quiet = false
+	}
+	s.tags++
+	s.add(rest)
+	return i + 1
+}
+
+// quiet returns the length of the tag at the beginning of text, or of the whole element if it
+// leaves no formatting element active, and the number of its tags. The length is 1 for a tag that
+// does not open a formatting element, and 0 if another kind of element begins inside the element.
+// cut reports whether text ends before the element does.
+func quiet(text []byte) (length, tags int, cut bool) {
+	var open [8][]byte
+	for at, depth := 0, 0; at < len(text); {
+		name, closing, rest := tagName(text[at:])
+		if depth == 0 && (closing || len(rest) > 0 && !formatting(name)) {
+			return 1, 1, false
+		}
+		at = len(text) - len(rest)
+		if j := bytes.IndexByte(rest, '<'); j >= 0 {
+			rest = rest[:j]
+		}
+		next := at + len(rest)
+		_, end := attributes(rest)
+		if end == len(rest) {
+			return 0, 0, next == len(text)
+		}
+		if !endsName(rest[0]) {
+			return 0, 0, false
+		}
+		tags++
+		switch {
+		case !closing && depth < len(open) && nests(name, open[:depth]):
+			open[depth] = name
+			depth++
+		case !closing || !bytes.EqualFold(open[depth-1], name):
+			return 0, 0, false
+		case depth == 1:
+			return at + end + 1, tags, false
+		default:
+			depth--
+		}
+		at = next
+	}
+	return 0, 0, true
+}
+
+// nests reports whether the parser adds an element to the open elements without closing any. An <a>
+// or <nobr> inside another one closes the outer one, so it does not nest.
+func nests(name []byte, open [][]byte) bool {
+	if bytes.EqualFold(name, []byte("span")) {
+		return true
+	}
+	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // inside itself, this element would close the outer one
+	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
+}
+
+// tagName returns the name of the tag at the beginning of tag, and the text after the name. The
+// name is cut to the length of the longest formatting element's name.
+func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
+	rest = tag[1:]
+	if closing = len(rest) > 0 && rest[0] == '/'; closing {
+		rest = rest[1:]
+	}
 	i := 0
-	for i < len(name) && 'a' <= name[i]|0x20 && name[i]|0x20 <= 'z' {
+	for i < len(rest) && i <= len("strike") && 'a' <= rest[i]|0x20 && rest[i]|0x20 <= 'z' {
 		i++
 	}
-	return name[:i], closing
+	return rest[:i], closing, rest[i:]
 }
 
-func formatting(tag []byte) bool {
-	name, _ := tagName(tag)
-	return slices.Contains(strings.Fields("a b big code em font i nobr s small strike strong tt u"), string(bytes.ToLower(name)))
-}
-
-// firstTag returns the first offset at which a tag can begin, which may be that of the unfinished
-// token. Inside a script, only the script's end tag counts, and inside a comment, only its end.
+// firstTag returns the first offset at which a tag can begin, apart from the unfinished tag. Inside
+// a script, only the script's end tag counts.
 func (g *growth) firstTag(pending, end int) int {
-	switch {
-	case bytes.HasPrefix(g.text[g.at-pending:g.at], []byte("<!--")):
-		for i := g.at; i < end; i++ {
-			if g.text[i] == '>' && (g.text[i-1] == '-' || g.text[i-1] == '!') {
-				return i
-			}
-		}
-		return end
-	case *g.raw == "":
-		return g.at - pending
-	}
 	ending := "</" + *g.raw
+	if ending == "</" {
+		return g.at - min(pending, 1) // examine a "<" at the end again, together with the next byte
+	}
 	at := g.at - min(pending, len(ending))
 	for {
 		i := bytes.Index(g.text[at:end], []byte("</"))
@@ -301,3 +366,86 @@ func (g *growth) firstTag(pending, end int) int {
 		at += 2
 	}
 }
+
+func (s *tagsSeen) add(tag []byte) {
+	name, closing, rest := tagName(tag)
+	if len(rest) > 0 && !formatting(name) {
+		return
+	}
+	s.formatting++
+	if closing {
+		return
+	}
+	bound := (len(name) + len(rest)) / 2 // upper bound: an attribute needs at least a letter and a separator
+	if s.scan > 0 {
+		n, read := attributes(rest)
+		s.scan -= read
+		bound = n
+	}
+	w := weightOf(bound)
+	s.weight, s.largest = s.weight+w, max(s.largest, w)
+}
+
+func formatting(name []byte) bool {
+	var lower [8]byte
+	for i, c := range name {
+		lower[i] = c | 0x20
+	}
+	switch string(lower[:len(name)]) {
+	case "a", "b", "i", "u", "s", "tt", "em", "big", "code", "font", "nobr", "small", "strike", "strong":
+		return true
+	}
+	return false
+}
+
+// attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
+// that it read. rest begins after the tag's name. It follows the tokenizer's rules.
+func attributes(rest []byte) (n, i int) {
+	for i < len(rest) {
+		switch c := rest[i]; {
+		case c == '>':
+			return n, i
+		case isSpace(c) || c == '/':
+			i++
+			continue
+		}
+		n++
+		i++ // a "=" here belongs to the attribute's name
+		for i < len(rest) && !isSpace(rest[i]) && rest[i] != '/' && rest[i] != '>' && rest[i] != '=' {
+			i++
+		}
+		i = skipSpace(rest, i)
+		if i < len(rest) && rest[i] == '=' {
+			i = value(rest, skipSpace(rest, i+1))
+		}
+	}
+	return n, i
+}
+
+// value returns the offset of the end of an attribute's value, which begins at rest[i].
+func value(rest []byte, i int) int {
+	if i >= len(rest) || rest[i] == '>' {
+		return i
+	}
+	if q := rest[i]; q == '"' || q == '\'' {
+		if j := bytes.IndexByte(rest[i+1:], q); j >= 0 {
+			return i + 1 + j + 1
+		}
+		return len(rest)
+	}
+	for i < len(rest) && !isSpace(rest[i]) && rest[i] != '>' {
+		i++
+	}
+	return i
+}
+
+func skipSpace(rest []byte, i int) int {
+	for i < len(rest) && isSpace(rest[i]) {
+		i++
+	}
+	return i
+}
+
+func endsName(c byte) bool { return isSpace(c) || c == '/' || c == '>' }
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }
