@@ -105,11 +105,26 @@ func (w *writer) read(root *html.Node, limit int) (alt string) {
 	return alt
 }
 
+// maxOfText is the number of bytes read of one text, because many nested links may each contain the same large text.
+const maxOfText = 64 << 10
+
+// firstBytes returns at most maxOfText bytes of a text.
+func firstBytes(text string) string {
+	if len(text) <= maxOfText {
+		return text
+	}
+	end := maxOfText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
 // enter writes the text of a node. It reports whether to read the node's children.
 func (w *writer) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.TextNode:
-		w.write(n.Data)
+		w.write(firstBytes(n.Data))
 		return false
 	case html.ElementNode:
 		w.part(n)

@@ -135,7 +135,7 @@ func common(a, b string) int {
 // UnpackLinks is the inverse of [PackLinks]. It returns nil if the page has no links, and
 // [ErrCorrupt] if packed is not the output of PackLinks.
 func UnpackLinks(pageURL string, packed []byte) (links []Link, err error) {
-	b, err := decompress(packed)
+	b, err := decompress(packed, shortList)
 	if err != nil {
 		return nil, fmt.Errorf("unpack links: %w", err)
 	}

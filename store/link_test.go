@@ -1,9 +1,11 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +68,7 @@ func TestPackedLinksAreSmall(t *testing.T) {
 }
 
 func TestDamagedLinks(t *testing.T) {
-	whole, err := decompress(PackLinks(linkPage, someLinks))
+	whole, err := decompress(PackLinks(linkPage, someLinks), shortList)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +98,19 @@ func TestDamagedLinks(t *testing.T) {
 	}
 	if _, err := UnpackLinks("https://e", PackLinks(linkPage, someLinks)); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("with the URL of another page: %v", err)
+	}
+}
+
+// A damaged list may state any length. No memory is taken for lengths that lists do not have.
+func TestStatedLength(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := UnpackLinks(linkPage, binary.AppendUvarint([]byte{0}, 1<<30)); !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 1<<20 {
+		t.Errorf("a list of a few bytes took %d bytes", taken)
 	}
 }
 

@@ -59,11 +59,12 @@ func reuse(b *[]byte) {
 // largestBuffer is the size in bytes of the largest buffer that is reused.
 const largestBuffer = 1 << 20
 
-// decompress is the inverse of compress and compressFast.
-func decompress(packed []byte) (b []byte, err error) {
+// decompress is the inverse of compress and compressFast. The argument fast is the largest size in bytes of what
+// compressFast has compressed.
+func decompress(packed []byte, fast int) (b []byte, err error) {
 	if len(packed) == 0 || packed[0] != 0 {
 		b, err = decoder().DecodeAll(packed, nil)
-	} else if n, lenErr := s2.DecodedLen(packed[1:]); lenErr != nil || n > maxText {
+	} else if n, lenErr := s2.DecodedLen(packed[1:]); lenErr != nil || n > fast {
 		err = fmt.Errorf("a block of %d bytes has %d bytes: %w", len(packed), n, cmp.Or(lenErr, s2.ErrTooLarge))
 	} else {
 		b, err = s2.Decode(nil, packed[1:])
@@ -150,7 +151,7 @@ func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err
 }
 
 func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
-	all, err := decompress(packed)
+	all, err := decompress(packed, maxText)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("unpack text: %w", err)
 	}

@@ -106,16 +106,19 @@ func (e *elections) settle(ctx context.Context, id dedup.Hash, decide func(*visi
 // cluster, and judges the members of the old leader again. The page of j may resemble other leaders
 // too, so it is also judged again.
 func (e *elections) depose(ctx context.Context, j *judgement) error {
+	still := false // the old leader still leads, because the page of j does not
 	_, err := e.settle(ctx, j.over.leader, func(old *visit) (*judgement, error) {
 		if old.draft.Follows() || old.draft.Hash != j.over.text {
 			return nil, nil // another page replaced the old leader before a crash, or the old leader has been visited in the meantime
 		}
-		return e.yield(ctx, old, j)
+		yielded, err := e.yield(ctx, old, j)
+		still = yielded == nil
+		return yielded, err
 	})
-	if err != nil {
-		return err
+	if err == nil && !still {
+		err = e.judgeMembers(ctx, j.over.leader)
 	}
-	if err := e.judgeMembers(ctx, j.over.leader); err != nil {
+	if err != nil {
 		return err
 	}
 	return e.judgeAgain(ctx, j.record.ID)

@@ -302,6 +302,37 @@ func TestKilledWhileElecting(t *testing.T) {
 	}
 }
 
+// A page that was to replace a leader is visited again before the leader yields. The leader then stays, and so do its
+// members, which are not fetched again.
+func TestLeaderStays(t *testing.T) {
+	text := words(1, 100)
+	s := storetest.NewMemory()
+	opt := testOptions(t)
+	opt.SkipDuplicates = true
+	p := start(t, s, opt)
+	defer p.Close()
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	for _, page := range []*crawler.Page{article(a, text), article(b, text), article(c, words(500, 100))} {
+		handle(t, p, page)
+	}
+	leader, err := p.elections.store.record(t.Context(), dedup.HashOf([]byte(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, err := p.elections.store.record(t.Context(), dedup.HashOf([]byte(c)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &judgement{record: *late, over: takeover{leader: leader.ID, text: leader.Hash}}
+	j.record.Hash = leader.Hash // the hash that the page had when it was judged
+	if err := p.elections.depose(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+	if state, err := s.State(t.Context(), b); err != nil || state == frontier.Pending {
+		t.Errorf("the member is fetched again: %d, %v", state, err)
+	}
+}
+
 // When a page is judged again, its links stay in the store.
 func TestJudgedAgainKeepsLinks(t *testing.T) {
 	text := words(1, 100)

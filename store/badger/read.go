@@ -102,6 +102,9 @@ func (r reader) countedAll(ctx context.Context, got int64) error {
 
 // End returns the cursor after the latest visit.
 func (r reader) End(ctx context.Context) (store.Cursor, error) {
+	if r.txn == nil { // after a failed write, the counters are ahead of what is stored
+		return store.CursorAt(r.s.visible.Load()), ctx.Err()
+	}
 	c, err := r.counters(ctx)
 	return store.CursorAt(c.Numbers), err
 }

@@ -148,6 +148,9 @@ func Merge(ctx context.Context, s store.Meta, text []byte) (*Order, error) {
 	if err := json.Unmarshal(text, &more); err != nil {
 		return nil, fmt.Errorf("read %s: %w: %v", what, store.ErrCorrupt, err)
 	}
+	if _, err := newOrder(more); err != nil { // nothing that cannot be read again is stored
+		return nil, err
+	}
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if len(k.Prefer)+len(k.Hosts) == 0 {
 			k.Prefer = more.Prefer

@@ -163,3 +163,16 @@ func TestPlaces(t *testing.T) {
 		t.Error("no order gives a place")
 	}
 }
+
+// An order that cannot be read is not merged, so the order of the store stays readable.
+func TestMergeRefuses(t *testing.T) {
+	s := storetest.NewMemory()
+	for _, text := range []string{`{"prefer":["("]}`, `{"prefer":`} {
+		if _, err := Merge(t.Context(), s, []byte(text)); err == nil {
+			t.Errorf("Merge accepts %s", text)
+		}
+	}
+	if _, err := Read(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+}
