@@ -28,7 +28,7 @@ var budgets = map[string]int{
 	"dedup":                 2_450,
 	"dedup/language":        1_000,
 	"document":              1_100,
-	"extract":               5_450,
+	"extract":               5_600,
 	"extract/markup":        850,
 	"feed":                  1_400,
 	"frontier":              1_250,
