@@ -114,17 +114,24 @@ func (s *cookieStore) load(h access.Host) {
 
 func (s *cookieStore) keeps(h *access.Host) bool { return s.opt.Cookies || h.KeepsCookies() }
 
-// add adds the cookies of a host to a request.
-func (s *cookieStore) add(r *http.Request, h *access.Host) *http.Request {
+// add adds the cookies of a host to a request. It reads the stored ones before each request, because
+// another worker may have stored a cookie since the last one.
+func (s *cookieStore) add(r *http.Request, h *access.Host) (*http.Request, error) {
+	if !s.keeps(h) {
+		return r, nil
+	}
+	if err := s.read(r.Context(), r.URL.Host); err != nil {
+		return nil, err
+	}
 	all := s.cookies(h, jarURL(r))
 	if len(all) == 0 {
-		return r
+		return r, nil
 	}
 	r = r.WithContext(wire.WithSecrets(r.Context(), "Cookie"))
 	for _, c := range all {
 		r.AddCookie(c)
 	}
-	return r
+	return r, nil
 }
 
 // keep keeps the cookies that a response of a host has set.

@@ -247,3 +247,37 @@ func TestCookiesOfSections(t *testing.T) {
 	member.Cookies = nil
 	check(with(member), "app.in.a.test", "cas=1; sso=1")
 }
+
+// A worker sends the cookies that another worker has stored, also after it has asked the host itself.
+func TestCookiesOfWorkers(t *testing.T) {
+	for _, scheme := range []string{"http", "https"} {
+		sites := &sharedSites{all: map[string][]byte{}}
+		sets, got := "", ""
+		worker := func() *fetcher {
+			f := testFetcher(t, func(o *Options) { o.Cookies, o.StoreCookies, o.Sites = true, true, sites })
+			f.do = func(x *wire.Exchange) error {
+				got = x.Request.Header.Get("Cookie")
+				x.Status, x.Header = http.StatusOK, http.Header{}
+				if sets != "" {
+					x.Header.Set("Set-Cookie", sets)
+				}
+				return nil
+			}
+			return f
+		}
+		ask := func(f *fetcher, want string) {
+			t.Helper()
+			if _, err := f.send(t.Context(), ask{url: scheme + "://www.a.test/"}); err != nil {
+				t.Fatal(err)
+			}
+			same(t, scheme, got, want)
+		}
+		first, second := worker(), worker()
+		ask(first, "")
+		ask(second, "")
+		sets = "visitor=7; Path=/; Max-Age=3600"
+		ask(second, "")
+		sets = ""
+		ask(first, "visitor=7")
+	}
+}

@@ -236,8 +236,10 @@ func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.An
 	key := partKey(a)
 	known := func() bool {
 		p, ok := c.kept.Get(key)
-		got = p.Answer
-		return ok && time.Now().Before(p.until)
+		if ok = ok && time.Now().Before(p.until); ok {
+			got = p.Answer
+		}
+		return ok
 	}
 	ctxErr := c.asking.once(ctx, key, known, func() {
 		if got, err = fetch(); err == nil && isKept(&got) {

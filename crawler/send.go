@@ -213,5 +213,5 @@ func (f *fetcher) addSecrets(r *http.Request, a *ask, h access.Host) (*http.Requ
 	if b := h.Basic; b != nil {
 		r.SetBasicAuth(string(b.User), string(b.Password))
 	}
-	return f.cookies.add(r, &h), nil
+	return f.cookies.add(r, &h)
 }

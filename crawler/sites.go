@@ -53,8 +53,7 @@ const (
 // trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
 // sent with https. With http, they may be sent only if no https URL of the host is a seed or has
 // been requested before, in this run or an earlier one, by this worker or another. trusts asks the
-// store before each http request, and before the first https request of a host. Then it also reads
-// the stored cookies.
+// store before each http request, and before the first https request of a host.
 func (s *cookieStore) trusts(ctx context.Context, u *url.URL) (trusted bool, err error) {
 	name := u.Hostname()
 	s.mu.Lock()
@@ -80,7 +79,7 @@ func (s *cookieStore) trusts(ctx context.Context, u *url.URL) (trusted bool, err
 		defer s.mu.Unlock()
 		s.secure[name] = true
 	}
-	return https || !known, s.read(ctx, name)
+	return https || !known, nil
 }
 
 // read puts the cookies that are stored for a host's site into their jars.
