@@ -117,10 +117,7 @@ func (s *cookieStore) keeps(h *access.Host) bool { return s.opt.Cookies || h.Kee
 // add adds the cookies of a host to a request. It reads the stored ones before each request, because
 // another worker may have stored a cookie since the last one.
 func (s *cookieStore) add(r *http.Request, h *access.Host) (*http.Request, error) {
-	if !s.keeps(h) {
-		return r, nil
-	}
-	if err := s.read(r.Context(), r.URL.Host); err != nil {
+	if err := s.read(r.Context(), h, r.URL.Host); err != nil {
 		return nil, err
 	}
 	all := s.cookies(h, jarURL(r))

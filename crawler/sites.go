@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/crawler/access"
 	"skink/frontier"
 )
 
@@ -82,9 +83,9 @@ func (s *cookieStore) trusts(ctx context.Context, u *url.URL) (trusted bool, err
 	return https || !known, nil
 }
 
-// read puts the cookies that are stored for a host's site into their jars.
-func (s *cookieStore) read(ctx context.Context, host string) error {
-	if s.opt.Sites == nil || !s.opt.StoreCookies {
+// read puts the cookies that are stored for a host's site into their jars, if the host keeps cookies.
+func (s *cookieStore) read(ctx context.Context, h *access.Host, host string) error {
+	if s.opt.Sites == nil || !s.opt.StoreCookies || !s.keeps(h) {
 		return nil
 	}
 	domain := frontier.Domain(host)

@@ -60,26 +60,21 @@ func (c *Crawl) Demanding() []Demand {
 	return all
 }
 
-// Fetched returns the total size in bytes of the decoded bodies fetched so far.
-func (c *Crawl) Fetched() int64 {
+// now returns a value of the schedule as it is now.
+func now[T any](c *Crawl, of func(*schedule) T) T {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
-	return c.schedule.bytes
+	return of(c.schedule)
 }
+
+// Fetched returns the total size in bytes of the decoded bodies fetched so far.
+func (c *Crawl) Fetched() int64 { return now(c, func(s *schedule) int64 { return s.bytes }) }
 
 // InFlight returns the number of URLs being fetched or processed.
-func (c *Crawl) InFlight() int {
-	c.schedule.mu.Lock()
-	defer c.schedule.mu.Unlock()
-	return c.schedule.capacity.begun
-}
+func (c *Crawl) InFlight() int { return now(c, func(s *schedule) int { return s.capacity.begun }) }
 
 // Held returns the number of hosts that this crawl has claimed.
-func (c *Crawl) Held() int {
-	c.schedule.mu.Lock()
-	defer c.schedule.mu.Unlock()
-	return len(c.schedule.claims.held)
-}
+func (c *Crawl) Held() int { return now(c, func(s *schedule) int { return len(s.claims.held) }) }
 
 // A LeftHost is a host to which this crawl has stopped sending requests, with the reason.
 type LeftHost struct{ Host, Why string }
@@ -129,8 +124,4 @@ func (c *Crawl) setPaused(paused bool) {
 }
 
 // Paused reports whether the crawl is paused.
-func (c *Crawl) Paused() bool {
-	c.schedule.mu.Lock()
-	defer c.schedule.mu.Unlock()
-	return c.schedule.paused
-}
+func (c *Crawl) Paused() bool { return now(c, func(s *schedule) bool { return s.paused }) }

@@ -53,14 +53,10 @@ func oneLineOf(s string, limit int) string {
 
 // cut returns the text, cut to at most limit bytes.
 func (w *writer) cut(limit int) string {
-	text := w.text
-	if len(text) > limit {
-		for limit > 0 && !utf8.RuneStart(text[limit]) {
-			limit--
-		}
-		text = bytes.TrimRight(text[:limit], " ")
+	if len(w.text) <= limit {
+		return string(w.text)
 	}
-	return string(text)
+	return string(bytes.TrimRight(firstBytes(w.text, limit), " "))
 }
 
 // isLine reports whether s can be used unchanged: it must be printable ASCII without double spaces.
@@ -108,23 +104,22 @@ func (w *writer) read(root *html.Node, limit int) (alt string) {
 // maxOfText is the number of bytes read of one text, because many nested links may each contain the same large text.
 const maxOfText = 64 << 10
 
-// firstBytes returns at most maxOfText bytes of a text.
-func firstBytes(text string) string {
-	if len(text) <= maxOfText {
+// firstBytes returns at most n bytes of a text. It does not cut a character.
+func firstBytes[T string | []byte](text T, n int) T {
+	if len(text) <= n {
 		return text
 	}
-	end := maxOfText
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
 	}
-	return text[:end]
+	return text[:n]
 }
 
 // enter writes the text of a node. It reports whether to read the node's children.
 func (w *writer) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.TextNode:
-		w.write(firstBytes(n.Data))
+		w.write(firstBytes(n.Data, maxOfText))
 		return false
 	case html.ElementNode:
 		w.part(n)

@@ -25,7 +25,7 @@ type Stretch struct {
 	Folded bool // hidden until the reader expands the rows
 }
 
-// Blocks returns how many blocks of the first text the part contains.
+// Blocks returns how many blocks of the first text the stretch contains.
 func (p Stretch) Blocks() (n int) {
 	for _, r := range p.Rows {
 		n += len(r.A)
@@ -47,7 +47,7 @@ func (s Sides) Differences() (n int) {
 	return n
 }
 
-// Stretches divides the rows into stretches, in order. Each difference is a part. Equal rows are folded,
+// Stretches divides the rows into stretches, in order. Each difference is a stretch. Equal rows are folded,
 // except rows next to a difference. If the texts do not differ, the first row is not folded either.
 // A single row is never folded.
 func (s Sides) Stretches() (all []Stretch) {
