@@ -68,7 +68,7 @@ func TestEvidence(t *testing.T) {
 		{"a parameter that matters after 20 pages", "/report/%d?annex=1", after(20), 970, 1000},
 		{"one in ten is new", "/guide/%d?lang=de", func(i int) string { return own(i / 10) }, 300, 1000},
 		{"ids with names of dates", "/browse?vendor=%d", own, 1000, 1000},
-		{"far years, and nothing else", "/node/2%03d-05", own, trapFree, 1000},
+		{"far years, and nothing else", "/node/2%03d-05", own, 1000, 1000},
 	} {
 		fetched, _ := NewHost().fetch(urls(1000, c.form), c.text)
 		if n := len(fetched); n < c.least || n > c.most {
@@ -207,7 +207,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The crawl of a site with endlessly many URLs comes to an end.
+// The crawl of a site with endlessly many URLs comes to an end, unless each of them has a new text.
 func TestEndless(t *testing.T) {
 	month := func(at int) string { return fmt.Sprintf("%s/calendar/%d/%02d/", site, at/12, at%12+1) }
 	for _, c := range []struct {
@@ -229,15 +229,9 @@ func TestEndless(t *testing.T) {
 			at := 12*year + m - 1
 			return Verdict{Text: textOf(url), Leader: site + "/x"}, []string{month(at - 1), month(at + 1), month(at + 12)}
 		}, 100},
-		{"calendar that says something new each month", month(2026 * 12), func(url string, _ int) (Verdict, []string) {
-			var year, m int
-			_, _ = fmt.Sscanf(url, site+"/calendar/%d/%d/", &year, &m)
-			at := 12*year + m - 1
-			return Verdict{Text: textOf(url)}, []string{month(at - 1), month(at + 1), month(at + 12)}
-		}, 1000},
 		{"folders that repeat", site + "/a/", func(url string, _ int) (Verdict, []string) {
-			return Verdict{Text: textOf(url)}, []string{url + "a/b/"}
-		}, 1000},
+			return Verdict{Text: textOf(url), Leader: site + "/x"}, []string{url + "a/b/"}
+		}, 100},
 	} {
 		crawl := newCrawl(c.start, c.page)
 		crawl.run(5000)

@@ -16,8 +16,8 @@
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
 // samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives new
-// text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on without
-// end need less evidence (trap.go). The idea of mining likely rules and validating them by fetching
+// text, the postponed URLs are queued again (sweep.go). For two forms of
+// URLs that can go on without end, near duplicates are copies too (trap.go). The idea of mining likely rules and validating them by fetching
 // URLs is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules
 // rewrite URLs; this package only postpones them.
 //
@@ -33,10 +33,9 @@
 // clock.
 //
 // Known weaknesses: A few pages with new text among many copies of one pattern may be postponed,
-// because no sample is one of them. Endless pages that always have new text are not recognized,
-// unless their URLs have the form of a trap. Redirects, errors, and files that are not copies are
-// not evidence, however many there are. A list counts as new text when the extraction splits it
-// into different lines than before.
+// because no sample is one of them. Endless pages that always have new text are not recognized.
+// Redirects, errors, and files that are not copies are not evidence, however many there are. A list
+// counts as new text when the extraction splits it into different lines than before.
 package learn
 
 import (
@@ -112,8 +111,6 @@ type Host struct {
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
-	Calendars map[string]*Dates `json:"calendars,omitempty"` // the dates of URLs, by their pattern
-
 	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
 
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
@@ -161,18 +158,10 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // with fewer such pages, no trap can have lost its budget
+	if h.Extra >= minRow { // with fewer such pages, no trap can have lost its budget
 		if t, is := a.trap(now); is {
-			p := h.Patterns[t.pattern]
-			free := max(trapFree, h.New)
-			switch {
-			case p.spent(trapRow):
-				return Advice{t.rule, t.pattern}, p.rate(trapRow)
-			case t.rule == Calendar && !h.Calendars[a.pattern()].endless(t.month, now): // fetch it
-			case t.rule == Calendar:
-				return Advice{t.rule, t.pattern}, minRate
-			case h.Extra >= free:
-				return Advice{t.rule, t.pattern}, thinner(firstRate, h.Extra, free)
+			if p := h.Patterns[t.pattern]; p.spent() {
+				return Advice{t.rule, t.pattern}, p.rate()
 			}
 		}
 	}
@@ -249,9 +238,6 @@ func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 		return
 	}
 	h.Extra++
-	if t.rule == Calendar {
-		h.meetDate(a.pattern(), t.month, v.At)
-	}
 	if o == nearText || t.far && v.Thin {
 		o = copied
 	}

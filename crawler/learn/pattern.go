@@ -37,16 +37,14 @@ type Pattern struct {
 
 func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 
-// limit returns the number of copies in a row after which the URLs of a pattern are postponed. The
-// result is never below least.
-func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
+// limit returns the number of copies in a row after which the URLs of a pattern are postponed.
+func (p *Pattern) limit() int64 { return max(minRow, p.New/rowAText) }
 
 // spent reports whether the URLs of a pattern are postponed because of too many copies in a row.
-// The limit is never below least.
-func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
+func (p *Pattern) spent() bool { return p != nil && p.Row >= p.limit() }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
-func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
+func (p *Pattern) rate() int { return thinner(firstRate, p.Row, p.limit()) }
 
 // thinner raises a rate by one for each minRow by which n exceeds least, up to minRate.
 func thinner(rate int, n, least int64) int {
@@ -119,12 +117,12 @@ func (h *Host) spent(a *address) (pattern string, rate int) {
 	for name := range h.patterns(a) {
 		switch p := h.Patterns[string(name)]; {
 		case p == nil:
-		case pattern == "" && p.spent(minRow):
-			pattern, rate, texts = string(name), p.rate(minRow), p.New
+		case pattern == "" && p.spent():
+			pattern, rate, texts = string(name), p.rate(), p.New
 		case pattern == "" && p.New > 1:
 			return "", 0
-		case p.spent(minRow) && p.New <= texts:
-			pattern, rate = string(name), p.rate(minRow)
+		case p.spent() && p.New <= texts:
+			pattern, rate = string(name), p.rate()
 		}
 	}
 	return pattern, rate
