@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -11,7 +12,7 @@ import (
 // A Packed is one page in the encoded and compressed form in which a store keeps it. The process
 // that has a store open sends pages to other processes in this form, and they unpack them.
 type Packed struct {
-	Record []byte        // JSON of a [Record], or the result of [Record.AppendPacked]; empty means that nothing is known about the page
+	Record []byte        // JSON of a [Record], or the result of [Record.AppendPacked], each perhaps with an update; see [Updated]; empty means that nothing is known about the page
 	Text   []byte        // main text, packed by [Pack] or [PackMarked]
 	Kept   bool          // whether a text is kept, even an empty one
 	Sketch *dedup.Sketch // nil means that the page has no sketch, or that none was requested
@@ -71,7 +72,8 @@ func (p *PackedChange) Unpack() (*Change, error) {
 	return c, nil
 }
 
-// UnpackRecord decodes a record from its JSON, or from the result of [Record.AppendPacked].
+// UnpackRecord decodes a record from its JSON, from the result of [Record.AppendPacked], or from the
+// result of [Updated].
 func UnpackRecord(packed []byte) (*Record, error) {
 	r := new(Record)
 	return r, r.unpack(packed)
@@ -81,10 +83,11 @@ func (r *Record) unpack(packed []byte) error {
 	if len(packed) > 0 && packed[0] == packedForm {
 		return r.unpackPacked(packed[1:])
 	}
-	if err := json.Unmarshal(packed, r); err != nil {
+	text, update, _ := bytes.Cut(packed, []byte{packedForm})
+	if err := json.Unmarshal(text, r); err != nil {
 		return fmt.Errorf("%w: a record cannot be parsed: %v", ErrCorrupt, err)
 	}
-	return nil
+	return r.Update(update)
 }
 
 // Unpacked yields unpack(p) for each p of packed. If packed or unpack fails, Unpacked yields the

@@ -41,7 +41,36 @@ func (r *Record) AppendPacked(b []byte) []byte {
 	if short.Leader == idOf(short.DuplicateOf) {
 		short.Leader = dedup.Hash{}
 	}
-	return appendStruct(append(b, packedForm), reflect.ValueOf(&short).Elem())
+	return appendStruct(append(b, packedForm), reflect.ValueOf(&short).Elem(), reflect.Value{})
+}
+
+// AppendUpdate appends the fields of r that differ from those of before, as a struct in packed form.
+// A field that has become empty is in the list with its empty value. [Record.Update] is the inverse.
+//
+// A visit that finds a page unchanged changes a few fields of its record, such as the time. A store
+// keeps them as an update beside the record, so that it does not write the record again.
+func (r *Record) AppendUpdate(b []byte, before *Record) []byte {
+	return appendStruct(b, reflect.ValueOf(r).Elem(), reflect.ValueOf(before).Elem())
+}
+
+// Update sets the fields that an update lists. It does not change slices that r had before.
+func (r *Record) Update(update []byte) error {
+	if len(update) == 0 {
+		return nil
+	}
+	return r.readPacked(update)
+}
+
+// Updated returns the packed form or the JSON of a record with an update appended. [UnpackRecord]
+// applies the update.
+func Updated(record, update []byte) []byte {
+	switch {
+	case len(update) == 0:
+		return record
+	case record[0] == packedForm: // a field that is listed twice has its second value
+		return append(record[:len(record)-1:len(record)-1], update...)
+	}
+	return append(append(record[:len(record):len(record)], packedForm), update...) // JSON has no zero byte
 }
 
 // idOf returns the id of the page at a URL. It returns the zero value if the URL is empty, or if
@@ -56,7 +85,7 @@ func idOf(url string) dedup.Hash {
 // AppendItem appends a URL of the frontier to b as a struct. A store in a folder keeps the queue in
 // this form.
 func AppendItem(b []byte, it *frontier.Item) []byte {
-	return appendStruct(b, reflect.ValueOf(it).Elem())
+	return appendStruct(b, reflect.ValueOf(it).Elem(), reflect.Value{})
 }
 
 // UnpackItem is the inverse of AppendItem.
@@ -68,21 +97,50 @@ func UnpackItem(packed []byte) (it frontier.Item, err error) {
 	return it, err
 }
 
-func appendStruct(b []byte, v reflect.Value) []byte {
+// appendStruct appends the fields of v that differ from those of before. If before is the zero Value, it
+// appends the fields that are not empty.
+func appendStruct(b []byte, v, before reflect.Value) []byte {
 	for i := range v.NumField() {
-		f := v.Field(i)
-		if f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0 {
+		f, was := v.Field(i), reflect.Value{}
+		if before.IsValid() {
+			was = before.Field(i)
+		}
+		if same(f, was) {
 			continue
 		}
-		b = appendValue(append(b, byte(i+1)), f)
+		if b = append(b, byte(i+1)); was.IsValid() && isFields(f) {
+			b = appendStruct(b, f, was)
+		} else {
+			b = appendValue(b, f)
+		}
 	}
 	return append(b, 0)
+}
+
+func same(f, was reflect.Value) bool {
+	switch {
+	case f.Kind() == reflect.Slice && f.Len() == 0:
+		return !was.IsValid() || was.Len() == 0
+	case !was.IsValid():
+		return f.IsZero()
+	case f.Kind() == reflect.Slice || isFields(f):
+		return reflect.DeepEqual(f.Addr().Interface(), was.Addr().Interface())
+	}
+	return f.Equal(was)
+}
+
+// isFields reports whether a value is a struct whose fields are packed one by one.
+func isFields(v reflect.Value) bool {
+	return v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]()
 }
 
 func appendValue(b []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Bool:
-		return append(b, 1)
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
 	case reflect.Int, reflect.Int64:
 		return binary.AppendVarint(b, v.Int())
 	case reflect.Uint8, reflect.Uint64:
@@ -111,20 +169,27 @@ func appendValue(b []byte, v reflect.Value) []byte {
 	case *time.Time:
 		return binary.AppendUvarint(binary.AppendVarint(b, f.Unix()), uint64(f.Nanosecond()))
 	}
-	return appendStruct(b, v)
+	return appendStruct(b, v, reflect.Value{})
 }
 
 // unpackPacked is the inverse of AppendPacked. The argument packed begins after packedForm.
 func (r *Record) unpackPacked(packed []byte) error {
-	d := field.Reader{Rest: packed}
-	if readStruct(&d, reflect.ValueOf(r).Elem()); d.Bad {
-		return fmt.Errorf("%w: a record cannot be decoded", ErrCorrupt)
+	if err := r.readPacked(packed); err != nil {
+		return err
 	}
 	if r.ID.IsZero() {
 		r.ID = idOf(r.URL)
 	}
 	if r.Leader.IsZero() {
 		r.Leader = idOf(r.DuplicateOf)
+	}
+	return nil
+}
+
+func (r *Record) readPacked(packed []byte) error {
+	d := field.Reader{Rest: packed}
+	if readStruct(&d, reflect.ValueOf(r).Elem()); d.Bad {
+		return fmt.Errorf("%w: a record cannot be decoded", ErrCorrupt)
 	}
 	return nil
 }
@@ -179,6 +244,10 @@ func readSlice(d *field.Reader, v reflect.Value) {
 	n := d.Varint()
 	if n > uint64(len(d.Rest)) { // an element has at least one byte
 		d.Fail()
+		return
+	}
+	if n == 0 {
+		v.SetZero()
 		return
 	}
 	if v.Type().Elem().Kind() == reflect.Uint8 {

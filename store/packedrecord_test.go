@@ -47,6 +47,37 @@ func TestPackedRecord(t *testing.T) {
 	})
 }
 
+// A record with an update, in either form, is read as the record from which the update was made.
+func TestPackedUpdate(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var before, after store.Record
+		fill(rt, reflect.ValueOf(&before).Elem())
+		before.ID, before.Leader = dedup.HashOf([]byte(before.URL)), dedup.HashOf([]byte("leader"))
+		after = before
+		if rapid.Bool().Draw(rt, "all fields") {
+			fill(rt, reflect.ValueOf(&after).Elem())
+			after.ID, after.Leader, after.URL = before.ID, before.Leader, before.URL
+		} else {
+			after.History, after.ETag, after.Private = store.History{}, "", !before.Private
+		}
+		text, err := json.Marshal(&before)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want, err := store.UnpackRecord(after.AppendPacked(nil))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		update := after.AppendUpdate(nil, &before)
+		for _, form := range [][]byte{text, before.AppendPacked(nil)} {
+			got, err := store.UnpackRecord(store.Updated(form, update))
+			if err != nil || !reflect.DeepEqual(got, want) {
+				rt.Fatalf("got %+v, %v\nwant %+v", got, err, want)
+			}
+		}
+	})
+}
+
 // A packed item is read as the same item as its JSON.
 func TestPackedItem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

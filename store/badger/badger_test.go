@@ -110,12 +110,7 @@ func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64
 func placeOfText(t testing.TB, s *Store, h dedup.Hash) (place uint64) {
 	t.Helper()
 	err := s.view(t.Context(), func(txn *badgerdb.Txn) (err error) {
-		place, _, err = s.posted(t.Context(), txn, h, func(value []byte) (*store.Record, error) {
-			if !bytes.HasPrefix(value, h[:]) {
-				return nil, nil
-			}
-			return decodeRecord(value)
-		})
+		place, err = s.posted(t.Context(), txn, h, func(value []byte) (bool, error) { return bytes.HasPrefix(value, h[:]), nil })
 		return err
 	})
 	if err != nil {

@@ -13,20 +13,27 @@ import (
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 
-// scanRecords calls fn with the record of each visit that is not obsolete and whose number is at
-// least from, in ascending order.
-func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
+// scanRecords calls fn with the stored record and the update of each visit that is not obsolete and
+// whose number is at least from, in ascending order. Both are valid until fn returns.
+func (r reader) scanRecords(ctx context.Context, from uint64, fn func(num uint64, value, update []byte) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
 	first := from / pagesInBlock
 	list := blocks(it, func(block uint64) bool { return block <= first })
 	obsolete, stop := skipping(r.txn)
 	defer stop()
+	updateOf, stopUpdates := updating(r.txn)
+	defer stopUpdates()
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), func(item *badgerdb.Item) error {
-		if obsolete(lastNum(item.Key())) {
+		num := lastNum(item.Key())
+		if obsolete(num) {
 			return nil
 		}
-		return fn(item)
+		update, err := updateOf(num)
+		if err != nil {
+			return fmt.Errorf("read the update of record %d: %w", num, err)
+		}
+		return item.Value(func(value []byte) error { return fn(num, value, update) })
 	})
 }
 

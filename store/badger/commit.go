@@ -231,8 +231,14 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	}
 	before := u
 	var value []byte
-	if num != 0 {
+	var was *store.Record
+	switch {
+	case num != 0:
 		value = b.s.encodeRecord(e.Hash, r)
+	case e.Touch:
+		if value, was, err = b.update(u.num, r); err != nil {
+			return err
+		}
 	}
 	if err := b.room(9, len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
 		return err
@@ -246,9 +252,11 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 			return err
 		}
 	} else if e.Touch {
-		if err := b.touch(u.num, e); err != nil {
+		if err := b.set(numKey(keyUpdate, u.num), value); err != nil {
 			return err
 		}
+		b.counters().Tally.Remove(was)
+		b.counters().Tally.Add(r)
 	}
 	if e.State != frontier.Unknown && u.state == frontier.Pending {
 		if err := b.unqueue(r.URL, u.place); err != nil {
@@ -287,21 +295,23 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-func (b *batch) touch(num uint64, e *store.Entry) error {
-	var hash dedup.Hash // text hash under which copies find the page; it does not change
-	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
-		before, err := decodeRecord(value)
-		if err == nil {
-			copy(hash[:], value)
-			b.counters().Tally.Remove(before)
-		}
+// update returns the update that makes the record of visit num equal to r, and the record as it is
+// with its last update.
+func (b *batch) update(num uint64, r *store.Record) (update []byte, was *store.Record, err error) {
+	var written *store.Record
+	_, err = b.get(pageKey(keyRecord, num), func(value []byte) (err error) {
+		written, err = decodeRecord(value)
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil && written == nil {
+		err = fmt.Errorf("%w: record %d is missing", store.ErrCorrupt, num)
 	}
-	b.counters().Tally.Add(&e.Record)
-	return b.set(pageKey(keyRecord, num), b.s.encodeRecord(hash, &e.Record))
+	if err != nil {
+		return nil, nil, err
+	}
+	before := *written
+	err = updateAt(b.txn, num, before.Update)
+	return r.AppendUpdate(nil, written), &before, err
 }
 
 // obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the

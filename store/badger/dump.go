@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"iter"
 
-	badgerdb "github.com/dgraph-io/badger/v4"
-
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
@@ -97,8 +95,8 @@ func (r reader) eachPage(ctx context.Context, fn func(*store.Record, *store.Plac
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()
 	posted, err, more := next()
-	scanErr := r.scanRecords(ctx, 1, func(item *badgerdb.Item) error {
-		p := &store.Placed{Place: lastNum(item.Key())}
+	scanErr := r.scanRecords(ctx, 1, func(num uint64, value, update []byte) error {
+		p := &store.Placed{Place: num}
 		for err == nil && more && postings.NumOf(posted.Num) < p.Place {
 			posted, err, more = next()
 		}
@@ -108,13 +106,9 @@ func (r reader) eachPage(ctx context.Context, fn func(*store.Record, *store.Plac
 		if more && postings.NumOf(posted.Num) == p.Place {
 			p.Keys = posted.Keys
 		}
-		var record *store.Record
-		err := item.Value(func(value []byte) (err error) {
-			record, err = r.placed(p, value)
-			return err
-		})
+		record, err := r.placed(p, value, update)
 		if err != nil {
-			return fmt.Errorf("read record %d: %w", p.Place, err)
+			return fmt.Errorf("read record %d: %w", num, err)
 		}
 		got++
 		return fn(record, p)
@@ -122,10 +116,12 @@ func (r reader) eachPage(ctx context.Context, fn func(*store.Record, *store.Plac
 	return got, scanErr
 }
 
-func (r reader) placed(p *store.Placed, value []byte) (record *store.Record, err error) {
-	if p.Record, err = packedRecord(value); err != nil {
+func (r reader) placed(p *store.Placed, value, update []byte) (*store.Record, error) {
+	packed, err := packedRecord(value)
+	if err != nil {
 		return nil, err
 	}
+	p.Record = store.Updated(packed, update)
 	p.Hash = dedup.Hash(value[:hashSize])
 	if err := r.fill(&p.Packed, p.Place, store.WantText|store.WantSketch|store.WantLinks); err != nil {
 		return nil, err

@@ -51,6 +51,8 @@ import (
 //	                             the URL is fetched again; see [remains]. The index
 //	                             finds the record of a URL that was never discovered,
 //	                             by its ID
+//	w NUM8                     → what later visits have changed in the record of visit NUM, as
+//	                             [store.Record.AppendUpdate] writes it; see record.go
 //	z BLOCK8 j SEQ8            → a [journalEntry]: the postings that a transaction
 //	                             adds to the index
 //	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, cut
@@ -92,7 +94,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 11
+	layoutVersion = 12
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -106,6 +108,7 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
+	keyUpdate   byte = 'w'
 	keyBlock    byte = 'z' // the greatest of these letters, so that blocks come after all other keys
 
 	// The letters of keys inside a block.

@@ -132,18 +132,16 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 			continue
 		}
 		err = s.view(ctx, func(txn *badgerdb.Txn) error {
-			num, r, err := s.posted(ctx, txn, h, func(value []byte) (*store.Record, error) {
+			num, err := s.posted(ctx, txn, h, func(value []byte) (bool, error) {
 				if !bytes.HasPrefix(value, h[:]) {
-					return nil, nil
+					return false, nil
 				}
 				r, err := decodeRecord(value)
-				if err != nil || r.ID == ask.ID {
-					return nil, err
-				}
-				return r, nil
+				return err == nil && r.ID != ask.ID, err
 			})
 			if err == nil && num != 0 && (first == nil || num < least) {
-				first, least = r, num
+				least = num
+				first, err = recordAt(txn, num)
 			}
 			return err
 		})
@@ -167,35 +165,32 @@ func (s *Store) followed(ctx context.Context, id dedup.Hash) (r *store.Record, e
 
 // byID returns the visit number of the page that is indexed under id, or 0 if there is none.
 func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
-	num, _, err := s.posted(context.Background(), txn, id, func(value []byte) (*store.Record, error) {
-		if r, err := decodeRecord(value); err == nil && r.ID == id {
-			return r, nil
-		}
-		return nil, nil
+	return s.posted(context.Background(), txn, id, func(value []byte) (bool, error) {
+		r, err := decodeRecord(value)
+		return err == nil && r.ID == id, nil
 	})
-	return num, err
 }
 
 // posted calls accept with the stored record of each visit that is indexed under the first half of
-// h, earliest first, until accept returns a record. It returns that record and the visit number, or
-// 0 if accept returned none. Two hashes rarely share their first half, so posted usually reads few
-// visits.
-func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
+// h, earliest first, until accept returns true. It returns the number of that visit, or 0 if there is
+// none. Two hashes rarely share their first half, so posted usually reads few visits.
+func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (bool, error)) (num uint64, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {
 		seen := len(nums)
 		if nums, more, err = s.index.Find(ctx, filterKey(h), postings.Hash, limit, nums[:0]); err != nil {
-			return 0, nil, err
+			return 0, err
 		}
 		for _, num = range nums[min(seen, len(nums)):] {
+			found := false
 			_, err := get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
-				r, err = accept(value)
+				found, err = accept(value)
 				return err
 			})
-			if err != nil || r != nil {
-				return num, r, err
+			if err != nil || found {
+				return num, err
 			}
 		}
 	}
-	return 0, nil, nil
+	return 0, nil
 }

@@ -74,7 +74,7 @@ func (b *batch) sweep() error {
 
 // purge deletes all data of an obsolete visit.
 func (b *batch) purge(num uint64) error {
-	keys := [][]byte{numKey(keyObsolete, num), pageKey(keyRecord, num), pageKey(keySketch, num)}
+	keys := [][]byte{numKey(keyObsolete, num), pageKey(keyRecord, num), pageKey(keySketch, num), numKey(keyUpdate, num)}
 	for _, letter := range []byte{keyText, keyOut} {
 		for part, more := 0, true; more; part++ {
 			key := partKey(letter, num, part)

@@ -65,8 +65,8 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 			return err
 		}
 		var got int64
-		err = r.scanRecords(ctx, num+1, func(item *badgerdb.Item) error {
-			change, err := r.packedChange(item, want)
+		err = r.scanRecords(ctx, num+1, func(num uint64, value, update []byte) error {
+			change, err := r.packedChange(num, value, update, want)
 			if err != nil {
 				return err
 			}
@@ -80,14 +80,11 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 	})
 }
 
-func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
-	num := lastNum(item.Key())
+func (r reader) packedChange(num uint64, value, update []byte, want store.Want) (*store.PackedChange, error) {
 	change := &store.PackedChange{Cursor: store.CursorAt(num)}
-	err := item.Value(func(value []byte) (err error) {
-		change.Record, err = packedRecord(value)
-		return err
-	})
+	packed, err := packedRecord(value)
 	if err == nil {
+		change.Record = store.Updated(packed, update)
 		err = r.fill(&change.Packed, num, want)
 	}
 	if err != nil {
@@ -131,7 +128,7 @@ func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 
 func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error) {
 	found, err := get(r.txn, pageKey(keyRecord, num), func(value []byte) error {
-		p.Record, err = packedRecord(value)
+		p.Record, err = packedRecordAt(r.txn, num, value)
 		return err
 	})
 	if err == nil && found {

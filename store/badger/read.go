@@ -72,7 +72,10 @@ func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 	var r *store.Record
 	_, err := get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
-		r, err = decodeRecord(value)
+		packed, err := packedRecordAt(txn, num, value)
+		if err == nil {
+			r, err = store.UnpackRecord(packed)
+		}
 		return err
 	})
 	return r, err

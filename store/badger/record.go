@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/klauspost/compress/s2"
 
 	"skink/dedup"
@@ -12,6 +13,11 @@ import (
 )
 
 // # Stored records
+//
+// The record of a visit is written once. A later visit that finds the page unchanged writes an update
+// under a key of its own: the fields that differ; see [store.Record.AppendUpdate]. Updates are
+// neighbors, so a crawl that finds ten million pages unchanged rewrites these keys, and no block of old
+// visits.
 //
 // A record is stored as HASH16, the text hash under which copies find the page, or zero, and then
 // the packed form of the [store.Record] as one S2 block. The blocks share a dictionary of values
@@ -77,4 +83,50 @@ func decodeRecord(value []byte) (*store.Record, error) {
 		return nil, err
 	}
 	return store.UnpackRecord(b)
+}
+
+// updateAt calls fn with the update of the record of visit num, which is empty if there is none. The
+// update is valid until fn returns.
+func updateAt(txn *badgerdb.Txn, num uint64, fn func(update []byte) error) error {
+	found, err := get(txn, numKey(keyUpdate, num), fn)
+	if err != nil || found {
+		return err
+	}
+	return fn(nil)
+}
+
+// packedRecordAt returns the packed form of the record of visit num with its update. value is the
+// stored record.
+func packedRecordAt(txn *badgerdb.Txn, num uint64, value []byte) (packed []byte, err error) {
+	if packed, err = packedRecord(value); err != nil {
+		return nil, err
+	}
+	err = updateAt(txn, num, func(update []byte) error {
+		packed = store.Updated(packed, update)
+		return nil
+	})
+	return packed, err
+}
+
+// updating returns two functions. update returns the update of the record of a visit in txn, or nil;
+// it must be called with ascending visit numbers, and the result is valid until the next call. stop
+// must be called at the end.
+func updating(txn *badgerdb.Txn) (update func(num uint64) ([]byte, error), stop func()) {
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyUpdate}})
+	begun := false
+	var value []byte
+	return func(num uint64) (_ []byte, err error) {
+		if !begun {
+			it.Seek(numKey(keyUpdate, num))
+			begun = true
+		}
+		for it.Valid() && lastNum(it.Item().Key()) < num { // nearly all visits have an update, or none has
+			it.Next()
+		}
+		if !it.Valid() || lastNum(it.Item().Key()) > num {
+			return nil, nil
+		}
+		value, err = it.Item().ValueCopy(value)
+		return value, err
+	}, it.Close
 }

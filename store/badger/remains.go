@@ -101,15 +101,12 @@ func (m *remains) readReplaced(ctx context.Context) (err error) {
 }
 
 func (m *remains) readRecords(ctx context.Context) error {
-	return m.scanRecords(ctx, 1, func(item *badgerdb.Item) error {
-		num := lastNum(item.Key())
+	return m.scanRecords(ctx, 1, func(num uint64, value, _ []byte) error {
 		m.highest = max(m.highest, num)
-		return item.Value(func(value []byte) error {
-			if r, err := decodeRecord(value); err == nil {
-				m.visited(num, r)
-			}
-			return nil
-		})
+		if r, err := decodeRecord(value); err == nil {
+			m.visited(num, r)
+		}
+		return nil
 	})
 }
 

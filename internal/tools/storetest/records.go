@@ -484,6 +484,58 @@ var visitPromises = []promise{
 		equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Unique: 2, Near: 1, Bytes: 77})
 		wantState(t, s, "https://example.com/new", frontier.Pending)
 	}},
+	{"what_visits_without_a_change_learn_is_read_everywhere", func(t *testing.T, s store.Store) {
+		leader, member := page(urlOf(1)), page(urlOf(2))
+		leader.Hash, leader.Record.Size, leader.Record.ETag, leader.Record.Listed = hashOf("one"), 10, `"a"`, true
+		member.Record.Verdict, member.Record.Leader, member.Record.DuplicateOf, member.Record.Resemblance = dedup.Near, hashOf(urlOf(1)), urlOf(1), .9
+		member.Hash = hashOf("two")
+		commit(t, s, leader, page(urlOf(3)), member)
+		touch := func(e *store.Entry, change func(*store.Record)) {
+			e.Record = known(t, s, e.Record.URL, store.WantRecord).Record
+			e.Touch, e.Replaces = true, e.Record.Began()
+			change(&e.Record)
+			commit(t, s, e)
+		}
+		for _, e := range []*store.Entry{leader, member} {
+			touch(e, func(r *store.Record) {
+				r.Visit, r.VisitedAt, r.Missed, r.Problem, r.Detail = store.Failed, aTime, 1, "timeout", "it took too long"
+				r.Restless = []store.Restless{{Text: "12:00", Visits: 1}, {Text: "13:00"}}
+			})
+			touch(e, func(r *store.Record) { // some fields become empty again
+				r.Visit, r.VisitedAt, r.Missed, r.Problem, r.Detail, r.Restless = store.NotModified, aTime.Add(time.Hour), 0, "", "", nil
+				r.ETag, r.Size, r.Listed = "", 20, false
+				r.Answered = store.Archived{File: "a.warc.gz", Offset: 5, Length: 6}
+			})
+		}
+		want := []store.Record{leader.Record, page(urlOf(3)).Record, member.Record}
+		wantAll := func(s store.Store) {
+			t.Helper()
+			wantRecord(t, s, want[0])
+			var listed []store.Record
+			for _, c := range changes(t, s, "") {
+				listed = append(listed, c.Record)
+			}
+			equal(t, "changes", listed, want)
+			equal(t, "changes after the first", changes(t, s, changes(t, s, "")[0].Cursor)[1].Record, want[2])
+			equal(t, "members", *members(t, s, hashOf(urlOf(1)))[0], want[2])
+			found := lookup(t, s, store.Ask{Hashes: []dedup.Hash{hashOf("two")}})
+			equal(t, "copy", *found.Copy, want[2])
+			equal(t, "the copy's leader", *found.Followed, want[0])
+			equal(t, "tally", must(s.Tally(ctx))(t), store.Tally{Unique: 2, Near: 1, Bytes: 40})
+		}
+		wantAll(s)
+		copied := NewMemory()
+		copyTo(t, copied, s)
+		wantAll(copied)
+
+		changed := page(urlOf(1)) // the record of a new visit has nothing of the updates
+		changed.Revisit, changed.Replaces = true, leader.Record.Began()
+		changed.Record.FetchedAt = aTime.Add(2 * time.Hour)
+		commit(t, s, changed)
+		wantRecord(t, s, changed.Record)
+		touch(changed, func(r *store.Record) { r.Visit = store.Same })
+		wantRecord(t, s, changed.Record)
+	}},
 	{"one_that_touches_a_page_replaces_its_links", func(t *testing.T, s store.Store) {
 		commit(t, s, full(urlOf(1), "one"))
 		end := must(s.End(ctx))(t)
