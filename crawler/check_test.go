@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 	}))
 	opt := Options{CheckAssets: true, CheckOthers: true, AllowHosts: []string{other, site}, Scope: newScope(t, ScopeHost, nil, nil, "http://"+site+"/")}
 	var got []string
-	err := Walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
+	err := walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
 		name := strings.NewReplacer("http://"+site, "site", "http://"+other, "other").Replace(p.Item.URL)
 		kind := "page"
 		if p.Item.Kind == frontier.Check {

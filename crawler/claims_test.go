@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 )
 
 // both runs two crawls of the same world at the same time.
@@ -233,7 +234,7 @@ func TestClaimsOfAStoppedWorker(t *testing.T) {
 // A frontier may lose a claim, and grant the same crawl a new claim on the host. The URLs that the
 // crawl had taken are then taken again, once.
 func TestAHostGivenAgain(t *testing.T) {
-	front := frontier.NewMemory()
+	front := storetest.NewFrontier()
 	s := newSchedule(front, Options{PerHost: 1}, func() int64 { return 0 })
 	for token := range uint64(2) {
 		s.hold(frontier.Held{Claim: frontier.Claim{Host: "a.test", Worker: s.claims.worker, Token: token + 1}})

@@ -108,7 +108,7 @@ func TestCookieWalls(t *testing.T) {
 				})
 				opt := Options{Cookies: cookies, AllowHosts: []string{host}, Scope: newScope(t, ScopeHost, nil, nil, "http://"+host+"/")}
 				pages := 0
-				err := Walk(t.Context(), []string{"http://" + host}, opt, func(p *Page) (Links, error) {
+				err := walk(t.Context(), []string{"http://" + host}, opt, func(p *Page) (Links, error) {
 					if p.Status == http.StatusOK && p.Location == "" {
 						pages++
 					}
@@ -172,7 +172,7 @@ func TestCookiesOfAFile(t *testing.T) {
 		},
 	}
 	private := map[string]bool{}
-	err := Walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
+	err := walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
 		private[p.Item.URL] = p.Private
 		if p.Raw != nil {
 			raw = append(raw, p.Raw.Request, p.Raw.Head)

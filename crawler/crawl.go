@@ -1,17 +1,6 @@
 // Package crawler fetches the URLs in a frontier politely and within a scope, and passes every page
 // to a handler.
 //
-// Start with [Walk], which keeps all state in memory:
-//
-//	err := crawler.Walk(ctx, []string{"https://example.com/"}, crawler.Defaults(), func(p *crawler.Page) (crawler.Links, error) {
-//		doc, err := extract.Parse(p.Body, p.Header.Get("Content-Type"))
-//		if err != nil || p.Problem != "" {
-//			return crawler.Links{}, nil
-//		}
-//		fmt.Println(p.Item.URL, doc.Title)
-//		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
-//	})
-//
 // Whenever a connection is free, a [Crawl] asks its schedule for the next URL that is due, checks
 // robots.txt, and fetches the URL through Colly. A limited number of workers pass each fetched
 // [Page] to the [Handler], which stores the page and the links on it ([Leads]). If the process is

@@ -16,11 +16,12 @@ import (
 	"go.uber.org/goleak"
 
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 )
 
 // A keeper is a handler that follows links and keeps the pages.
 type keeper struct {
-	front *frontier.Memory
+	front *storetest.Frontier
 
 	mu    sync.Mutex
 	pages map[string]*Page // guarded by mu
@@ -29,7 +30,7 @@ type keeper struct {
 
 func newKeeper(t *testing.T, seeds ...string) *keeper {
 	t.Helper()
-	k := &keeper{front: frontier.NewMemory(), pages: map[string]*Page{}}
+	k := &keeper{front: storetest.NewFrontier(), pages: map[string]*Page{}}
 	for _, u := range seeds {
 		if _, err := k.front.Discover(t.Context(), []frontier.Item{{URL: u}}); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func (k *keeper) Handle(ctx context.Context, p *Page, leads *Leads) error {
 		k.twice = append(k.twice, p.Item.URL)
 	}
 	k.pages[p.Item.URL] = p
-	return k.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
+	return k.front.End(ctx, storetest.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
 func (k *keeper) Pages() int64 {

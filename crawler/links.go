@@ -17,8 +17,8 @@ import (
 // seed. So code that parses pages need not know the scope, and the scope need not know how to parse
 // pages.
 
-// Leads holds the URLs that one page leads to. They are stored together with the page, by a store's
-// Commit method or a [frontier.Memory]'s End method. Leads is not safe for concurrent use.
+// Leads holds the URLs that one page leads to. A store's Commit method stores them together with the
+// page. Leads is not safe for concurrent use.
 type Leads struct {
 	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
 	Beyond []string        // URLs outside the crawl, without duplicates; see [frontier.Leave]

@@ -103,7 +103,7 @@ func crawlMembers(t *testing.T, s *memberSite, change func(*access.Host), more s
 			}
 		},
 	}
-	err := Walk(t.Context(), []string{"http://" + host}, opt, func(p *Page) (Links, error) {
+	err := walk(t.Context(), []string{"http://" + host}, opt, func(p *Page) (Links, error) {
 		if p.Location == "" {
 			statuses[p.Status]++
 		}
@@ -250,7 +250,7 @@ func TestLogoutUnasked(t *testing.T) {
 		Hosts: access.Table{{Pattern: site, Basic: basic}, {Pattern: other, Basic: basic}},
 		Scope: newScope(t, ScopeHost, nil, nil, "http://"+site+"/"),
 	}
-	err := Walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
+	err := walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
 		links := found(p)
 		links.Targets, links.Files = true, slices.Values([]string{"/logout.png", "/delete", "/item.png", "http://" + other + "/user/logout"})
 		return links, nil

@@ -141,7 +141,7 @@ func TestProxies(t *testing.T) {
 				opt.Roots.AddCert(site.Certificate())
 			}
 			pages := 0
-			err := Walk(t.Context(), []string{site.URL}, opt, func(p *Page) (Links, error) {
+			err := walk(t.Context(), []string{site.URL}, opt, func(p *Page) (Links, error) {
 				if p.Status == http.StatusOK {
 					pages++
 				} else {

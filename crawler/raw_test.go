@@ -215,7 +215,7 @@ func TestOnAnswer(t *testing.T) {
 	})
 	opt.Delay, opt.Retries = 0, 1
 	pages := 0
-	err := Walk(t.Context(), []string{server.URL + "/"}, opt, func(p *Page) (Links, error) {
+	err := walk(t.Context(), []string{server.URL + "/"}, opt, func(p *Page) (Links, error) {
 		pages++
 		if p.Raw == nil || !strings.HasPrefix(string(p.Raw.Head), "HTTP/1.1 200") {
 			t.Errorf("%s came as %+v", p.Item.URL, p.Raw)

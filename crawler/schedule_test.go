@@ -19,6 +19,7 @@ import (
 	"skink/crawler/folder"
 	"skink/crawler/wire"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 )
 
 // A world is a fake web without a network. A test sets its answers and their durations, by the
@@ -33,7 +34,7 @@ type world struct {
 	arrives  func(url string) time.Duration // time from sending a request to the beginning of its answer; nil means no time
 	address  func(host string) netip.Addr   // address of a host; nil means that hosts are not looked up
 
-	front *frontier.Memory
+	front *storetest.Frontier
 	start time.Time
 
 	mu    sync.Mutex
@@ -54,7 +55,7 @@ type request struct {
 // newWorld returns a world with some URLs in its frontier. Unless robots is set, no host has a
 // robots.txt.
 func newWorld(urls ...string) *world {
-	w := &world{front: frontier.NewMemory(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
+	w := &world{front: storetest.NewFrontier(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
 	w.discover(urls...)
 	return w
 }
@@ -180,7 +181,7 @@ func (w *world) Handle(ctx context.Context, p *Page, leads *Leads) error {
 		w.discover(u)
 		leads.Items = append(leads.Items, frontier.Item{URL: u})
 	}
-	if err := w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End()}); err != nil {
+	if err := w.front.End(ctx, storetest.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End()}); err != nil {
 		return err
 	}
 	w.mu.Lock()

@@ -105,7 +105,7 @@ func TestSigned(t *testing.T) {
 		Hosts: access.Table{{Pattern: plain, Sign: new(bool)}},
 		Scope: newScope(t, ScopeHost, nil, nil, "http://"+site+"/", "http://"+other+"/", "http://"+plain+"/"),
 	}
-	err = Walk(t.Context(), []string{"http://" + site, "http://" + plain}, opt, func(p *Page) (Links, error) {
+	err = walk(t.Context(), []string{"http://" + site, "http://" + plain}, opt, func(p *Page) (Links, error) {
 		links := found(p)
 		links.Targets, links.Files = true, slices.Values([]string{"/p.png"})
 		return links, nil

@@ -13,6 +13,7 @@ import (
 
 	"skink/base/lru"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 )
 
 // A slowFrontier needs some time to return URLs, like a disk.
@@ -112,7 +113,7 @@ func TestScheduleDeadHosts(t *testing.T) {
 // does.
 func (w *world) reopen(t *testing.T) {
 	t.Helper()
-	again := frontier.NewMemory()
+	again := storetest.NewFrontier()
 	for url, err := range w.front.URLs(t.Context(), frontier.Pending) {
 		if err != nil {
 			t.Fatal(err)

@@ -1,17 +1,21 @@
 package crawler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"skink/crawler/wire"
 	"skink/frontier"
+	"skink/internal/tools/storetest"
 )
 
 var walkHref = regexp.MustCompile(`href=(\S+?)>`)
@@ -25,7 +29,7 @@ func found(p *Page) Links {
 	return hrefs(all...)
 }
 
-// Walk calls visit once for each URL of a site, including errors and redirects, and for no URL of
+// A walk calls visit once for each URL of a site, including errors and redirects, and for no URL of
 // other sites.
 func TestWalk(t *testing.T) {
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +48,7 @@ func TestWalk(t *testing.T) {
 	})
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	var got []string
-	err := Walk(t.Context(), []string{"HTTP://" + host}, Options{}, func(p *Page) (Links, error) {
+	err := walk(t.Context(), []string{"HTTP://" + host}, Options{}, func(p *Page) (Links, error) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", strings.TrimPrefix(p.Item.URL, "http://"+host), p.Status, p.Problem)))
 		return found(p), nil
 	})
@@ -74,7 +78,7 @@ func TestWalkEnds(t *testing.T) {
 		{"within a scope", "http://" + host, Options{Scope: newScope(t, ScopeHost, []string{"/[12]$"}, nil)}, nil, 3},
 	} {
 		n := 0
-		err := Walk(t.Context(), []string{c.seed}, c.opt, func(p *Page) (Links, error) {
+		err := walk(t.Context(), []string{c.seed}, c.opt, func(p *Page) (Links, error) {
 			if n++; n == 5 {
 				return Links{}, enough
 			}
@@ -93,4 +97,90 @@ func TestOptionsOrDefaults(t *testing.T) {
 	}
 	given := Options{Parallel: 3, PerHost: 2, Timeout: 5, MaxSize: 7, Bodies: 9, UserAgent: "me"}
 	same(t, "what is given", given.orDefaults(), given)
+}
+
+// walk crawls from seeds. It calls visit once for each URL with the result: a page, a problem or a
+// redirect. The function visit returns the links to follow. If it returns an error, the crawl ends.
+// Calls of visit do not overlap.
+//
+// Without opt.Scope, the crawl stays on the hosts of the seeds. If a seed has a private address,
+// that address is allowed.
+func walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (Links, error)) error {
+	w := &walker{front: storetest.NewFrontier(), visit: visit}
+	items, err := w.begin(ctx, seeds)
+	if err != nil {
+		return err
+	}
+	if opt.Scope == nil {
+		if opt.Scope, err = NewScope(ScopeHost, nil, nil); err != nil {
+			return err
+		}
+		opt.Scope.Obey(opt.Hosts)
+	}
+	opt.Sitemaps = false // visit must get only pages
+	opt.AllowHosts, opt.SeedHosts = slices.Clip(opt.AllowHosts), slices.Clip(opt.SeedHosts)
+	for _, it := range items {
+		opt.Scope.AddSeed(it.URL)
+		opt.AllowHosts = append(opt.AllowHosts, wire.SpecialHosts(it.URL)...)
+		opt.SeedHosts = append(opt.SeedHosts, wire.HostsOf(it.URL)...)
+	}
+	c, err := New(w.front, opt, w)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Run(ctx)
+}
+
+type walker struct {
+	front *storetest.Frontier
+
+	mu    sync.Mutex
+	visit func(*Page) (Links, error) // guarded by mu
+	err   error                      // guarded by mu: the first error of visit
+	pages int64                      // guarded by mu: number of fetched pages
+}
+
+func (w *walker) begin(ctx context.Context, seeds []string) (items []frontier.Item, err error) {
+	for _, seed := range seeds {
+		url, err := frontier.Canonical(seed)
+		if err != nil {
+			return nil, fmt.Errorf("seed: %w", err)
+		}
+		items = append(items, frontier.Item{URL: url})
+	}
+	_, err = w.front.Discover(ctx, items)
+	return items, err
+}
+
+func (w *walker) Handle(ctx context.Context, p *Page, leads *Leads) error {
+	links, err := w.show(p)
+	if err != nil {
+		return err
+	}
+	if err := leads.Follow(links); err != nil {
+		return err
+	}
+	return w.front.End(ctx, storetest.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
+}
+
+// show calls visit with a page. After visit has failed once, show does not call it again, even if
+// other workers still have pages.
+func (w *walker) show(p *Page) (links Links, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return links, w.err
+	}
+	if p.End() == frontier.Fetched {
+		w.pages++
+	}
+	links, w.err = w.visit(p)
+	return links, w.err
+}
+
+func (w *walker) Pages() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pages
 }

@@ -3,10 +3,9 @@
 //
 // The contract follows crawler-commons URLFrontier. URLs are discovered, taken by workers and
 // finished. Requests to a host can be delayed or blocked. A frontier stores state and makes no
-// decisions. [NewMemory] makes a frontier that lives as long as the process. Stores have persistent
-// frontiers; see package store.
+// decisions. Every store is a frontier; see package store.
 //
-//	front := frontier.NewMemory()
+//	front, err := badger.Open("dir", badger.Options{Create: true})
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
 //	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: the URL is new
 //	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests in the meantime
@@ -247,8 +246,7 @@ func (n *PerState) Counts() Counts {
 
 // Frontier is the contract that every frontier fulfills. Its methods may be called from several
 // goroutines at once. Package internal/tools/storetest tests the contract. The record of a page, the final
-// state of its URL and the URLs it leads to are written together. A store does this in Commit, and
-// a [Memory] in End.
+// state of its URL and the URLs it leads to are written together, by the Commit method of a store.
 type Frontier interface {
 	Reader
 

@@ -20,7 +20,7 @@
 // So the verdicts in a store are the same as if its pages had been judged one by one, in the order
 // of their commits. If two copies are fetched at once, exactly one is unique.
 //
-//	s := storetest.NewMemory() // or badger.Open
+//	s, err := badger.Open("dir", badger.Options{Create: true}) // or postgres.Open
 //	id := dedup.HashOf([]byte("https://example.com/"))
 //	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)     // pages[0] is nil if the page is unknown
 //	for c, err := range s.Changes(ctx, "", store.WantRecord) { ... } // in the order of commits

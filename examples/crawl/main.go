@@ -1,51 +1,47 @@
-// Command crawl crawls sites and prints, for each page, whether it duplicates an earlier one:
+// Command crawl crawls sites into the folder skink-data and prints, for each page, whether it
+// duplicates an earlier one. If it is killed, it continues with the same command:
 //
 //	go run ./examples/crawl https://example.com/
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"os"
 	"os/signal"
 
-	"skink/crawler"
-	"skink/dedup"
-	"skink/extract"
+	"skink/crawl"
+	"skink/store"
+	"skink/store/badger"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, os.Args[1:], crawler.Defaults()); err != nil {
+	if err := run(ctx, os.Stdout, "skink-data", os.Args[1:], crawl.Defaults()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, seeds []string, opt crawler.Options) error {
-	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
+func run(ctx context.Context, out io.Writer, dir string, seeds []string, opt crawl.Options) error {
+	s, err := badger.Open(dir, badger.Options{Create: true})
 	if err != nil {
 		return err
 	}
-	index := dedup.NewIndex(rule)
-	return crawler.Walk(ctx, seeds, opt, func(p *crawler.Page) (crawler.Links, error) {
-		switch {
-		case p.Problem != "":
-			fmt.Fprintln(out, p.Item.URL, p.Problem, p.Detail)
-			return crawler.Links{}, nil
-		case p.Location != "":
-			fmt.Fprintln(out, p.Item.URL, "leads to", p.Location)
-			return crawler.Links{}, nil
+	err = crawl.Run(ctx, s, seeds, opt, func(_ context.Context, p *store.Change) error {
+		r := &p.Record
+		switch r.Kind {
+		case store.Page:
+			fmt.Fprintln(out, r.URL, r.Verdict, r.DuplicateOf)
+		case store.Redirect:
+			fmt.Fprintln(out, r.URL, "leads to", r.Location)
+		default:
+			fmt.Fprintln(out, r.URL, r.Kind, r.Problem)
 		}
-		doc, err := extract.Parse(p.Body, p.Header.Get("Content-Type"))
-		if err != nil {
-			fmt.Fprintln(out, p.Item.URL, err)
-			return crawler.Links{}, nil
-		}
-		v := index.Add(p.Item.URL, doc.Text)
-		fmt.Fprintln(out, p.Item.URL, v.Kind, v.DuplicateOf)
-		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
+		return nil
 	})
+	return errors.Join(err, s.Close())
 }

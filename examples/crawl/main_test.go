@@ -8,10 +8,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skink/crawler"
+	"skink/crawl"
 )
 
 func TestRun(t *testing.T) {
+	dir := t.TempDir()
 	// Only the original page links to the copy, so that the original is fetched first.
 	text := strings.Repeat("The lamp of the harbour was lit in a gale, by a keeper who had rowed out to it. ", 4) + `<a href="/old">Archive</a>`
 	page := func(body string) *fstest.MapFile {
@@ -23,17 +24,19 @@ func TestRun(t *testing.T) {
 		"old/index.html": page("<p>" + text),
 	}))
 	defer site.Close()
-	opt := crawler.Defaults()
+	opt := crawl.Defaults()
 	opt.Delay = 0
-	var out strings.Builder
-	if err := run(t.Context(), &out, []string{site.URL}, opt); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(out.String(), site.URL, "")), "\n")
-	slices.Sort(lines) // pages are processed in parallel, and printed as they are finished
-	got := strings.Join(lines, "\n")
-	const want = "/ thin \n/lamp.html unique \n/none.html status 404 Not Found\n/old leads to /old/\n/old/ exact /lamp.html"
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	for range 2 { // the second run has nothing to fetch, and prints the same pages
+		var out strings.Builder
+		if err := run(t.Context(), &out, dir, []string{site.URL}, opt); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(out.String(), site.URL, "")), "\n")
+		slices.Sort(lines) // pages are processed in parallel, and printed as they are stored
+		got := strings.Join(lines, "\n")
+		const want = "/ thin \n/lamp.html unique \n/none.html error status 404\n/old leads to /old/\n/old/ exact /lamp.html"
+		if got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
 	}
 }

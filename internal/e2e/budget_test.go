@@ -20,7 +20,7 @@ import (
 // A change that needs more lines removes code that earns less, in this folder or in another, and moves the lines in
 // this table. So the project does not grow unseen.
 var budgets = map[string]int{
-	"crawler":               4_650,
+	"crawler":               4_600,
 	"crawler/learn":         1_900,
 	"crawler/render":        950,
 	"crawler/sitemap":       750,
@@ -31,14 +31,14 @@ var budgets = map[string]int{
 	"extract":               5_600,
 	"extract/markup":        850,
 	"feed":                  1_400,
-	"frontier":              1_250,
+	"frontier":              800,
 	"internal/archive":      1_100,
 	"internal/cli":          7_250,
 	"internal/complete":     1_550,
 	"internal/config":       700,
 	"internal/corpus":       2_450,
 	"internal/ingest":       4_700,
-	"internal/session":      3_250,
+	"internal/session":      3_300,
 	"report":                2_250,
 	"report/audit":          3_950,
 	"store":                 1_550,

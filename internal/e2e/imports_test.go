@@ -82,15 +82,16 @@ var table = map[string]struct {
 	"internal/complete":           {[]string{"report", "report/audit", "dedup", "store", "base/lru", "store/precedence"}, nil},
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
+	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
 	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
-	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
-	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page
-	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool that checks the output of skink
-	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes labeled pairs for skink tune
-	"internal/tools/webgen":       {nil, nil},                                     // a test tool that serves a generated web with known properties
-	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing how a crawl learns
-	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool that measures how stable the main text is
+	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
+	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil}, // an example of the libraries on one page
+	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                          // a test tool that checks the output of skink
+	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                        // a tool that makes labeled pairs for skink tune
+	"internal/tools/webgen":       {nil, nil},                                        // a test tool that serves a generated web with known properties
+	"internal/tools/websites":     {nil, nil},                                        // a test tool that serves generated sites, for testing how a crawl learns
+	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},               // a test tool that measures how stable the main text is
 }
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
@@ -183,9 +184,9 @@ func checkFile(t *testing.T, name string, used map[granted]bool) {
 }
 
 // runsUp reports whether an import leads from a library to the application, or from base to a library. The
-// application is main.go and the folders in internal.
+// application is main.go and the folders crawl and internal.
 func runsUp(folder, imported string) bool {
-	application := folder == "." || strings.HasPrefix(folder, "internal/")
+	application := folder == "." || folder == "crawl" || strings.HasPrefix(folder, "internal/")
 	ground := strings.HasPrefix(folder, "base/")
 	return strings.HasPrefix(imported, "internal/") && !application || ground
 }

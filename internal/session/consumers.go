@@ -64,23 +64,33 @@ const (
 )
 
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {
-	following := consumers{out: r.out}
-	f, err := r.openFeed(ctx)
-	if err != nil {
+	following, err := r.openOutputs(ctx)
+	if err != nil || !r.opt.LogURLs {
 		return following, err
 	}
-	if f != nil {
-		following.all = append(following.all, *f)
+	l, err := newURLLog(ctx, r.out.Log, r.store)
+	if err != nil {
+		return following, errors.Join(err, r.closeConsumers(ctx, following))
 	}
-	if r.opt.LogURLs {
-		l, err := newURLLog(ctx, r.out.Log, r.store)
-		if err != nil {
-			return following, errors.Join(err, r.closeConsumers(ctx, following))
-		}
-		following.log = l
-		following.all = append(following.all, consumer{l, streamEvery, ""})
-	}
+	following.log = l
+	following.all = append(following.all, consumer{l, streamEvery, ""})
 	return following, nil
+}
+
+// openOutputs opens the consumers that need every page, also those that an earlier run stored.
+func (r *run) openOutputs(ctx context.Context) (consumers, error) {
+	outputs := consumers{out: r.out}
+	f, err := r.openFeed(ctx)
+	if err != nil {
+		return outputs, err
+	}
+	if f != nil {
+		outputs.all = append(outputs.all, *f)
+	}
+	if r.opt.Follow.Page != nil {
+		outputs.all = append(outputs.all, consumer{&follower{Follower: r.opt.Follow, s: r.store}, streamEvery, ""})
+	}
+	return outputs, nil
 }
 
 // closeConsumers closes the consumers of a crawl that did not begin. The error is context.Canceled
@@ -95,18 +105,17 @@ func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 	return err
 }
 
-// completeFeed writes the pages that are missing from the feed's file. It is for runs that have
-// nothing to fetch; other runs do this when the crawl begins.
-func (r *run) completeFeed(ctx context.Context) error {
-	f, err := r.openFeed(ctx)
-	if err != nil || f == nil {
+// completeOutputs gives the outputs the pages that they miss. It is for runs that have nothing to
+// fetch; other runs do this when the crawl begins.
+func (r *run) completeOutputs(ctx context.Context) error {
+	outputs, err := r.openOutputs(ctx)
+	if err != nil {
 		return err
 	}
-	following := consumers{all: []consumer{*f}, out: r.out}
-	if err := r.closeConsumers(ctx, following); err != nil {
+	if err := r.closeConsumers(ctx, outputs); err != nil {
 		return err
 	}
-	return following.refused()
+	return outputs.refused()
 }
 
 // openFeed returns nil if the options ask for no feed.

@@ -60,6 +60,7 @@ type Options struct {
 	Feed     string       // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
 	Index    http.Header  // header with the credentials for a search index
 	Archive  Archive      // where to archive responses
+	Follow   Follower     // receives the pages
 	LogURLs  bool         // log each URL; needs Output.Log
 	Metrics  string       // address to serve metrics on; "" means none
 	Build    monitor.Build

@@ -139,7 +139,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if len(p.seeds.Items()) == 0 {
 		return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", r.store.Name)
 	}
-	if err := r.completeFeed(ctx); err != nil {
+	if err := r.completeOutputs(ctx); err != nil {
 		return err
 	}
 	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that has moved

@@ -18,7 +18,7 @@ import (
 
 // Memory is a store in memory, for tests: the other stores are compared with it. The code is kept simple: maps and sorted slices under a lock.
 type Memory struct {
-	*frontier.Memory
+	*Frontier
 
 	mu       sync.Mutex              // guards the fields below
 	last     uint64                  // number of the latest commit; the first commit has number 1
@@ -46,7 +46,7 @@ var _ store.Store = (*Memory)(nil)
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
 	return &Memory{
-		Memory:   frontier.NewMemory(),
+		Frontier: NewFrontier(),
 		visits:   map[uint64]memoryVisit{},
 		ids:      map[dedup.Hash]uint64{},
 		hashes:   map[dedup.Hash][]uint64{},
@@ -140,7 +140,7 @@ func (m *Memory) commit(ctx context.Context, e *store.Entry) (store.Outcome, err
 	if !keeps && (m.replaced(e) || m.stale(e)) {
 		return store.Stale, nil
 	}
-	err := m.Memory.End(ctx, frontier.Ending{Claim: e.Claim, URL: e.Record.URL, State: e.State, Links: e.Links, Beyond: e.Beyond})
+	err := m.Frontier.End(ctx, Ending{Claim: e.Claim, URL: e.Record.URL, State: e.State, Links: e.Links, Beyond: e.Beyond})
 	switch {
 	case errors.Is(err, frontier.ErrLost):
 		return store.Lost, nil
@@ -464,7 +464,7 @@ func (m *Memory) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 func (m *Memory) dump() (parts []*store.Part, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	hosts, pending, states := m.Memory.Contents()
+	hosts, pending, states := m.Frontier.Contents()
 	for _, name := range slices.Sorted(maps.Keys(m.meta)) {
 		parts = append(parts, &store.Part{Value: &store.NamedValue{Name: name, Value: bytes.Clone(m.meta[name])}})
 	}
@@ -482,7 +482,7 @@ func (m *Memory) dump() (parts []*store.Part, err error) {
 	if m.last > 0 {
 		parts = append(parts, &store.Part{Last: m.last})
 	}
-	for outside := range m.Memory.URLs(context.Background(), frontier.Outside) {
+	for outside := range m.Frontier.URLs(context.Background(), frontier.Outside) {
 		if url, _ := frontier.Left(outside); states[url] == frontier.Outside {
 			parts = append(parts, &store.Part{Outside: outside})
 		}
@@ -508,7 +508,7 @@ func (m *Memory) load(ctx context.Context, p *store.Part) error {
 	case p.Value != nil:
 		return m.SetMeta(ctx, p.Value.Name, p.Value.Value)
 	case p.Host != nil:
-		m.Memory.SetRest(p.Host.Name, p.Host.Rest)
+		m.Frontier.SetRest(p.Host.Name, p.Host.Rest)
 		return ctx.Err()
 	case p.Last != 0:
 		m.mu.Lock()
@@ -516,9 +516,9 @@ func (m *Memory) load(ctx context.Context, p *store.Part) error {
 		m.last = max(m.last, p.Last)
 		return nil
 	case p.Outside != "":
-		return m.Memory.End(ctx, frontier.Ending{Beyond: []string{p.Outside}})
+		return m.Frontier.End(ctx, Ending{Beyond: []string{p.Outside}})
 	case p.Item != nil:
-		_, err := m.Memory.Requeue(ctx, []frontier.Item{*p.Item})
+		_, err := m.Frontier.Requeue(ctx, []frontier.Item{*p.Item})
 		return err
 	}
 	e, err := p.Page.Entry()
@@ -528,14 +528,14 @@ func (m *Memory) load(ctx context.Context, p *store.Part) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.put(p.Page.Place, e)
-	end := frontier.Ending{URL: e.Record.URL, State: e.State}
+	end := Ending{URL: e.Record.URL, State: e.State}
 	switch {
 	case e.State == frontier.Outside:
 		end.Beyond = []string{e.Record.URL}
 	case e.State.Ends():
 		end.Links = []frontier.Item{{URL: e.Record.URL, Depth: e.Record.Depth}}
 	}
-	return m.Memory.End(ctx, end)
+	return m.Frontier.End(ctx, end)
 }
 
 // Sync does nothing, because memory never survives a power failure.

@@ -1,4 +1,4 @@
-package frontier
+package storetest
 
 import (
 	"cmp"
@@ -9,25 +9,26 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"skink/frontier"
 )
 
-// A Memory is a frontier in memory, for crawls that need not be resumed. It keeps every URL that
-// was discovered, in about 200 bytes each.
-type Memory struct {
+// A Frontier is a frontier in memory, for tests: the frontiers of the stores are compared with it.
+type Frontier struct {
 	mu     sync.Mutex // guards all other fields
 	urls   map[string]*memoryURL
 	hosts  map[string]*memoryHost
-	slots  map[string]LastSlot
-	claims Claims
-	counts PerState
+	slots  map[string]frontier.LastSlot
+	claims frontier.Claims
+	counts frontier.PerState
 	seq    uint64 // seq of the most recently queued URL
 }
 
-var _ Frontier = (*Memory)(nil)
+var _ frontier.Frontier = (*Frontier)(nil)
 
 type memoryURL struct {
-	item  Item
-	state State
+	item  frontier.Item
+	state frontier.State
 	taken bool
 	seq   uint64 // position among the URLs of its host with the same priority and depth
 }
@@ -38,47 +39,47 @@ type memoryHost struct {
 	waiting []*memoryURL // URLs that are due and not taken, by priority, then depth, then seq
 	later   []*memoryURL // URLs that are due later, by due time, then seq
 	taken   []*memoryURL
-	rest    Rest
+	rest    frontier.Rest
 }
 
-// NewMemory returns an empty frontier.
-func NewMemory() *Memory {
-	return &Memory{urls: map[string]*memoryURL{}, hosts: map[string]*memoryHost{}, slots: map[string]LastSlot{}}
+// NewFrontier returns an empty frontier.
+func NewFrontier() *Frontier {
+	return &Frontier{urls: map[string]*memoryURL{}, hosts: map[string]*memoryHost{}, slots: map[string]frontier.LastSlot{}}
 }
 
-func (f *Memory) Discover(ctx context.Context, items []Item) (found int, err error) {
+func (f *Frontier) Discover(ctx context.Context, items []frontier.Item) (found int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.discover(items, State.New), nil
+	return f.discover(items, frontier.State.New), nil
 }
 
-func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
+func (f *Frontier) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.discover(items, func(s State) bool { return s != Pending }), nil
+	return f.discover(items, func(s frontier.State) bool { return s != frontier.Pending }), nil
 }
 
 // discover queues the items for whose state wanted returns true, and returns their number.
-func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
+func (f *Frontier) discover(items []frontier.Item, wanted func(frontier.State) bool) (found int) {
 	for _, it := range items {
 		state := f.state(it.URL)
 		if !wanted(state) {
 			continue
 		}
-		if state != Unknown {
+		if state != frontier.Unknown {
 			f.counts[state]--
 		}
 		found++
-		u := &memoryURL{item: it.kept(), state: Pending}
+		u := &memoryURL{item: kept(it), state: frontier.Pending}
 		f.urls[it.URL] = u
-		f.counts[Pending]++
-		h := f.host(HostOf(it.URL))
+		f.counts[frontier.Pending]++
+		h := f.host(frontier.HostOf(it.URL))
 		h.pending++
 		f.queue(h, u, time.Now())
 	}
@@ -86,22 +87,22 @@ func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 }
 
 // kept returns the item with its priority limited to the range that can be stored.
-func (it Item) kept() Item {
-	it.Priority = min(max(it.Priority, SoonestPriority), LatestPriority)
+func kept(it frontier.Item) frontier.Item {
+	it.Priority = min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority)
 	return it
 }
 
-func (f *Memory) exclude(urls []string) {
+func (f *Frontier) exclude(urls []string) {
 	for _, outside := range urls {
-		if url, _ := Left(outside); f.urls[url] == nil {
-			f.urls[url] = &memoryURL{item: Item{URL: outside}, state: Outside}
-			f.counts[Outside]++
+		if url, _ := frontier.Left(outside); f.urls[url] == nil {
+			f.urls[url] = &memoryURL{item: frontier.Item{URL: outside}, state: frontier.Outside}
+			f.counts[frontier.Outside]++
 		}
 	}
 }
 
 // host returns the named host, creating it if necessary.
-func (f *Memory) host(name string) *memoryHost {
+func (f *Frontier) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
 		h = &memoryHost{name: name}
@@ -112,11 +113,11 @@ func (f *Memory) host(name string) *memoryHost {
 
 // queue puts u behind the waiting URLs with the same priority and depth, or into h.later if u is
 // due after now.
-func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
+func (f *Frontier) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	f.seq++
 	u.seq, u.taken = f.seq, false
 	if u.item.Due.After(now) {
-		h.later = insert(h.later, u, func(a, b *memoryURL) int {
+		h.later = inserted(h.later, u, func(a, b *memoryURL) int {
 			return cmp.Or(a.item.Due.Compare(b.item.Due), cmp.Compare(a.seq, b.seq))
 		})
 		return
@@ -125,7 +126,7 @@ func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 }
 
 // ripen moves the URLs that have become due from h.later to h.waiting.
-func (f *Memory) ripen(h *memoryHost, now time.Time) {
+func (f *Frontier) ripen(h *memoryHost, now time.Time) {
 	for len(h.later) > 0 && !h.later[0].item.Due.After(now) {
 		u := h.later[0]
 		h.later = h.later[1:]
@@ -135,17 +136,17 @@ func (f *Memory) ripen(h *memoryHost, now time.Time) {
 
 func (h *memoryHost) push(u *memoryURL) {
 	u.taken = false
-	h.waiting = insert(h.waiting, u, func(a, b *memoryURL) int {
-		return cmp.Or(order(a, b), cmp.Compare(a.seq, b.seq))
+	h.waiting = inserted(h.waiting, u, func(a, b *memoryURL) int {
+		return cmp.Or(sooner(a, b), cmp.Compare(a.seq, b.seq))
 	})
 }
 
-// order compares two URLs by priority and then depth. The result is negative if a is fetched first.
-func order(a, b *memoryURL) int {
+// sooner compares two URLs by priority and then depth. The result is negative if a is fetched first.
+func sooner(a, b *memoryURL) int {
 	return cmp.Or(cmp.Compare(a.item.Priority, b.item.Priority), cmp.Compare(a.item.Depth, b.item.Depth))
 }
 
-func insert(list []*memoryURL, u *memoryURL, compare func(a, b *memoryURL) int) []*memoryURL {
+func inserted(list []*memoryURL, u *memoryURL, compare func(a, b *memoryURL) int) []*memoryURL {
 	i, _ := slices.BinarySearchFunc(list, u, compare)
 	return slices.Insert(list, i, u)
 }
@@ -166,13 +167,13 @@ func (h *memoryHost) free() {
 }
 
 // expire ends the claims that were not renewed in time, and queues their taken URLs again.
-func (f *Memory) expire(now time.Time) {
+func (f *Frontier) expire(now time.Time) {
 	for _, host := range f.claims.Expire(now) {
 		f.hosts[host].free()
 	}
 }
 
-func (f *Memory) holder(c Claim) (*memoryHost, error) {
+func (f *Frontier) holder(c frontier.Claim) (*memoryHost, error) {
 	f.expire(time.Now())
 	if err := f.claims.Check(c); err != nil {
 		return nil, err
@@ -180,7 +181,7 @@ func (f *Memory) holder(c Claim) (*memoryHost, error) {
 	return f.hosts[c.Host], nil
 }
 
-func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g Grant, err error) {
+func (f *Frontier) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, err error) {
 	if err := ctx.Err(); err != nil {
 		return g, err
 	}
@@ -196,27 +197,27 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 		case f.claims.Held(h.name):
 		case len(h.waiting) == 0 && len(h.later) == 0:
 		case h.due().After(now):
-			g.wait(h, now)
+			refuse(&g, h, now)
 		default:
 			due = append(due, h)
 		}
 	}
 	slices.SortFunc(due, func(a, b *memoryHost) int {
-		return cmp.Or(order(a.waiting[0], b.waiting[0]), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
+		return cmp.Or(sooner(a.waiting[0], b.waiting[0]), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
 	})
 	for i, h := range due {
 		if i >= n {
-			g.wait(h, now)
+			refuse(&g, h, now)
 			continue
 		}
-		g.Hosts = append(g.Hosts, Held{f.claims.Begin(h.name, worker, now.Add(ttl)), h.host()})
+		g.Hosts = append(g.Hosts, frontier.Held{Claim: f.claims.Begin(h.name, worker, now.Add(ttl)), Host: h.host()})
 	}
 	g.Share, g.Workers = f.claims.Share(worker, g.Waiting, now)
 	return g, nil
 }
 
-// wait updates g for a host that has URLs and was not given to the caller of Claim.
-func (g *Grant) wait(h *memoryHost, now time.Time) {
+// refuse updates g for a host that has URLs and was not given to the caller of Claim.
+func refuse(g *frontier.Grant, h *memoryHost, now time.Time) {
 	if !h.rest.Idle && len(h.waiting) > 0 {
 		g.Waiting++
 	}
@@ -234,15 +235,15 @@ func (h *memoryHost) due() time.Time {
 	return due
 }
 
-func (h *memoryHost) host() Host {
-	host := Host{Name: h.name, Pending: h.pending, Rest: h.rest}
+func (h *memoryHost) host() frontier.Host {
+	host := frontier.Host{Name: h.name, Pending: h.pending, Rest: h.rest}
 	if len(h.waiting) > 0 {
 		host.Depth = h.waiting[0].item.Depth
 	}
 	return host
 }
 
-func (f *Memory) Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error) {
+func (f *Frontier) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -253,7 +254,7 @@ func (f *Memory) Renew(ctx context.Context, claims []Claim, ttl time.Duration) (
 	return f.claims.Renew(claims, now.Add(ttl)), nil
 }
 
-func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
+func (f *Frontier) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -265,7 +266,7 @@ func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
 	}
 	f.ripen(h, time.Now())
 	n = min(max(n, 0), len(h.waiting))
-	var items []Item
+	var items []frontier.Item
 	for _, u := range h.waiting[:n] {
 		u.taken = true
 		h.taken = append(h.taken, u)
@@ -275,7 +276,7 @@ func (f *Memory) Take(ctx context.Context, c Claim, n int) ([]Item, error) {
 	return items, nil
 }
 
-func (f *Memory) Release(ctx context.Context, c Claim, it Item) error {
+func (f *Frontier) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -287,13 +288,13 @@ func (f *Memory) Release(ctx context.Context, c Claim, it Item) error {
 	}
 	if u := f.urls[it.URL]; u != nil && u.taken {
 		h.drop(u)
-		u.item = it.kept()
+		u.item = kept(it)
 		f.queue(h, u, time.Now())
 	}
 	return nil
 }
 
-func (f *Memory) Slot(ctx context.Context, host string, least, most time.Duration) (time.Duration, error) {
+func (f *Frontier) Slot(ctx context.Context, host string, least, most time.Duration) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	last := f.slots[host]
@@ -302,7 +303,7 @@ func (f *Memory) Slot(ctx context.Context, host string, least, most time.Duratio
 	return wait, ctx.Err()
 }
 
-func (f *Memory) Spend(ctx context.Context, c Claim, spent Spent) error {
+func (f *Frontier) Spend(ctx context.Context, c frontier.Claim, spent frontier.Spent) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
@@ -313,7 +314,7 @@ func (f *Memory) Spend(ctx context.Context, c Claim, spent Spent) error {
 	return ctx.Err()
 }
 
-func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
+func (f *Frontier) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -331,61 +332,61 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 
 // An Ending is the result of fetching a URL.
 type Ending struct {
-	Claim  Claim // claim on the URL's host; the zero value means that the claim is not checked
+	Claim  frontier.Claim // claim on the URL's host; the zero value means that the claim is not checked
 	URL    string
-	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, so no state is stored
-	Links  []Item   // URLs in the crawl that the page leads to
-	Beyond []string // URLs outside the crawl that the page leads to; see [Leave]
+	State  frontier.State  // final state of the URL; Unknown means that the URL was never in the frontier, so no state is stored
+	Links  []frontier.Item // URLs in the crawl that the page leads to
+	Beyond []string        // URLs outside the crawl that the page leads to; see [frontier.Leave]
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records the
 // linked URLs that the crawl excludes. All of this happens in one step. If the URL has already been
 // finished, its state does not change. If the claim is no longer valid, End changes nothing and
-// returns [ErrLost].
-func (f *Memory) End(ctx context.Context, e Ending) error {
+// returns [frontier.ErrLost].
+func (f *Frontier) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if e.Claim != (Claim{}) {
+	if e.Claim != (frontier.Claim{}) {
 		if _, err := f.holder(e.Claim); err != nil {
 			return fmt.Errorf("finish processing a URL: %w", err)
 		}
 	}
-	f.discover(e.Links, State.New)
+	f.discover(e.Links, frontier.State.New)
 	f.exclude(e.Beyond)
 	u := f.urls[e.URL]
-	if e.State == Unknown || u == nil || u.state != Pending {
+	if e.State == frontier.Unknown || u == nil || u.state != frontier.Pending {
 		return nil
 	}
-	h := f.host(HostOf(e.URL))
+	h := f.host(frontier.HostOf(e.URL))
 	h.drop(u)
 	h.pending--
 	*u = memoryURL{state: e.State}
-	f.counts[Pending]--
+	f.counts[frontier.Pending]--
 	f.counts[e.State]++
 	return nil
 }
 
-func (f *Memory) State(ctx context.Context, url string) (State, error) {
+func (f *Frontier) State(ctx context.Context, url string) (frontier.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.state(url), ctx.Err()
 }
 
-func (f *Memory) state(url string) State {
+func (f *Frontier) state(url string) frontier.State {
 	if u := f.urls[url]; u != nil {
 		return u.state
 	}
-	return Unknown
+	return frontier.Unknown
 }
 
-func (f *Memory) Hosts(ctx context.Context) iter.Seq2[Host, error] {
-	return func(yield func(Host, error) bool) {
+func (f *Frontier) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
+	return func(yield func(frontier.Host, error) bool) {
 		for _, h := range f.pendingHosts() {
 			if err := ctx.Err(); err != nil {
-				yield(Host{}, err)
+				yield(frontier.Host{}, err)
 				return
 			}
 			if !yield(h, nil) {
@@ -395,10 +396,10 @@ func (f *Memory) Hosts(ctx context.Context) iter.Seq2[Host, error] {
 	}
 }
 
-func (f *Memory) pendingHosts() []Host {
+func (f *Frontier) pendingHosts() []frontier.Host {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var list []Host
+	var list []frontier.Host
 	for _, h := range f.hosts {
 		if h.pending > 0 {
 			list = append(list, h.host())
@@ -407,14 +408,14 @@ func (f *Memory) pendingHosts() []Host {
 	return list
 }
 
-func (f *Memory) Counts(ctx context.Context) (Counts, error) {
+func (f *Frontier) Counts(ctx context.Context) (frontier.Counts, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.counts.Counts(), ctx.Err()
 }
 
 // URLs yields the URLs in the given state, in lexical order.
-func (f *Memory) URLs(ctx context.Context, state State) iter.Seq2[string, error] {
+func (f *Frontier) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, url := range f.inState(state) {
 			if err := ctx.Err(); err != nil {
@@ -428,10 +429,10 @@ func (f *Memory) URLs(ctx context.Context, state State) iter.Seq2[string, error]
 	}
 }
 
-func (f *Memory) inState(state State) (urls []string) {
+func (f *Frontier) inState(state frontier.State) (urls []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if state != Pending && state != Outside {
+	if state != frontier.Pending && state != frontier.Outside {
 		return nil
 	}
 	for url, u := range f.urls {
@@ -444,25 +445,25 @@ func (f *Memory) inState(state State) (urls []string) {
 }
 
 // Contents returns everything that the frontier contains at one moment: the hosts whose
-// [Rest.Lasting] is not zero, the pending URLs, and the states of all other URLs. Hosts and pending
+// [frontier.Rest.Lasting] is not zero, the pending URLs, and the states of all other URLs. Hosts and pending
 // URLs are sorted by host. The pending URLs of a host are in the order of its queue.
-func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]State) {
+func (f *Frontier) Contents() (hosts []frontier.Host, pending []frontier.Item, states map[string]frontier.State) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(f.hosts)) {
 		h := f.hosts[name]
-		if rest := h.rest.Lasting(); rest != (Rest{}) {
-			hosts = append(hosts, Host{Name: name, Rest: rest})
+		if rest := h.rest.Lasting(); rest != (frontier.Rest{}) {
+			hosts = append(hosts, frontier.Host{Name: name, Rest: rest})
 		}
 		urls := slices.Concat(h.waiting, h.taken)
-		slices.SortFunc(urls, func(a, b *memoryURL) int { return cmp.Or(order(a, b), cmp.Compare(a.seq, b.seq)) })
+		slices.SortFunc(urls, func(a, b *memoryURL) int { return cmp.Or(sooner(a, b), cmp.Compare(a.seq, b.seq)) })
 		for _, u := range append(urls, h.later...) {
 			pending = append(pending, u.item)
 		}
 	}
-	states = map[string]State{}
+	states = map[string]frontier.State{}
 	for url, u := range f.urls {
-		if u.state != Pending {
+		if u.state != frontier.Pending {
 			states[url] = u.state
 		}
 	}
@@ -470,8 +471,15 @@ func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]Sta
 }
 
 // SetRest sets the Rest that the next worker to claim the host gets.
-func (f *Memory) SetRest(host string, rest Rest) {
+func (f *Frontier) SetRest(host string, rest frontier.Rest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.host(host).rest = rest.Bounded(time.Now())
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

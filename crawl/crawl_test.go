@@ -1,0 +1,101 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"skink/store"
+	"skink/store/badger"
+)
+
+// site serves n pages, each of which links to the next.
+func site(t *testing.T, n int) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var i int
+		if _, err := fmt.Sscanf(r.URL.Path, "/%d", &i); err != nil || i >= n {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, "<title>%d</title><p>%s <a href=/%d>next</a>", i, strings.Repeat(fmt.Sprintf("word%d ", i), 30), i+1)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func open(t *testing.T) store.Store {
+	s, err := badger.Open(t.TempDir(), badger.Options{Create: true, Temporary: true, Reserve: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func hurried() Options {
+	o := Defaults()
+	o.Delay = 0
+	return o
+}
+
+// A crawl whose function fails ends with the error. The next run continues the crawl, and passes
+// the pages after the given position.
+func TestContinue(t *testing.T) {
+	s, url, enough := open(t), site(t, 6), errors.New("enough")
+	var titles []string
+	var at store.Cursor
+	most := 3
+	page := func(_ context.Context, p *store.Change) error {
+		if len(titles) == most {
+			return enough
+		}
+		if p.Record.Kind == store.Page {
+			titles = append(titles, p.Record.Title)
+			if !strings.Contains(p.Text, "word"+p.Record.Title) {
+				t.Errorf("page %s has the text %q", p.Record.Title, p.Text)
+			}
+		}
+		at = p.Cursor
+		return nil
+	}
+	if err := Run(t.Context(), s, []string{url + "/0"}, hurried(), page); !errors.Is(err, enough) {
+		t.Fatalf("the run ended with %v, want the error of the function", err)
+	}
+	most = 100
+	opt := hurried()
+	opt.After = at
+	if err := Run(t.Context(), s, nil, opt, page); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(titles, " "); got != "0 1 2 3 4 5" {
+		t.Errorf("got pages %s, want 0 to 5", got)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	pages := 0
+	err := Run(ctx, open(t), []string{site(t, 10_000) + "/0"}, hurried(), func(context.Context, *store.Change) error {
+		pages++
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || pages == 0 {
+		t.Errorf("got error %v after %d pages, want %v", err, pages, context.Canceled)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for seed, want := range map[string]string{
+		"example.com:no": "seed: ",
+		site(t, 0):       "status 404",
+	} {
+		if err := Run(t.Context(), open(t), []string{seed}, hurried(), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("seed %s: got error %v, want %q", seed, err, want)
+		}
+	}
+}
