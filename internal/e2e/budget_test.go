@@ -44,7 +44,7 @@ var budgets = map[string]int{
 	"store":                 1_550,
 	"store/badger":          4_700,
 	"store/badger/postings": 1_050,
-	"store/postgres":        2_700,
+	"store/postgres":        2_750,
 	"store/remote":          650,
 	"view":                  2_550,
 	"warc":                  1_350,

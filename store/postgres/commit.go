@@ -142,12 +142,13 @@ type basis struct {
 }
 
 type knownPage struct {
-	visit  id
-	record *store.Record
+	visit   id
+	written *store.Record // the record of the visit that found the page as it is
+	record  store.Record  // this record with the changes of later visits
 }
 
 const (
-	knownSQL       = "SELECT p.id, p.visit, v.record::text FROM page p JOIN visit v ON v.id = p.visit WHERE p.id = ANY($1::uuid[])"
+	knownSQL       = "SELECT p.id, p.visit, p.later, v.record::text FROM page p JOIN visit v ON v.id = p.visit WHERE p.id = ANY($1::uuid[])"
 	staleKeysSQL   = `SELECT DISTINCT e.i FROM unnest($1::int[], $2::bigint[], $3::bigint[]) e(i, key, mark) CROSS JOIN LATERAL (SELECT place FROM posting WHERE posting.key = e.key AND place > e.mark LIMIT 1) p`
 	staleHashesSQL = `SELECT DISTINCT e.i FROM unnest($1::int[], $2::uuid[], $3::bigint[]) e(i, hash, mark) CROSS JOIN LATERAL (SELECT place FROM page WHERE page.hash = e.hash AND place > e.mark LIMIT 1) p`
 	staleLeaderSQL = `SELECT e.i FROM unnest($1::int[], $2::uuid[], $3::bigint[]) e(i, id, mark) JOIN page p ON p.id = e.id WHERE p.place > e.mark`
@@ -193,10 +194,15 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	}
 	b.Queue(knownSQL, pages).Query(func(rows pgx.Rows) error {
 		var page id
-		var k knownPage
-		var record string
-		_, err := pgx.ForEachRow(rows, []any{&page, &k.visit, &record}, func() (err error) {
-			k.record, err = store.UnpackRecord([]byte(record))
+		var visit id
+		var record, later []byte
+		_, err := pgx.ForEachRow(rows, []any{&page, &visit, &later, &record}, func() error {
+			written, err := store.UnpackRecord(record)
+			if err != nil {
+				return err
+			}
+			k := knownPage{visit, written, *written}
+			err = k.record.Update(later)
 			known.pages[page] = k
 			return err
 		})
@@ -262,18 +268,18 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 		}
 		outcomes[i] = store.Written
 		if there {
-			w.tally.Remove(was.record)
+			w.tally.Remove(&was.record)
 		}
 		w.tally.Add(&e.Record)
+		if there && e.Touch {
+			w.touch(&was, e)
+			continue
+		}
 		record, err := json.Marshal(&e.Record)
 		if err != nil {
 			return nil, nil, err
 		}
-		if there && e.Touch {
-			w.touch(was.visit, e, string(record))
-		} else {
-			w.place(i, e, c.visits[i], string(record), there)
-		}
+		w.place(i, e, c.visits[i], string(record), there)
 	}
 	return outcomes, w, nil
 }

@@ -17,11 +17,11 @@ import (
 // unnest, with a LIMIT, so the planner never chooses to read a whole table. The column i is the
 // index of the ask.
 const (
-	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, l.record::text
+	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, p.later, l.record::text, l.later
  FROM unnest($1::int[], $2::uuid[], $3::uuid[]) a(i, hash, self)
- CROSS JOIN LATERAL (SELECT place, visit, leader FROM page WHERE hash = a.hash AND id <> a.self ORDER BY place LIMIT 1) p
+ CROSS JOIN LATERAL (SELECT place, visit, leader, later FROM page WHERE hash = a.hash AND id <> a.self ORDER BY place LIMIT 1) p
  JOIN visit v ON v.id = p.visit
- LEFT JOIN LATERAL (SELECT record FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
+ LEFT JOIN LATERAL (SELECT record, f.later FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
  ORDER BY a.i, p.place`
 
 	// leadersSQL returns the leaders that share enough keys with the ask. It selects the same ones
@@ -125,12 +125,11 @@ func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 
 func readCopies(rows pgx.Rows, all []store.Found) error {
 	var i int
-	var found string
-	var leader *string
-	_, err := pgx.ForEachRow(rows, []any{&i, &found, &leader}, func() (err error) {
+	var found, later, leader, leaderLater []byte
+	_, err := pgx.ForEachRow(rows, []any{&i, &found, &later, &leader, &leaderLater}, func() (err error) {
 		f := &all[i]
-		if f.Copy, err = store.UnpackRecord([]byte(found)); err == nil && leader != nil {
-			f.Followed, err = store.UnpackRecord([]byte(*leader))
+		if f.Copy, err = store.UnpackRecord(store.Updated(found, later)); err == nil && leader != nil {
+			f.Followed, err = store.UnpackRecord(store.Updated(leader, leaderLater))
 		}
 		return err
 	})

@@ -19,17 +19,17 @@ import (
 
 // partsSQL lists the columns of a page. Text, sketch and links are NULL unless a.want asks for
 // them. Its bits are those of store.WantText (1), WantSketch (2) and WantLinks (4).
-const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
+const partsSQL = `v.record::text, p.later, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
-	var record string
+	var record, later []byte
 	var text *string
 	var sketch []byte
-	if err = row.Scan(append([]any{&record, &text, &p.Text, &p.Kept, &sketch, &p.Links, &place}, more...)...); err != nil {
+	if err = row.Scan(append([]any{&record, &later, &text, &p.Text, &p.Kept, &sketch, &p.Links, &place}, more...)...); err != nil {
 		return p, 0, err
 	}
-	p.Record = []byte(record)
+	p.Record = store.Updated(record, later)
 	if p.Text, err = whole(text, p.Text); err == nil && sketch != nil {
 		p.Sketch, err = unpackSketch(sketch)
 	}
@@ -272,8 +272,8 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 const maxClusters = 256
 
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
-	const sql = `SELECT m.record FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
- CROSS JOIN LATERAL (SELECT v.record::text, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
+	const sql = `SELECT m.record, m.later FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
+ CROSS JOIN LATERAL (SELECT v.record::text, p.later, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
 	return func(yield func(*store.Record, error) bool) {
 		for part := range slices.Chunk(leaders, maxClusters) {
 			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collect(ctx, s, sql, []any{ids(part)}, scanRecord) }) {
@@ -286,11 +286,11 @@ func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 }
 
 func scanRecord(row pgx.Row) (*store.Record, error) {
-	var b string
-	if err := row.Scan(&b); err != nil {
+	var record, later []byte
+	if err := row.Scan(&record, &later); err != nil {
 		return nil, err
 	}
-	return store.UnpackRecord([]byte(b))
+	return store.UnpackRecord(store.Updated(record, later))
 }
 
 // sum returns the counters by name. If states is true, it returns only those whose names begin with

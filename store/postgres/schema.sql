@@ -33,15 +33,18 @@ CREATE TABLE visit (
 );
 
 -- The state of each page after its last visit. The id is the first 16 bytes of the XXH3 hash of the page's URL. A
--- row takes some 100 bytes.
+-- row takes some 100 bytes. A visit that finds the page unchanged changes only the last two columns. The fill factor
+-- leaves room for that in the same block, so no index is written.
 CREATE TABLE page (
   id          uuid   PRIMARY KEY,
   place       bigint NOT NULL, -- place of the page in the order of commits
   visit       uuid   NOT NULL,
   hash        uuid,            -- hash of the text, by which exact copies of the page are found
   leader      uuid,            -- id of the page of which this page is a duplicate
-  resemblance float8 NOT NULL  -- resemblance to the leader, 0 to 1
-);
+  resemblance float8 NOT NULL, -- resemblance to the leader, 0 to 1
+  visited     timestamptz,     -- last visit, if the page has not changed since the visit to which the column visit refers
+  later       bytea            -- fields of the record that such visits changed, see store.Record.AppendUpdate; NULL means none
+) WITH (fillfactor = 60);
 CREATE UNIQUE INDEX page_place ON page (place);                                                 -- lists changes in order, and finds the leaders in posting
 CREATE INDEX page_hash   ON page (hash, place) WHERE hash IS NOT NULL;                          -- finds the earliest page with a text
 CREATE INDEX page_leader ON page (leader, resemblance DESC, place) WHERE leader IS NOT NULL;    -- lists the members of a cluster in order
@@ -62,7 +65,7 @@ CREATE TABLE known (
   state smallint NOT NULL,
   was   smallint NOT NULL,    -- state before the last change
   url   text                  -- set only in state 7; in the other states the URL is in a record or in the queue
-);
+) WITH (fillfactor = 70); -- each visit changes the state twice, which writes no index if there is room in the block
 
 -- The URLs to fetch, including those that workers are fetching now. A URL is removed when it is finished.
 CREATE SEQUENCE queue_seq;
@@ -136,5 +139,6 @@ SELECT page.id, page.place,
   record->>'title' AS title,
   (record->>'words')::int AS words, -- number of words of the main text
   (record->>'fetched_at')::timestamptz AS fetched_at,
+  coalesce(visited, (record->>'fetched_at')::timestamptz) AS visited_at, -- last visit; if it found the page unchanged, record is that of an earlier visit
   visit.text, visit.targets, visit.record
   FROM page JOIN visit ON visit.id = page.visit;

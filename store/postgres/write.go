@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,10 +29,12 @@ type writes struct {
 	posted                  []int64 // keys of all pages, page by page
 	postedBy                []int32 // for each element of posted, the index of its page
 	replaced                []id    // IDs of pages that were committed before
-	touched                 []id    // IDs of visits whose record changes
-	touchedRecord           []string
-	touchedLinks            [][]byte
-	touchedTargets          []*string
+	touched                 []id    // IDs of pages that a visit found unchanged
+	later                   [][]byte
+	visited                 []*time.Time
+	relinked                []id // IDs of visits whose links may change
+	newLinks                [][]byte
+	newTargets              []*string
 	ended                   []id // hashes of finished URLs
 	endedAs                 []int16
 	found                   []frontier.Item
@@ -90,10 +93,17 @@ func (w *writes) addConditions(e *store.Entry) {
 	}
 }
 
-func (w *writes) touch(visit id, e *store.Entry, record string) {
+// touch adds a visit that found a page unchanged.
+func (w *writes) touch(was *knownPage, e *store.Entry) {
 	w.addConditions(e)
-	w.touched, w.touchedRecord = append(w.touched, visit), append(w.touchedRecord, record)
-	w.touchedLinks, w.touchedTargets = append(w.touchedLinks, e.Out), append(w.touchedTargets, targets(e))
+	w.touched, w.later = append(w.touched, e.Record.ID), append(w.later, e.Record.AppendUpdate(nil, was.written))
+	var visited *time.Time
+	if at := e.Record.VisitedAt; !at.IsZero() {
+		visited = &at
+	}
+	if w.visited = append(w.visited, visited); e.Out != nil {
+		w.relinked, w.newLinks, w.newTargets = append(w.relinked, was.visit), append(w.newLinks, e.Out), append(w.newTargets, targets(e))
+	}
 }
 
 // place adds a page, which gets the next commit number.
@@ -155,10 +165,11 @@ const (
 	pageSQL      = `INSERT INTO page (id, place, visit, hash, leader, resemblance)
  SELECT a.id, t.place - cardinality($2::uuid[]) + a.n, a.visit, a.hash, a.leader, a.resemblance
  FROM turn t, unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[]) WITH ORDINALITY a(id, visit, hash, leader, resemblance, n) WHERE t.one = 1 AND t.holder = $1
- ON CONFLICT (id) DO UPDATE SET place = excluded.place, visit = excluded.visit, hash = excluded.hash, leader = excluded.leader, resemblance = excluded.resemblance`
+ ON CONFLICT (id) DO UPDATE SET place = excluded.place, visit = excluded.visit, hash = excluded.hash, leader = excluded.leader, resemblance = excluded.resemblance, visited = NULL, later = NULL`
 	postingSQL = `INSERT INTO posting (key, place) SELECT k.key, t.place - $2 + k.n FROM turn t, unnest($3::bigint[], $4::int[]) k(key, n) WHERE t.one = 1 AND t.holder = $1`
-	touchSQL   = `UPDATE visit SET record = a.record::json, links = coalesce(a.links, visit.links), targets = coalesce(a.targets::uuid[], visit.targets)
- FROM turn t, unnest($2::uuid[], $3::text[], $4::bytea[], $5::text[]) a(id, record, links, targets) WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id`
+	touchSQL   = "UPDATE page SET later = a.later, visited = a.visited FROM turn t, unnest($2::uuid[], $3::bytea[], $4::timestamptz[]) a(id, later, visited) WHERE t.one = 1 AND t.holder = $1 AND page.id = a.id"
+	relinkSQL  = `UPDATE visit SET links = a.links, targets = a.targets::uuid[] FROM turn t, unnest($2::uuid[], $3::bytea[], $4::text[]) a(id, links, targets)
+ WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id AND visit.links IS DISTINCT FROM a.links`
 	unqueueSQL = "DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[])"
 	endSQL     = `WITH ended AS (
   UPDATE known SET state = a.state, was = 1, url = CASE WHEN a.state = 7 THEN (SELECT item->>'URL' FROM queue WHERE queue.hash = a.hash) END FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
@@ -262,7 +273,10 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 		b.Queue(postingSQL, attempt, len(w.page), w.posted, w.postedBy)
 	}
 	if w.touched != nil {
-		b.Queue(touchSQL, attempt, w.touched, w.touchedRecord, w.touchedLinks, w.touchedTargets)
+		b.Queue(touchSQL, attempt, w.touched, w.later, w.visited)
+	}
+	if w.relinked != nil {
+		b.Queue(relinkSQL, attempt, w.relinked, w.newLinks, w.newTargets)
 	}
 	if w.ended != nil {
 		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot)
