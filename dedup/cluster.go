@@ -1,17 +1,11 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
 )
-
-// A Membership says which cluster a text is in. Leader is the index of the text that leads the cluster,
-// and may be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
-type Membership struct {
-	Leader      int
-	Resemblance float64
-}
 
 // # Clusters
 //
@@ -30,7 +24,7 @@ type Membership struct {
 type Taken struct {
 	similarities []float64
 	texts        int
-	pairs        []Take // in ascending order of their leaders
+	pairs        []Take // in ascending order of their leaders, and of their texts
 }
 
 // A Take records that Text is in the cluster that Leader leads, at one or more similarities up to
@@ -67,6 +61,7 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 		if open[i] == 0 {
 			continue
 		}
+		before := len(t.pairs)
 		err := alike(i, from, func(other int, resemblance float64) {
 			now := open[i] & open[other] & t.upTo(resemblance)
 			if now == 0 {
@@ -82,6 +77,7 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 		if err != nil {
 			return nil, err
 		}
+		slices.SortFunc(t.pairs[before:], func(p, q Take) int { return cmp.Compare(p.Text, q.Text) })
 	}
 	return t, nil
 }
@@ -102,22 +98,32 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 }
 
 // Pairs returns each pair of a leader and a text that is in its cluster at some similarity, in
-// ascending order of leader.
+// ascending order of leader and text.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
-// At returns the cluster of each text at the given similarity, which must be one of
-// [Taken.Similarities].
-func (t *Taken) At(similarity float64) []Membership {
-	places := make([]Membership, t.texts)
-	for i := range places {
-		places[i] = Membership{i, 1}
+// At returns the leader of each text at the given similarity, which must be one of
+// [Taken.Similarities]. A text that leads a cluster, or is in none, is its own leader.
+func (t *Taken) At(similarity float64) (leaders []int32) {
+	leaders = make([]int32, t.texts)
+	for i := range leaders {
+		leaders[i] = int32(i)
 	}
 	for _, p := range t.pairs {
-		if p.Resemblance >= similarity && places[p.Leader].Leader == int(p.Leader) && places[p.Text].Leader == int(p.Text) {
-			places[p.Text] = Membership{int(p.Leader), p.Resemblance}
+		if p.Resemblance >= similarity && leaders[p.Leader] == p.Leader && leaders[p.Text] == p.Text {
+			leaders[p.Text] = p.Leader
 		}
 	}
-	return places
+	return leaders
+}
+
+// Find returns the index in [Taken.Pairs] of the pair of a leader and a text in its cluster.
+func (t *Taken) Find(leader, text int32) int {
+	at, _ := slices.BinarySearchFunc(t.pairs, Take{Leader: leader, Text: text}, Take.compare)
+	return at
+}
+
+func (p Take) compare(q Take) int {
+	return cmp.Or(cmp.Compare(p.Leader, q.Leader), cmp.Compare(p.Text, q.Text))
 }
 
 // NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
@@ -126,12 +132,12 @@ func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
 	}
-	last := int32(0)
+	last := Take{}
 	for _, p := range pairs {
-		if p.Leader < last || p.Text <= p.Leader || int(p.Text) >= n || !(p.Resemblance >= similarities[0] && p.Resemblance <= 1) {
+		if p.Leader < 0 || p.compare(last) <= 0 || p.Text <= p.Leader || int(p.Text) >= n || !(p.Resemblance >= similarities[0] && p.Resemblance <= 1) {
 			return nil, fmt.Errorf("cluster %d texts: the pair %+v is invalid or out of order", n, p)
 		}
-		last = p.Leader
+		last = p
 	}
 	return &Taken{similarities: similarities, texts: n, pairs: pairs}, nil
 }

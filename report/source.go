@@ -26,11 +26,13 @@ func FromStore(s store.Reader) Source { return From(s, nil) }
 
 // From returns a source for a report on a store's verdicts. The function why must return the reason
 // why a page leads its cluster. If why is nil, From is like [FromStore].
-func From(s store.Reader, why func(leader *store.Record) string) Source { return stored{s, why} }
+func From(s store.Reader, why func(ctx context.Context, leader *store.Record) (string, error)) Source {
+	return stored{s, why}
+}
 
 type stored struct {
 	s   store.Reader
-	why func(leader *store.Record) string // nil means that package precedence gives the reason
+	why func(context.Context, *store.Record) (string, error) // nil means that package precedence gives the reason
 }
 
 func (src stored) Head(ctx context.Context) (r Report, err error) {

@@ -32,7 +32,7 @@ func (n *next) add(r *store.Record) {
 // distinguishes it from the next member.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
-		return b.src.why(leader), nil
+		return b.src.why(ctx, leader)
 	}
 	first, err := b.firstOf(ctx, leader.ID)
 	if err == nil && first.page == nil && b.set.Contained > 0 {

@@ -26,7 +26,7 @@ type Alike struct {
 
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
 	// just above it, and at most n just below it. It may be called concurrently.
-	Near func(similarity float64, n int) (above, below []Pair)
+	Near func(ctx context.Context, s store.Reader, similarity float64, n int) (above, below []Pair, err error)
 }
 
 // A Step contains the numbers of clusters and pages at one similarity, 0 to 1.
@@ -67,7 +67,7 @@ type stepRow struct {
 // pairsShown is the maximum number of page pairs shown on each side of the chosen similarity.
 const pairsShown = 8
 
-func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
+func (v *View) alikePage(ctx context.Context, r *http.Request) (*screen, error) {
 	l := v.comparison.now()
 	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
 	if l.failed != nil {
@@ -76,16 +76,18 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	if at, err := strconv.ParseFloat(r.URL.Query().Get("at"), 64); err == nil && at >= 0 && at <= 1 {
 		s.Similarity = at
 	}
-	if l.result != nil {
+	var err error
+	if l.result != nil && len(l.result.Steps) > 0 {
 		s.show(l.result)
+		err = v.opt.Store.Read(ctx, func(from store.Reader) (err error) {
+			s.Above, s.Below, err = l.result.Near(ctx, from, s.Similarity, pairsShown)
+			return err
+		})
 	}
-	return &screen{name: "alike", title: "Similarity", again: l.making, Content: s}, nil
+	return &screen{name: "alike", title: "Similarity", again: l.making, Content: s}, err
 }
 
 func (s *alikeView) show(a *Alike) {
-	if len(a.Steps) == 0 {
-		return
-	}
 	s.Least = a.Steps[0].Similarity
 	s.Similarity = max(s.Similarity, s.Least)
 	position := func(similarity float64) float64 { return (similarity - s.Least) / max(1-s.Least, 1e-9) }
@@ -110,7 +112,6 @@ func (s *alikeView) show(a *Alike) {
 			s.Chosen = &s.Steps[i]
 		}
 	}
-	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
 func countText(n float64) string {

@@ -32,8 +32,8 @@ func TestDirection(t *testing.T) {
 	v, server := newView(t, s, func(o *Options) { o.Moment, o.Name = momentOfTally, hebrew })
 	v.readLinks()
 	v.comparison.renew(v.life, func(_ context.Context) (*Alike, error) {
-		return &Alike{Steps: []Step{{Similarity: 0.3, Clusters: 1, Pages: 2}}, Near: func(similarity float64, _ int) (above, below []Pair) {
-			return []Pair{{URLs: [2]string{fog, fog}, Resemblance: similarity}}, nil
+		return &Alike{Steps: []Step{{Similarity: 0.3, Clusters: 1, Pages: 2}}, Near: func(_ context.Context, _ store.Reader, similarity float64, _ int) (above, below []Pair, err error) {
+			return []Pair{{URLs: [2]string{fog, fog}, Resemblance: similarity}}, nil, nil
 		}}, nil
 	})
 	for _, path := range []string{

@@ -309,8 +309,8 @@ func TestMap(t *testing.T) {
 // fakeAlike has clusters at three similarities, and one pair of pages.
 var fakeAlike = &Alike{
 	Steps: []Step{{Similarity: 0.3, Clusters: 9, Pages: 40}, {Similarity: 0.6, Clusters: 7, Pages: 20}, {Similarity: 0.9, Clusters: 2, Pages: 4}},
-	Near: func(similarity float64, _ int) (above, below []Pair) {
-		return []Pair{{A: idOf("a"), B: idOf("b"), URLs: [2]string{"https://a.example/<b>", "https://b.example/"}, Resemblance: similarity}}, nil
+	Near: func(_ context.Context, _ store.Reader, similarity float64, _ int) (above, below []Pair, err error) {
+		return []Pair{{A: idOf("a"), B: idOf("b"), URLs: [2]string{"https://a.example/<b>", "https://b.example/"}, Resemblance: similarity}}, nil, nil
 	},
 	Nearly: &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{{Leader: idOf("https://a.example/fog"), Members: []audit.NearlyPage{{ID: idOf("https://b.example/Eel"), Resemblance: 0.4}}}}},
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -232,11 +233,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 			}
 			return report.Write(ctx, w, from, form)
 		}
-		found, err := complete.Pairs(ctx, s, rule)
-		if err != nil {
-			return err
-		}
-		return writePairs(w, found)
+		return writePairs(w, complete.Pairs(ctx, s, rule))
 	})
 }
 
@@ -304,9 +301,12 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 	fmt.Fprintln(d.con.Err, d.reading.rest())
 }
 
-func writePairs(w io.Writer, pairs []complete.Pair) error {
+func writePairs(w io.Writer, pairs iter.Seq2[complete.Pair, error]) error {
 	out := bufio.NewWriter(w)
-	for _, p := range pairs {
+	for p, err := range pairs {
+		if err != nil {
+			return err
+		}
 		if err := writeLine(out, p); err != nil {
 			return err
 		}

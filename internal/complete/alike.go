@@ -56,16 +56,10 @@ func EachTwentieth(least float64) (all []float64) {
 // An Alike contains the clusters of a store at several similarities.
 type Alike struct {
 	similarities []float64
-	texts        []likeText
+	pages        *pages
 	taken        *dedup.Taken
 	steps        []audit.Step
 	order        []int32 // indexes into taken.Pairs(), in ascending order of resemblance
-}
-
-type likeText struct {
-	id    dedup.Hash // ID of the first page with the text, in order of precedence
-	url   string     // URL of that page
-	pages int        // number of pages with the text, at least 1
 }
 
 // FindAlike finds the clusters of the pages of s at the given similarities, which must be in
@@ -80,18 +74,12 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	if err != nil {
 		return nil, err
 	}
-	a := &Alike{similarities: similarities, taken: found.Among(similarities)}
-	for _, t := range w.texts {
-		a.texts = append(a.texts, likeText{t.pages[0].id, t.pages[0].URL, len(t.pages)})
-	}
+	a := &Alike{similarities: similarities, pages: &w.pages, taken: found.Among(similarities)}
 	pairs := a.taken.Pairs()
-	a.order = make([]int32, len(pairs))
-	for i := range a.order {
-		a.order[i] = int32(i)
-	}
+	a.order = numbers(len(pairs))
 	slices.SortFunc(a.order, func(x, y int32) int {
 		p, q := &pairs[x], &pairs[y]
-		return cmp.Or(cmp.Compare(p.Resemblance, q.Resemblance), cmp.Compare(p.Leader, q.Leader), cmp.Compare(p.Text, q.Text))
+		return cmp.Or(cmp.Compare(p.Resemblance, q.Resemblance), cmp.Compare(x, y))
 	})
 	for _, similarity := range similarities {
 		a.steps = append(a.steps, a.count(similarity))
@@ -106,14 +94,10 @@ func (a *Alike) Least() float64 { return a.similarities[0] }
 func (a *Alike) Steps() []audit.Step { return a.steps }
 
 func (a *Alike) count(similarity float64) audit.Step {
-	sizes := make([]int, len(a.texts))
-	for i, p := range a.taken.At(similarity) {
-		sizes[p.Leader] += a.texts[i].pages
-	}
 	s := audit.Step{Similarity: similarity}
-	for _, n := range sizes {
+	for _, n := range a.pages.sizes(a.taken.At(similarity)) {
 		if n > 1 {
-			s.Clusters, s.Pages = s.Clusters+1, s.Pages+n
+			s.Clusters, s.Pages = s.Clusters+1, s.Pages+int(n)
 		}
 	}
 	return s
@@ -122,22 +106,25 @@ func (a *Alike) count(similarity float64) audit.Step {
 // Near returns at most n pairs whose resemblance is at or just above the given similarity, and at
 // most n whose resemblance is just below it. The pairs closest to the similarity come first. Near
 // chooses among the pairs that FindAlike found: in each, one page leads a cluster that contains the
-// other at some similarity. No page is in two pairs of one list.
-func (a *Alike) Near(similarity float64, n int) (above, below []audit.LikePair) {
+// other at some similarity. No page is in two pairs of one list. The URLs are read from s.
+func (a *Alike) Near(ctx context.Context, s store.Reader, similarity float64, n int) (above, below []audit.LikePair, err error) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
-	above = a.sample(a.order[at:], n)
+	if above, err = a.sample(ctx, s, a.order[at:], n); err != nil {
+		return nil, nil, err
+	}
 	slices.Reverse(above)
 	down := slices.Clone(a.order[max(0, at-sampled):at])
 	slices.Reverse(down)
-	return above, a.sample(down, n)
+	below, err = a.sample(ctx, s, down, n)
+	return above, below, err
 }
 
 // sampled bounds the cost of Near: it examines at most this many pairs above the similarity, and at
 // most this many below it.
 const sampled = 10_000
 
-func (a *Alike) sample(order []int32, n int) (pairs []audit.LikePair) {
+func (a *Alike) sample(ctx context.Context, s store.Reader, order []int32, n int) (pairs []audit.LikePair, err error) {
 	met := map[int32]bool{}
 	for _, i := range order[:min(len(order), sampled)] {
 		p := a.taken.Pairs()[i]
@@ -148,10 +135,15 @@ func (a *Alike) sample(order []int32, n int) (pairs []audit.LikePair) {
 			continue
 		}
 		met[p.Leader], met[p.Text] = true, true
-		x, y := &a.texts[p.Leader], &a.texts[p.Text]
-		pairs = append(pairs, audit.LikePair{A: x.id, B: y.id, URLs: [2]string{x.url, y.url}, Resemblance: p.Resemblance})
+		like := audit.LikePair{A: a.pages.lead(int(p.Leader)), B: a.pages.lead(int(p.Text)), Resemblance: p.Resemblance}
+		records, err := recordsOf(ctx, s, like.A, like.B)
+		if err != nil {
+			return nil, err
+		}
+		like.URLs = [2]string{records[0].URL, records[1].URL}
+		pairs = append(pairs, like)
 	}
-	return pairs
+	return pairs, nil
 }
 
 // Below groups the leaders at the given similarity by their resemblance to each other. A group is a
@@ -160,21 +152,20 @@ func (a *Alike) sample(order []int32, n int) (pairs []audit.LikePair) {
 // first. If several pages have the same text, Below returns only the first of them in order of
 // precedence. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []audit.NearlyGroup) {
-	at, places := a.taken.At(similarity), a.taken.At(a.Least())
-	for leader, led := range ledBy(places) {
-		if len(led) < 2 {
-			continue
+	at, least := a.taken.At(similarity), clustering{}
+	least.set(a.taken, a.Least())
+	for i, text := range least.led {
+		leader := least.leaders[text]
+		if i == 0 || least.leaders[least.led[i-1]] != leader {
+			groups = append(groups, audit.NearlyGroup{Leader: a.pages.lead(int(leader))})
 		}
-		g := audit.NearlyGroup{Leader: a.texts[leader].id}
-		for _, text := range led[1:] {
-			if at[text].Leader == text {
-				g.Members = append(g.Members, audit.NearlyPage{ID: a.texts[text].id, Resemblance: places[text].Resemblance})
-			}
-		}
-		if len(g.Members) > 0 {
-			groups = append(groups, g)
+		if at[text] == text {
+			resemblance, _ := least.resemblance(text)
+			g := &groups[len(groups)-1]
+			g.Members = append(g.Members, audit.NearlyPage{ID: a.pages.lead(int(text)), Resemblance: resemblance})
 		}
 	}
+	groups = slices.DeleteFunc(groups, func(g audit.NearlyGroup) bool { return len(g.Members) == 0 })
 	slices.SortStableFunc(groups, func(x, y audit.NearlyGroup) int { return cmp.Compare(len(y.Members), len(x.Members)) })
 	return groups
 }

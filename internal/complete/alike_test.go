@@ -11,6 +11,7 @@ import (
 
 	"skink/dedup"
 	"skink/report/audit"
+	"skink/store"
 )
 
 // doorways returns pages of 181 words that differ only in the name of a city. Each sentence except
@@ -55,13 +56,13 @@ func TestAlikeIsAJudgement(t *testing.T) {
 		}
 		compared := everyPair(r, rule, pages, a, similarities)
 		for i, step := range a.Steps() {
-			if got, want := a.taken.At(similarities[i]), compared.At(similarities[i]); !slices.Equal(got, want) {
+			if got, want := placesAt(a.taken, similarities[i]), placesAt(compared, similarities[i]); !slices.Equal(got, want) {
 				r.Fatalf("at %v:\n got %v\nwant %v by every pair", similarities[i], got, want)
 			}
 			opt.Similarity = similarities[i]
 			whole := judge(t, s, opt)
-			if got := a.taken.At(opt.Similarity); !slices.Equal(got, whole.places) {
-				r.Fatalf("at %v:\n got %v\nwant %v", opt.Similarity, got, whole.places)
+			if got, want := placesAt(a.taken, opt.Similarity), placesAt(whole.found, opt.Similarity); !slices.Equal(got, want) {
+				r.Fatalf("at %v:\n got %v\nwant %v", opt.Similarity, got, want)
 			}
 			want := audit.Step{Similarity: similarities[i]}
 			for _, c := range clusters(t, whole) {
@@ -74,11 +75,31 @@ func TestAlikeIsAJudgement(t *testing.T) {
 	})
 }
 
+// placesAt returns the pair by which each text is in a cluster at a similarity.
+func placesAt(found *dedup.Taken, similarity float64) (pairs []dedup.Take) {
+	for i, leader := range found.At(similarity) {
+		if leader != int32(i) {
+			pairs = append(pairs, found.Pairs()[found.Find(leader, int32(i))])
+		}
+	}
+	return pairs
+}
+
+// nearPairs returns the pairs of a near the given similarity.
+func nearPairs(t testing.TB, a *Alike, s store.Reader, similarity float64, n int) (above, below []audit.LikePair) {
+	t.Helper()
+	above, below, err := a.Near(t.Context(), s, similarity, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return above, below
+}
+
 // everyPair returns the clusters that result if each text is compared with every other text.
 func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *dedup.Taken {
-	sets := make([]dedup.Set, len(a.texts))
-	for i, like := range a.texts {
-		sets[i] = shinglesOf(rule, pages, like.url)
+	sets := make([]dedup.Set, len(a.pages.first))
+	for i := range sets {
+		sets[i] = shinglesOf(rule, pages, urlOf(pages, a.pages.lead(i)))
 	}
 	taken, err := dedup.Clusters(len(sets), similarities, func(leader int, _ []float64, take func(int, float64)) error {
 		for other := leader + 1; other < len(sets); other++ {
@@ -109,7 +130,7 @@ func TestAlikeFindsDoorways(t *testing.T) {
 	if len(groups) != 1 || len(groups[0].Members) != 7 {
 		t.Errorf("below %v there are %+v", rule.Similarity, groups)
 	}
-	above, below := a.Near(0.35, 10)
+	above, below := nearPairs(t, a, storeOf(t, rule, pages...), 0.35, 10)
 	if len(above)+len(below) != 1 { // all seven pairs contain the leading page, and Near returns only one pair with a page
 		t.Errorf("%d pairs above and %d below, of eight pages", len(above), len(below))
 	}
@@ -118,6 +139,11 @@ func TestAlikeFindsDoorways(t *testing.T) {
 			t.Errorf("%v resemble each other by %v, want %v", p.URLs, p.Resemblance, want)
 		}
 	}
+}
+
+// urlOf returns the URL of the page with an ID.
+func urlOf(pages []page, id dedup.Hash) string {
+	return pages[slices.IndexFunc(pages, func(p page) bool { return dedup.HashOf([]byte(p.url)) == id })].url
 }
 
 func shinglesOf(rule dedup.Rule, pages []page, url string) dedup.Set {
@@ -136,8 +162,8 @@ func TestNear(t *testing.T) {
 		cut := strings.Fields(text)
 		pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), strings.Join(cut[:200-10*i], " ")+" "+words(uint64(100+i), 10*i)))
 	}
-	a := alike(t, Options{Rule: defaultRule(t), WholeText: true}, pages...)
-	above, below := a.Near(0.6, 1)
+	a, s := alike(t, Options{Rule: defaultRule(t), WholeText: true}, pages...), storeOf(t, defaultRule(t), pages...)
+	above, below := nearPairs(t, a, s, 0.6, 1)
 	if len(above) != 1 || len(below) != 1 || above[0].Resemblance < 0.6 || below[0].Resemblance >= 0.6 {
 		t.Fatalf("above %v, below %v", above, below)
 	}
@@ -146,7 +172,7 @@ func TestNear(t *testing.T) {
 			t.Errorf("a pair of %v is nearer", p.Resemblance)
 		}
 	}
-	exactly, _ := a.Near(above[0].Resemblance, 1)
+	exactly, _ := nearPairs(t, a, s, above[0].Resemblance, 1)
 	if len(exactly) != 1 || exactly[0] != above[0] {
 		t.Errorf("at its own resemblance: %v, want %v", exactly, above)
 	}

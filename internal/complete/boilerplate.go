@@ -51,27 +51,20 @@ const topBlocks = 20
 // learn finds the blocks that each host repeats. It clusters the whole texts to tell different
 // pages from copies.
 func (w *Whole) learn(ctx context.Context) error {
-	different, err := w.different(ctx)
-	if err != nil {
-		return err
-	}
 	var hosts []*boilerplate
 	step, done := w.progress.next(len(w.texts)), 0
-	for _, host := range slices.Sorted(maps.Keys(different)) {
-		pages := different[host]
-		if len(pages) < dedup.RecurringHost {
-			continue
+	err := w.different(ctx, func(host string, different []int32) error {
+		if len(different) < dedup.RecurringHost {
+			return nil
 		}
-		b, err := w.learnHost(ctx, host, pages)
-		if err != nil {
-			return err
-		}
-		done += len(pages)
+		b, err := w.learnHost(ctx, host, different)
+		done += len(different)
 		step(done)
 		hosts = append(hosts, b)
-	}
+		return err
+	})
 	w.repeat(hosts)
-	return nil
+	return err
 }
 
 func (w *Whole) repeat(hosts []*boilerplate) {
@@ -83,23 +76,25 @@ func (w *Whole) repeat(hosts []*boilerplate) {
 	}
 }
 
-func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
+func (w *Whole) learnHost(ctx context.Context, host string, pages []int32) (*boilerplate, error) {
 	returning := dedup.NewRecurring(len(pages))
-	held, weight := make([][]uint64, len(pages)), 0 // hashes of each page's blocks, kept so that most hosts are read only once; weight counts the hashes
+	var held [][]uint64 // hashes of the blocks of the first pages, kept so that most hosts are read only once
+	weight := 0         // number of the kept hashes
 	for _, take := range []func([]uint64){returning.Read, returning.Count} {
 		for i, p := range pages {
-			numbers := held[i]
-			if numbers == nil {
-				blocks, err := w.blocksOf(ctx, p)
-				if err != nil {
-					return nil, err
-				}
-				numbers = slices.Collect(maps.Keys(blocks))
-				if weight += len(numbers); weight <= maxHeld {
-					held[i] = numbers
-				}
+			if i < len(held) {
+				take(held[i])
+				continue
 			}
-			take(numbers)
+			blocks, err := w.blocksOf(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			hashes := slices.Collect(maps.Keys(blocks))
+			if weight += len(hashes); weight <= maxHeld && i == len(held) {
+				held = append(held, hashes)
+			}
+			take(hashes)
 		}
 	}
 	b := &boilerplate{Host: host, Pages: len(pages), Blocks: returning.Blocks()}
@@ -111,17 +106,17 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 const maxHeld = 2 << 20
 
 // blocksOf maps the hash of each block of a page to the block's text.
-func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
+func (w *Whole) blocksOf(ctx context.Context, page int32) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	text, err := w.textOf(ctx, p)
+	p, err := w.read(ctx, page)
 	if err != nil {
 		return nil, err
 	}
 	var canon dedup.Text
 	blocks := map[uint64]string{}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(p.text) {
 		if number, ok := w.rule.Block(&canon, line, p.lang); ok && blocks[number] == "" {
 			blocks[number] = strings.TrimSpace(line)
 		}
@@ -131,7 +126,7 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 
 // showTop sets b.Top to the blocks found on the most pages. The text of each block is read from the
 // first page that contains it, because b.Blocks has only hashes.
-func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
+func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []int32) error {
 	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))
 	})
@@ -164,41 +159,44 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 // then indexed by its remaining blocks, or by all its blocks if too few words remain to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
 	c.join = nil // free the old join first, to save memory
-	order := c.count(c.short())
-	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
-		c.sets.Put(c.w.texts[i].likely(), s)
+	order := dedup.NewOccurrences(c.w.words)
+	err := c.w.readAll(ctx, c.w.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
+		c.sets.Put(c.likely(i), s)
 		order.Count(s)
 	}))
 	if err != nil {
 		return err
 	}
-	c.w.countShortened()
+	if err := c.w.countShortened(ctx); err != nil {
+		return err
+	}
 	if err := c.post(ctx, order, least); err != nil {
 		return err
 	}
 	return c.joinMixed(ctx, least)
 }
 
-func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
-	return w.shinglesOf(canon, t, strings.Join(w.shortened(canon, t, words), ""), false)
+func (w *Whole) shortenText(canon *dedup.Text, i int, p wording) dedup.Set {
+	p.text = strings.Join(w.shortened(canon, i, p), "")
+	return w.shinglesOf(canon, p, false)
 }
 
-// shortened returns the parts of a text that are left without the blocks that are repeated on many
-// pages of a host. It sets t.shorter. If too few words would remain to compare, shortened returns
-// the whole text, and sets t.bare.
-func (w *Whole) shortened(canon *dedup.Text, t *text, words string) []string {
-	page := &t.pages[0]
+// shortened returns the parts of text i that are left without the blocks that are repeated on many
+// pages of a host. It marks the text as shorter. If too few words would remain to compare, shortened
+// returns the whole text, and marks it as bare.
+func (w *Whole) shortened(canon *dedup.Text, i int, p wording) []string {
+	t := &w.texts[i]
 	t.shorter, t.bare = false, false
-	parts := w.parts(canon, words, page.lang)
+	parts := w.parts(canon, p)
 	left := strings.Join(parts, "")
-	if len(left) == len(words) {
-		return []string{words}
+	if len(left) == len(p.text) {
+		return []string{p.text}
 	}
-	w.rule.Read(canon, left, page.lang)
+	w.rule.Read(canon, left, p.lang)
 	t.bare = w.rule.Short(canon.Len())
 	t.shorter = !t.bare
 	if t.bare {
-		return []string{words}
+		return []string{p.text}
 	}
 	return parts
 }
@@ -209,33 +207,38 @@ func (w *Whole) shortened(canon *dedup.Text, t *text, words string) []string {
 // which there are few.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
-	both, bare := c.short(), c.short() // which texts to skip
-	isShorter, isBare := false, false
+	both, bare := c.w.short(), c.w.short() // which texts to skip
+	isShorter, bares := false, 0
 	for i := range c.w.texts {
 		t := &c.w.texts[i]
-		isShorter, isBare = isShorter || t.shorter, isBare || t.bare
+		isShorter = isShorter || t.shorter
+		if t.bare {
+			bares++
+		}
 		both[i] = both[i] || !t.shorter && !t.bare
 		bare[i] = bare[i] || !t.bare
 	}
-	if !isShorter || !isBare {
+	if !isShorter || bares == 0 {
 		return nil
 	}
-	order := c.count(bare)
-	err := c.take(ctx, bare, (*text).all, func(_ int, s dedup.Set) { order.Count(s) })
+	order := dedup.NewOccurrences(c.w.words / len(c.w.texts) * bares)
+	err := c.take(ctx, bare, all, func(_ int, s dedup.Set) { order.Count(s) })
 	if err != nil {
 		return err
 	}
 	c.mixed = dedup.NewJoinWith(least, len(c.w.texts), order)
-	return c.take(ctx, both, (*text).all, c.mixed.Add)
+	return c.take(ctx, both, all, c.mixed.Add)
 }
 
-func (w *Whole) countShortened() {
+// countShortened counts the shortened pages of each host.
+func (w *Whole) countShortened(ctx context.Context) error {
 	pages := map[string]int{}
-	for i := range w.texts {
-		if t := &w.texts[i]; t.shorter {
-			for _, p := range t.pages {
-				pages[store.HostOf(p.URL)]++
-			}
+	for change, err := range w.Reader.Changes(ctx, "", store.WantRecord) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if page, ok := w.pages.find(change.Record.ID); ok && w.texts[w.pages.text[page]].shorter {
+			pages[store.HostOf(change.Record.URL)]++
 		}
 	}
 	for _, h := range w.hosts {
@@ -245,6 +248,7 @@ func (w *Whole) countShortened() {
 	for _, host := range slices.Sorted(maps.Keys(pages)) {
 		w.hosts = append(w.hosts, &boilerplate{Host: host, Shortened: pages[host]})
 	}
+	return nil
 }
 
 // LeftOut returns the repeated blocks that the comparison ignored, sorted by host. It omits hosts
@@ -277,7 +281,8 @@ func (w *Whole) Own(page *store.Content) (text string, blocks, words int) {
 		w.rule.Read(&canon, text, page.Record.Lang)
 		return canon.Len()
 	}
-	if left, shorter := w.without(&canon, page.Text, page.Record.Lang); !shorter || w.rule.Short(count(left)) {
+	left := strings.Join(w.parts(&canon, wording{page.Text, page.Record.Lang}), "")
+	if len(left) == len(page.Text) || w.rule.Short(count(left)) {
 		return page.Text, 0, 0
 	}
 	lines := strings.SplitAfter(page.Text, "\n")

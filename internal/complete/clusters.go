@@ -3,56 +3,72 @@ package complete
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
+	"sort"
 
 	"skink/dedup"
 	"skink/store"
 )
 
-// ledBy returns the texts of each cluster, by the index of its leader: first the leader, then the
-// others in descending order of resemblance. Texts with the same resemblance are in order of
-// precedence. The list is empty for a text that is not a leader.
-func ledBy(places []dedup.Membership) [][]int {
-	led := make([][]int, len(places))
-	for i, p := range places { // a leader comes before the members of its cluster
-		led[p.Leader] = append(led[p.Leader], i)
-	}
-	for _, texts := range led {
-		if len(texts) > 2 {
-			slices.SortStableFunc(texts[1:], func(a, b int) int { return cmp.Compare(places[b].Resemblance, places[a].Resemblance) })
+// A clustering is the clusters of all texts at one similarity.
+type clustering struct {
+	found   *dedup.Taken
+	leaders []int32   // leader of each text; a text in no other's cluster is its own leader
+	led     []int32   // the other texts by leader, each leader's in descending order of resemblance, then by rank
+	alike   []float64 // resemblance of each pair in found if the rule is containment, else nil
+}
+
+func (c *clustering) set(found *dedup.Taken, similarity float64) {
+	c.found, c.leaders, c.led = found, found.At(similarity), nil
+	for i, leader := range c.leaders {
+		if leader != int32(i) {
+			c.led = append(c.led, int32(i))
 		}
 	}
-	return led
-}
-
-// members returns the number of pages in a cluster, not counting its leading page. The argument
-// text is the index of the leader's text; for any other text the result is 0 or less.
-func (w *Whole) members(text int) (n int) {
-	for _, t := range w.led[text] {
-		n += len(w.texts[t].pages)
-	}
-	return n - 1
-}
-
-// leaders returns the texts that lead a cluster of at least two pages, those with the largest
-// clusters first. Clusters of the same size are in the order of precedence of their leaders.
-func (w *Whole) leaders() (texts []int) {
-	for i := range w.led {
-		if w.members(i) > 0 {
-			texts = append(texts, i)
+	slices.SortFunc(c.led, func(a, b int32) int {
+		if d := cmp.Compare(c.leaders[a], c.leaders[b]); d != 0 {
+			return d
 		}
-	}
-	slices.SortStableFunc(texts, func(a, b int) int { return cmp.Compare(w.members(b), w.members(a)) })
-	return texts
+		x, _ := c.resemblance(a)
+		y, _ := c.resemblance(b)
+		return cmp.Or(cmp.Compare(y, x), cmp.Compare(a, b))
+	})
 }
 
-func (w *Whole) followers(text int) iter.Seq[*ranked] {
-	return func(yield func(*ranked) bool) {
-		for _, t := range w.led[text] {
-			for k := range w.texts[t].pages {
-				if (t != text || k > 0) && !yield(&w.texts[t].pages[k]) {
+// resemblance returns the resemblance of a text to its leader, which is another text. If the rule is
+// containment, it also returns the share of the text that the leader contains.
+func (c *clustering) resemblance(text int32) (resemblance, contained float64) {
+	at := c.found.Find(c.leaders[text], text)
+	resemblance = c.found.Pairs()[at].Resemblance
+	if c.alike != nil {
+		return c.alike[at], resemblance
+	}
+	return resemblance, 0
+}
+
+// ledBy returns the other texts in the cluster that a text leads.
+func (c *clustering) ledBy(leader int32) []int32 {
+	start := sort.Search(len(c.led), func(i int) bool { return c.leaders[c.led[i]] >= leader })
+	n := sort.Search(len(c.led)-start, func(i int) bool { return c.leaders[c.led[start+i]] > leader })
+	return c.led[start : start+n]
+}
+
+// followers yields the other pages of the cluster that a page leads. It yields none if the page leads
+// no other.
+func (w *Whole) followers(leader dedup.Hash) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		first, known := w.pages.find(leader)
+		if !known {
+			return
+		}
+		text := w.pages.text[first]
+		if w.pages.first[text] != first || w.leaders[text] != text {
+			return
+		}
+		for _, t := range append([]int32{text}, w.ledBy(text)...) {
+			for page := range w.pages.of(int(t)) {
+				if page != first && !yield(page) {
 					return
 				}
 			}
@@ -64,12 +80,20 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 // are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
-		for _, i := range w.leaders() {
+		sizes := w.pages.sizes(w.leaders)
+		var leading []int32
+		for i, size := range sizes {
+			if size > 1 {
+				leading = append(leading, int32(i))
+			}
+		}
+		slices.SortStableFunc(leading, func(a, b int32) int { return cmp.Compare(sizes[b], sizes[a]) })
+		for _, i := range leading {
 			if err := ctx.Err(); err != nil {
 				yield(store.Cluster{}, err)
 				return
 			}
-			if !yield(store.Cluster{Leader: w.texts[i].pages[0].id, Members: w.members(i)}, nil) {
+			if !yield(store.Cluster{Leader: w.pages.lead(int(i)), Members: int(sizes[i]) - 1}, nil) {
 				return
 			}
 		}
@@ -83,12 +107,14 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
-		for p := range w.ledByThese(leaders) {
-			if ids = append(ids, p.id); len(ids) == pagesAtOnce {
-				if !w.yieldRecords(ctx, ids, yield) {
-					return
+		for _, leader := range leaders {
+			for page := range w.followers(leader) {
+				if ids = append(ids, w.pages.ids[page]); len(ids) == pagesAtOnce {
+					if !w.yieldRecords(ctx, ids, yield) {
+						return
+					}
+					ids = ids[:0]
 				}
-				ids = ids[:0]
 			}
 		}
 		w.yieldRecords(ctx, ids, yield)
@@ -97,64 +123,36 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 
 const pagesAtOnce = 256
 
-// ledByThese yields, for each leader in turn, the other pages of its cluster.
-func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
-	return func(yield func(*ranked) bool) {
-		for _, leader := range leaders {
-			text, leads := w.ledFrom(leader)
-			if !leads {
-				continue
-			}
-			for p := range w.followers(text) {
-				if !yield(p) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// yieldRecords passes the records of the pages with these IDs to yield. All of them were in the
-// store during the comparison, so a missing record is an error. yieldRecords returns false if yield
-// did.
+// yieldRecords passes the records of the pages with these IDs to yield. It returns false if yield
+// did, or after an error.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
-	pages, err := w.Pages(ctx, ids, store.WantRecord)
+	records, err := recordsOf(ctx, w, ids...)
 	if err != nil {
 		yield(nil, err)
 		return false
 	}
-	for i, page := range pages {
-		if page == nil {
-			yield(nil, fmt.Errorf("find the record of page %s: %w", ids[i], store.ErrCorrupt))
-			return false
-		}
-		if !yield(&page.Record, nil) {
+	for _, r := range records {
+		if !yield(r, nil) {
 			return false
 		}
 	}
 	return true
 }
 
-// ledFrom returns the index in w.texts of the text of the page with the id leader. The result leads
-// reports whether that page leads any other page.
-func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
-	i, known := w.of[leader]
-	text = int(i)
-	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
-}
-
 // WhyLeads returns the criterion by which a leader ranks before the next page of its cluster, such
 // as "https". It returns "" for a page that leads no other.
-func (w *Whole) WhyLeads(leader *store.Record) string {
-	text, leads := w.ledFrom(leader.ID)
-	if !leads {
-		return ""
+func (w *Whole) WhyLeads(ctx context.Context, leader *store.Record) (string, error) {
+	none := int32(len(w.pages.ids))
+	second := none
+	for page := range w.followers(leader.ID) {
+		second = min(second, page)
 	}
-	var second *ranked
-	for p := range w.followers(text) {
-		if second == nil || w.by.compare(p, second) < 0 {
-			second = p
-		}
+	if second == none {
+		return "", nil
 	}
-	return w.by.why(&w.texts[text].pages[0], second)
+	records, err := recordsOf(ctx, w.Reader, w.pages.ids[second])
+	if err != nil {
+		return "", err
+	}
+	return w.by.why(leader, records[0], w.order), nil
 }

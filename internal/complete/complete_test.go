@@ -181,7 +181,11 @@ func clustersOf(t testing.TB, w *Whole) string {
 	t.Helper()
 	var b strings.Builder
 	for _, c := range clusters(t, w) {
-		fmt.Fprintf(&b, "%s (%s), %d:", c.leader.URL, w.WhyLeads(c.leader), len(c.members))
+		why, err := w.WhyLeads(context.Background(), c.leader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s (%s), %d:", c.leader.URL, why, len(c.members))
 		for _, m := range c.members {
 			fmt.Fprintf(&b, " %s %s %.3f;", m.URL, m.Verdict, m.Resemblance)
 		}

@@ -41,11 +41,7 @@ type excerpts struct {
 func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	w.progress.all = containedSteps
 	x := &excerpts{w: w, runs: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
-	words := 0
-	for i := range w.texts {
-		words += w.texts[i].pages[0].words
-	}
-	x.order = dedup.NewOccurrences(words)
+	x.order = dedup.NewOccurrences(w.words)
 	if err := x.read(ctx, x.whole, func(_ int, runs dedup.Set) { x.order.Count(runs) }); err != nil {
 		return nil, err
 	}
@@ -53,44 +49,40 @@ func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	if err != nil || w.wholeText {
 		return found, err
 	}
-	w.places = found.At(w.rule.Contained)
+	w.clustering.set(found, w.rule.Contained)
 	if err := w.learn(ctx); err != nil || len(w.repeated) == 0 {
 		return found, err
 	}
 	if found, err = x.find(ctx, x.shortened); err == nil {
-		w.countShortened()
+		err = w.countShortened(ctx)
 	}
 	return found, err
 }
 
 // read calls take with the index and the runs of each text that is long enough to be compared. The
 // function runs returns the runs of one text. The order of the texts is arbitrary.
-func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, *text, string) dedup.Set, take func(int, dedup.Set)) error {
-	short := make([]bool, len(x.w.texts))
-	for i := range short {
-		short[i] = x.w.texts[i].short
-	}
-	return x.w.readAll(ctx, short, runs, x.w.counted(take))
+func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, int, wording) dedup.Set, take func(int, dedup.Set)) error {
+	return x.w.readAll(ctx, x.w.short(), runs, x.w.counted(take))
 }
 
-func (x *excerpts) whole(canon *dedup.Text, _ *text, words string) dedup.Set {
-	return dedup.Runs(canon, words)
+func (x *excerpts) whole(canon *dedup.Text, _ int, p wording) dedup.Set {
+	return dedup.Runs(canon, p.text)
 }
 
 // shortened returns the runs of a text without its repeated blocks, or of the whole text if it would
 // have no runs left.
-func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set {
-	runs := dedup.Runs(canon, x.w.shortened(canon, t, words)...)
-	if t.shorter && len(runs) == 0 {
+func (x *excerpts) shortened(canon *dedup.Text, i int, p wording) dedup.Set {
+	runs := dedup.Runs(canon, x.w.shortened(canon, i, p)...)
+	if t := &x.w.texts[i]; t.shorter && len(runs) == 0 {
 		t.shorter, t.bare = false, true
-		return dedup.Runs(canon, words)
+		return dedup.Runs(canon, p.text)
 	}
 	return runs
 }
 
 // find returns the clusters. The function own returns those runs of a text that a source of the
 // text must contain.
-func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string) dedup.Set) (*dedup.Taken, error) {
+func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, int, wording) dedup.Set) (*dedup.Taken, error) {
 	x.index = dedup.NewExcerpts(x.w.rule.Contained, len(x.w.texts), x.order)
 	if err := x.read(ctx, own, x.index.Add); err != nil {
 		return nil, err
@@ -118,7 +110,7 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string
 // contained calls take for each later text that the leader contains, except texts that are already
 // in a cluster.
 func (x *excerpts) contained(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
-	source, err := x.set(ctx, x.w.texts[leader].all())
+	source, err := x.set(ctx, all(leader))
 	if err != nil {
 		return err
 	}
@@ -128,7 +120,7 @@ func (x *excerpts) contained(ctx context.Context, leader int, from []float64, ta
 		}
 		x.w.compared++
 		var runs dedup.Set
-		if runs, err = x.set(ctx, x.w.texts[other].likely()); err != nil {
+		if runs, err = x.set(ctx, setKey{int32(other), x.w.texts[other].shorter}); err != nil {
 			return false
 		}
 		if share, ok := x.w.rule.Contains(runs, source); ok {
@@ -144,14 +136,13 @@ func (x *excerpts) set(ctx context.Context, p setKey) (dedup.Set, error) {
 	if runs, ok := x.runs.Get(p); ok {
 		return runs, nil
 	}
-	page := &x.w.texts[x.w.of[p.page]].pages[0]
-	words, err := x.w.textOf(ctx, page)
+	said, err := x.w.read(ctx, x.w.pages.first[p.text])
 	if err != nil {
 		return nil, err
 	}
-	parts := []string{words}
+	parts := []string{said.text}
 	if p.left {
-		parts = x.w.parts(&x.canon, words, page.lang)
+		parts = x.w.parts(&x.canon, said)
 	}
 	runs := dedup.Runs(&x.canon, parts...)
 	x.runs.Put(p, runs)
@@ -162,11 +153,10 @@ func (x *excerpts) set(ctx context.Context, p setKey) (dedup.Set, error) {
 func (w *Whole) measureAlike(ctx context.Context, pairs []dedup.Take) error {
 	var canon dedup.Text
 	shingles := func(i int32) (dedup.Set, error) {
-		t := &w.texts[i]
-		words, err := w.textOf(ctx, &t.pages[0])
-		return w.shinglesOf(&canon, t, words, false), err
+		p, err := w.read(ctx, w.pages.first[i])
+		return w.shinglesOf(&canon, p, false), err
 	}
-	w.alike = make([]float64, len(w.texts))
+	w.alike = make([]float64, len(pairs))
 	var source dedup.Set
 	for i, p := range pairs {
 		var err error
@@ -179,7 +169,7 @@ func (w *Whole) measureAlike(ctx context.Context, pairs []dedup.Take) error {
 		if err != nil {
 			return fmt.Errorf("measure the resemblance of an excerpt: %w", err)
 		}
-		w.alike[p.Text] = dedup.Resemblance(own, source)
+		w.alike[i] = dedup.Resemblance(own, source)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func checkContained(t *rapid.T, w *Whole, rule dedup.Rule, pages []page) {
 	runs := make([]dedup.Set, len(w.texts))
 	shingles := make([]dedup.Set, len(w.texts))
 	for i := range w.texts {
-		url := w.texts[i].pages[0].URL
+		url := urlOf(pages, w.pages.lead(i))
 		runs[i] = dedup.Runs(&canon, pages[slices.IndexFunc(pages, func(p page) bool { return p.url == url })].text)
 		shingles[i] = shinglesOf(rule, pages, url)
 	}
@@ -100,7 +100,7 @@ func checkContained(t *rapid.T, w *Whole, rule dedup.Rule, pages []page) {
 				break
 			}
 		}
-		r := pageOf(t, w, w.texts[i].pages[0].id).Record
+		r := pageOf(t, w, w.pages.lead(i)).Record
 		leader := leads[i]
 		if leader == i {
 			if r.Follows() || r.Containment != 0 {
@@ -108,10 +108,10 @@ func checkContained(t *rapid.T, w *Whole, rule dedup.Rule, pages []page) {
 			}
 			continue
 		}
-		if r.Leader != w.texts[leader].pages[0].id || r.Verdict != dedup.Near ||
+		if r.Leader != w.pages.lead(leader) || r.Verdict != dedup.Near ||
 			r.Containment != dedup.Containment(runs[i], runs[leader]) || r.Resemblance != dedup.Resemblance(shingles[i], shingles[leader]) {
 			t.Fatalf("%s has the record %+v, want the leader %s, containment %v, resemblance %v",
-				r.URL, r, w.texts[leader].pages[0].URL, dedup.Containment(runs[i], runs[leader]), dedup.Resemblance(shingles[i], shingles[leader]))
+				r.URL, r, urlOf(pages, w.pages.lead(leader)), dedup.Containment(runs[i], runs[leader]), dedup.Resemblance(shingles[i], shingles[leader]))
 		}
 	}
 }

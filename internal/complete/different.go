@@ -1,8 +1,12 @@
 package complete
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
+	"errors"
 	"iter"
+	"slices"
 
 	"skink/base/lru"
 	"skink/dedup"
@@ -37,92 +41,116 @@ const (
 	maxOneTitle = dedup.RecurringAlways // maximum number of counted pages with the same cluster and title
 )
 
-// A kind is the key of a set of pages that may be copies of each other: pages of one cluster that
-// have the same host and title.
-type kind struct {
-	titled
-	leader int
+// A counted is a page that may be counted on its host.
+type counted struct {
+	title      dedup.Hash
+	text, page int32
 }
 
-type titled struct {
-	host  string
-	title dedup.Hash
-}
-
-// different returns, for each host, the pages whose blocks are counted, in order of precedence. One
-// page represents all its copies; see the essay above.
-func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
-	telling := w.tellingTitles()
-	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
-	counted := map[kind][]*ranked{}
-	pages := map[string][]*ranked{}
-	for k, p := range w.kinds() {
-		before := counted[k]
-		if len(before) > 0 && telling[k.titled] || len(before) == maxOneTitle {
-			continue
+// different calls take with each host, sorted by name, and those of its pages whose blocks are
+// counted, in order of precedence. One page represents all its copies; see the essay above.
+func (w *Whole) different(ctx context.Context, take func(host string, pages []int32) error) (err error) {
+	var rows sorter
+	defer func() { err = errors.Join(err, rows.close()) }()
+	for change, err := range w.Reader.Changes(ctx, "", store.WantRecord) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
 		}
-		another, err := w.another(ctx, vocabulary, p, before)
-		if err != nil {
-			return nil, err
-		}
-		if another {
-			counted[k] = append(before, p)
-			pages[k.host] = append(pages[k.host], p)
+		if page, ok := w.pages.find(change.Record.ID); ok {
+			row := appendText(nil, store.HostOf(change.Record.URL))
+			row = binary.BigEndian.AppendUint32(row, uint32(w.pages.text[page]))
+			row = binary.BigEndian.AppendUint32(row, uint32(page))
+			title := dedup.HashOf([]byte(change.Record.Title))
+			if err := rows.add(append(row, title[:]...)); err != nil {
+				return err
+			}
 		}
 	}
-	return pages, nil
+	var of string // host of the pages
+	var pages []counted
+	for row, err := range rows.sorted() {
+		if err != nil {
+			return err
+		}
+		host, rest := cutText(row)
+		if host != of {
+			if err := w.differentOn(ctx, of, pages, take); err != nil {
+				return err
+			}
+			of, pages = host, pages[:0]
+		}
+		p := counted{dedup.Hash(rest[8:]), int32(binary.BigEndian.Uint32(rest)), int32(binary.BigEndian.Uint32(rest[4:]))}
+		if last := len(pages) - 1; last < 0 || pages[last].text != p.text { // of pages with one text only the first counts
+			pages = append(pages, p)
+		}
+	}
+	return w.differentOn(ctx, of, pages, take)
 }
 
-// kinds yields the pages in order of precedence, each with its kind. If pages of one host have the
-// same text, kinds yields only the first of them.
-func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
-	return func(yield func(kind, *ranked) bool) {
-		for i := range w.texts {
-			hosts := map[string]bool{}
-			for j := range w.texts[i].pages {
-				p := &w.texts[i].pages[j]
-				host := store.HostOf(p.URL)
-				if hosts[host] {
-					continue
+// differentOn chooses among the pages of one host. They are in order of precedence.
+func (w *Whole) differentOn(ctx context.Context, host string, pages []counted, take func(string, []int32) error) error {
+	vocabulary := lru.New[int32](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
+	byLeader := func(a, b counted) int { return cmp.Compare(w.leaders[a.text], w.leaders[b.text]) }
+	byTitle := func(a, b counted) int { return compareIDs(a.title, b.title) }
+	slices.SortFunc(pages, func(a, b counted) int { return cmp.Or(byTitle(a, b), byLeader(a, b), cmp.Compare(a.text, b.text)) })
+	var chosen []counted
+	for titled := range chunks(pages, byTitle) {
+		tells := titled[0].title != dedup.HashOf(nil) && byLeader(titled[0], titled[len(titled)-1]) == 0 // whether all pages with the title are in one cluster
+		for kind := range chunks(titled, byLeader) {
+			if tells {
+				kind = kind[:1]
+			}
+			before := len(chosen)
+			for _, p := range kind {
+				if len(chosen)-before == maxOneTitle {
+					break
 				}
-				hosts[host] = true
-				if !yield(kind{titled{host, p.title}, w.places[i].Leader}, p) {
-					return
+				another, err := w.another(ctx, vocabulary, p.page, chosen[before:])
+				if err != nil {
+					return err
+				}
+				if another {
+					chosen = append(chosen, p)
 				}
 			}
 		}
 	}
-}
-
-// tellingTitles returns the titles that identify a page. A title does so if all pages of its host
-// that have this title are in one cluster. The empty title never identifies a page.
-func (w *Whole) tellingTitles() map[titled]bool {
-	leaders := map[titled]int{}
-	telling := map[titled]bool{}
-	none := dedup.HashOf(nil)
-	for k := range w.kinds() {
-		if leader, known := leaders[k.titled]; known {
-			telling[k.titled] = telling[k.titled] && leader == k.leader
-			continue
-		}
-		leaders[k.titled] = k.leader
-		telling[k.titled] = k.title != none
+	slices.SortFunc(chosen, func(a, b counted) int { return cmp.Compare(a.text, b.text) })
+	numbers := make([]int32, len(chosen))
+	for i, p := range chosen {
+		numbers[i] = p.page
 	}
-	return telling
+	return take(host, numbers)
 }
 
-// another reports whether p is different from all pages in before: for each of them, p has enough
+// chunks yields the runs of successive pages that compare as equal.
+func chunks(pages []counted, compare func(a, b counted) int) iter.Seq[[]counted] {
+	return func(yield func([]counted) bool) {
+		for len(pages) > 0 {
+			n := slices.IndexFunc(pages, func(p counted) bool { return compare(p, pages[0]) != 0 })
+			if n < 0 {
+				n = len(pages)
+			}
+			if !yield(pages[:n]) {
+				return
+			}
+			pages = pages[n:]
+		}
+	}
+}
+
+// another reports whether a page is different from all pages in before: for each of them, it has enough
 // words that the other page lacks.
-func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
+func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[int32, dedup.Set], page int32, before []counted) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
 	}
-	words, err := w.wordsOf(ctx, vocabulary, p)
+	words, err := w.wordsOf(ctx, vocabulary, page)
 	if err != nil {
 		return false, err
 	}
 	for _, q := range before {
-		others, err := w.wordsOf(ctx, vocabulary, q)
+		others, err := w.wordsOf(ctx, vocabulary, q.page)
 		if err != nil {
 			return false, err
 		}
@@ -133,17 +161,17 @@ func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, d
 	return true, nil
 }
 
-func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
-	if words, ok := vocabulary.Get(p.id); ok {
+func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[int32, dedup.Set], page int32) (dedup.Set, error) {
+	if words, ok := vocabulary.Get(page); ok {
 		return words, nil
 	}
-	text, err := w.textOf(ctx, p)
+	p, err := w.read(ctx, page)
 	if err != nil {
 		return nil, err
 	}
 	var canon dedup.Text
-	w.rule.Read(&canon, text, p.lang)
+	w.rule.Read(&canon, p.text, p.lang)
 	words := canon.Set(1)
-	vocabulary.Put(p.id, words)
+	vocabulary.Put(page, words)
 	return words, nil
 }

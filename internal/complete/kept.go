@@ -1,14 +1,18 @@
 package complete
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"hash"
+	"math"
 	"slices"
 
+	"skink/base/field"
 	"skink/dedup"
 	"skink/store"
 	"skink/store/precedence"
@@ -34,18 +38,18 @@ import (
 
 // keptVersion is the version of the cached form. Increase it with each change that affects the
 // result of a comparison.
-const keptVersion = 5
+const keptVersion = 6
 
-// A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the
-// same way as texts, so damage is detected.
+// A keptMatches is the beginning of a cached comparison, a line of JSON. The pairs follow it: for each
+// pair, the difference of its leader to that of the previous pair and the difference of its text to
+// the leader, both as varints, and then its resemblance in eight bytes. If the rule is containment, the
+// share that is contained comes first, and then the resemblance. All is compressed in the same way as
+// texts, so damage is detected.
 type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
 	Hosts        []*boilerplate `json:"hosts"`
-	Leaders      []int32        `json:"leaders"`         // for each pair of a leader and a text in its cluster, the leader's index in Whole.texts
-	Texts        []int32        `json:"texts"`           // for each pair in Leaders, the other text's index in Whole.texts
-	Resemblances []float64      `json:"resemblances"`    // resemblance of each pair, or its containment if the rule is containment
-	Alike        []float64      `json:"alike,omitempty"` // resemblance of each pair if the rule is containment
+	Pairs        int            `json:"pairs"`
 }
 
 func (w *Whole) keptName() string {
@@ -94,16 +98,21 @@ func keptWith(rule dedup.Rule, asked []float64) []float64 {
 }
 
 func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
-	k := keptMatches{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts}
-	for _, p := range found.Pairs() {
-		k.Leaders, k.Texts, k.Resemblances = append(k.Leaders, p.Leader), append(k.Texts, p.Text), append(k.Resemblances, p.Resemblance)
-		if w.alike != nil {
-			k.Alike = append(k.Alike, w.alike[p.Text])
-		}
-	}
-	b, err := json.Marshal(k)
+	pairs := found.Pairs()
+	b, err := json.Marshal(keptMatches{w.state, found.Similarities(), w.hosts, len(pairs)})
 	if err != nil {
 		return err
+	}
+	b = append(b, '\n')
+	leader := int32(0)
+	for i, p := range pairs {
+		b = binary.AppendUvarint(b, uint64(p.Leader-leader))
+		b = binary.AppendUvarint(b, uint64(p.Text-p.Leader))
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(p.Resemblance))
+		if w.alike != nil {
+			b = binary.BigEndian.AppendUint64(b, math.Float64bits(w.alike[i]))
+		}
+		leader = p.Leader
 	}
 	return w.Keep(ctx, w.keptName(), store.Pack(b))
 }
@@ -120,7 +129,8 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 		return nil
 	}
 	var k keptMatches
-	if json.Unmarshal(b, &k) != nil || k.State != w.state || len(k.Leaders) != len(k.Texts) || len(k.Leaders) != len(k.Resemblances) {
+	head, rest, _ := bytes.Cut(b, []byte("\n"))
+	if json.Unmarshal(head, &k) != nil || k.State != w.state || k.Pairs > len(rest) {
 		return nil
 	}
 	for _, similarity := range similarities {
@@ -128,23 +138,27 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 			return nil
 		}
 	}
-	pairs := make([]dedup.Take, len(k.Leaders))
-	for i := range pairs {
-		pairs[i] = dedup.Take{Leader: k.Leaders[i], Text: k.Texts[i], Resemblance: k.Resemblances[i]}
-	}
+	in := field.Reader{Rest: rest}
+	pairs, alike := w.unpack(&in, k.Pairs)
 	found, err := dedup.NewTaken(len(w.texts), k.Similarities, pairs)
-	if err != nil {
+	if err != nil || in.Bad {
 		return nil
 	}
-	if w.rule.Contained > 0 {
-		if len(k.Alike) != len(k.Texts) {
-			return nil
-		}
-		w.alike = make([]float64, len(w.texts))
-		for i, text := range k.Texts {
-			w.alike[text] = k.Alike[i]
-		}
-	}
+	w.alike = alike
 	w.repeat(k.Hosts)
 	return found
+}
+
+// unpack reads n pairs and, if the rule is containment, their resemblances.
+func (w *Whole) unpack(in *field.Reader, n int) (pairs []dedup.Take, alike []float64) {
+	pairs = make([]dedup.Take, n)
+	leader := int32(0)
+	for i := range pairs {
+		leader += int32(in.Varint())
+		pairs[i] = dedup.Take{Leader: leader, Text: leader + int32(in.Varint()), Resemblance: math.Float64frombits(in.Uint64())}
+		if w.rule.Contained > 0 {
+			alike = append(alike, math.Float64frombits(in.Uint64()))
+		}
+	}
+	return pairs, alike
 }

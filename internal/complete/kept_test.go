@@ -109,7 +109,7 @@ func TestComparedOnce(t *testing.T) {
 		{"curve", func(s store.Reader, opt Options) func() string {
 			a, err := FindAlike(ctx, s, opt, EachTwentieth(rule.Similarity)...)
 			return func() string {
-				above, below := a.Near(0.4, 5)
+				above, below := nearPairs(t, a, s, 0.4, 5)
 				return fmt.Sprint(a.Steps(), a.taken.Pairs(), above, below, err)
 			}
 		}},

@@ -2,13 +2,11 @@ package complete
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"skink/base/lru"
 	"skink/dedup"
-	"skink/store"
 )
 
 // cacheBytes bounds the memory for cached shingles. 32 MiB is enough for about 4,000 pages of a
@@ -28,8 +26,8 @@ type matcher struct {
 // A setKey is the key of cached shingles: a text, either whole or without the blocks that hosts
 // repeat.
 type setKey struct {
-	page dedup.Hash // ID of a page with the text
-	left bool       // whether the blocks that are repeated on many pages of a host are left out
+	text int32 // index in Whole.texts
+	left bool  // whether the blocks that are repeated on many pages of a host are left out
 }
 
 // newMatcher returns a matcher that compares whole texts. The argument least is the minimum
@@ -43,23 +41,11 @@ func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) 
 // then to index it under the rarest.
 func (c *matcher) index(ctx context.Context, least float64) error {
 	c.join = nil // free the old join first, to save memory
-	order := c.count(c.short())
+	order := dedup.NewOccurrences(c.w.words)
 	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
 		return err
 	}
 	return c.post(ctx, order, least)
-}
-
-// count returns an empty table for counting shingles, sized for the words in the texts that are not
-// skipped.
-func (c *matcher) count(skip []bool) *dedup.Occurrences {
-	words := 0
-	for i := range c.w.texts {
-		if !skip[i] {
-			words += c.w.texts[i].pages[0].words
-		}
-	}
-	return dedup.NewOccurrences(words)
 }
 
 // post builds the join of all texts that are long enough to compare. The argument order contains
@@ -73,19 +59,19 @@ func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least floa
 // shingles are those of the shortened text, or of the whole text if it was not shortened. The order
 // of the texts is arbitrary.
 func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
-	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
+	return c.take(ctx, c.w.short(), c.likely, c.w.counted(take))
 }
 
 // take calls yield with the index and the shingles of each text for which done is false, and then
 // sets done to true for all texts. The function partOf chooses between the shingles of the whole
 // text and those of the shortened text. Texts whose shingles are in memory come first, in no
 // particular order.
-func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) setKey, yield func(int, dedup.Set)) error {
+func (c *matcher) take(ctx context.Context, done []bool, partOf func(int) setKey, yield func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue
 		}
-		if s, ok := c.sets.Get(partOf(&c.w.texts[i])); ok {
+		if s, ok := c.sets.Get(partOf(i)); ok {
 			done[i] = true
 			yield(i, s)
 		}
@@ -93,37 +79,37 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) setK
 	if !slices.Contains(done, false) {
 		return ctx.Err()
 	}
-	shingles := func(canon *dedup.Text, t *text, words string) dedup.Set {
-		return c.w.shinglesOf(canon, t, words, partOf(t).left)
+	shingles := func(canon *dedup.Text, i int, p wording) dedup.Set {
+		return c.w.shinglesOf(canon, p, partOf(i).left)
 	}
 	return c.w.readAll(ctx, done, shingles, func(i int, s dedup.Set) {
-		c.sets.Put(partOf(&c.w.texts[i]), s)
+		c.sets.Put(partOf(i), s)
 		yield(i, s)
 	})
 }
 
-func (c *matcher) short() []bool {
-	short := make([]bool, len(c.w.texts))
+// short returns which texts are too short to compare.
+func (w *Whole) short() []bool {
+	short := make([]bool, len(w.texts))
 	for i := range short {
-		short[i] = c.w.texts[i].short
+		short[i] = w.texts[i].short
 	}
 	return short
 }
 
-// likely returns the key of the shingles that find most of the texts similar to t. They are those
-// of the shortened text, or of the whole text if it was not shortened.
-func (t *text) likely() setKey { return setKey{t.pages[0].id, t.shorter} }
+// likely returns the key of the shingles that find most of the texts similar to text i. They are
+// those of the shortened text, or of the whole text if it was not shortened.
+func (c *matcher) likely(i int) setKey { return setKey{int32(i), c.w.texts[i].shorter} }
 
-func (t *text) all() setKey { return setKey{t.pages[0].id, false} }
+func all(i int) setKey { return setKey{int32(i), false} }
 
 // shinglesOf returns the shingles of a text. If left is true, it first removes the blocks that
 // are repeated on many pages of a host.
-func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) dedup.Set {
-	page := &t.pages[0]
+func (w *Whole) shinglesOf(canon *dedup.Text, p wording, left bool) dedup.Set {
 	if left {
-		words, _ = w.without(canon, words, page.lang)
+		p.text = strings.Join(w.parts(canon, p), "")
 	}
-	w.rule.Read(canon, words, page.lang)
+	w.rule.Read(canon, p.text, p.lang)
 	return w.rule.Set(canon)
 }
 
@@ -160,11 +146,11 @@ func (c *matcher) isMixed(a, b int) bool {
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
 	left := !c.isMixed(a, b)
-	x, err := c.set(ctx, &c.w.texts[a], left)
+	x, err := c.set(ctx, a, left)
 	if err != nil {
 		return 0, false, err
 	}
-	y, err := c.set(ctx, &c.w.texts[b], left)
+	y, err := c.set(ctx, b, left)
 	if err != nil {
 		return 0, false, err
 	}
@@ -174,58 +160,35 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 
 // set returns the shingles of a text. If left is true and the text was shortened, they are those of
 // the shortened text.
-func (c *matcher) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
-	key := setKey{t.pages[0].id, left && t.shorter}
+func (c *matcher) set(ctx context.Context, i int, left bool) (dedup.Set, error) {
+	key := setKey{int32(i), left && c.w.texts[i].shorter}
 	if s, ok := c.sets.Get(key); ok {
 		return s, nil
 	}
-	words, err := c.w.textOf(ctx, &t.pages[0])
+	p, err := c.w.read(ctx, c.w.pages.first[i])
 	if err != nil {
 		return nil, err
 	}
-	s := c.w.shinglesOf(&c.canon, t, words, key.left)
+	s := c.w.shinglesOf(&c.canon, p, key.left)
 	c.sets.Put(key, s)
 	return s, nil
 }
 
-// textOf returns the text of a page. It returns "" if that text is no longer stored, because the
-// page was visited or judged again since the comparison began.
-func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
-	pages, err := w.Reader.Pages(ctx, []dedup.Hash{page.id}, store.WantText)
-	if err != nil {
-		return "", err
-	}
-	switch now := pages[0]; {
-	case now != nil && now.Kept:
-		return now.Text, nil
-	case now == nil || now.Record.Hash != page.hash || now.Record.NoText:
-		return "", nil
-	}
-	return "", fmt.Errorf("read the text of %s: %w", page.URL, store.ErrCorrupt)
-}
-
-// without returns a text without the blocks that are repeated on many pages of a host. The result
-// shorter reports whether there were any.
-func (w *Whole) without(canon *dedup.Text, text, lang string) (left string, shorter bool) {
-	left = strings.Join(w.parts(canon, text, lang), "")
-	return left, len(left) < len(text)
-}
-
 // parts returns the parts of a text before, between and after the blocks that are repeated on many
 // pages of a host.
-func (w *Whole) parts(canon *dedup.Text, text, lang string) (parts []string) {
+func (w *Whole) parts(canon *dedup.Text, p wording) (parts []string) {
 	begin, end := 0, 0
-	for line := range strings.Lines(text) {
-		if number, ok := w.rule.Block(canon, line, lang); ok && w.repeated[number] {
+	for line := range strings.Lines(p.text) {
+		if number, ok := w.rule.Block(canon, line, p.lang); ok && w.repeated[number] {
 			if begin < end {
-				parts = append(parts, text[begin:end])
+				parts = append(parts, p.text[begin:end])
 			}
 			begin = end + len(line)
 		}
 		end += len(line)
 	}
 	if begin < end {
-		parts = append(parts, text[begin:])
+		parts = append(parts, p.text[begin:])
 	}
 	return parts
 }

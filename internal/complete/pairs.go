@@ -3,6 +3,10 @@ package complete
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"errors"
+	"iter"
+	"math"
 	"slices"
 
 	"skink/dedup"
@@ -16,65 +20,81 @@ type Pair struct {
 	Resemblance float64 `json:"resemblance"`
 }
 
-// Pairs returns all pairs of pages whose resemblance is at or above the rule's similarity, each
+// Pairs yields all pairs of pages whose resemblance is at or above the rule's similarity, each
 // with its exact resemblance, sorted by URL. Pages that are too short for the rule are in a pair only
 // if their texts are the same.
-func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error) {
-	w, err := readWhole(ctx, s, Options{Rule: rule})
-	if err != nil {
-		return nil, err
-	}
-	pairs := w.copies()
-	found, err := w.similar(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range found {
-		for _, p := range w.texts[f.A].pages {
-			for _, q := range w.texts[f.B].pages {
-				pairs = append(pairs, pairOf(p, q, f.Resemblance))
+func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) iter.Seq2[Pair, error] {
+	return func(yield func(Pair, error) bool) {
+		var rows sorter
+		w, err := readWhole(ctx, s, Options{Rule: rule})
+		if err == nil {
+			err = w.pairs(ctx, &rows)
+		}
+		if err != nil {
+			yield(Pair{}, errors.Join(err, rows.close()))
+			return
+		}
+		for row, err := range rows.sorted() {
+			if !yield(pairOf(row), err) || err != nil {
+				break
 			}
 		}
+		if err := rows.close(); err != nil {
+			yield(Pair{}, err)
+		}
 	}
-	slices.SortFunc(pairs, func(x, y Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
-	return pairs, nil
 }
 
-// A textPair is two texts, given by their indexes in [Whole].texts, with their exact resemblance.
-type textPair struct {
-	A, B        int
-	Resemblance float64
-}
-
-func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
+// pairs adds all pairs of pages to rows.
+func (w *Whole) pairs(ctx context.Context, rows *sorter) error {
 	c, err := newMatcher(ctx, w, w.rule.Similarity)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	from := slices.Repeat([]float64{w.rule.Similarity}, len(w.texts))
 	for i := range w.texts {
-		err := c.alike(ctx, i, from, func(other int, resemblance float64) {
-			pairs = append(pairs, textPair{i, other, resemblance})
+		err := w.addPairs(ctx, rows, i, i, 1) // also if the text is too short to compare
+		failed := c.alike(ctx, i, from, func(other int, resemblance float64) {
+			if err == nil {
+				err = w.addPairs(ctx, rows, i, other, resemblance)
+			}
 		})
-		if err != nil {
-			return nil, err
+		if err := cmp.Or(err, failed); err != nil {
+			return err
 		}
 	}
-	return pairs, nil
+	return nil
 }
 
-// copies returns the pairs of pages that have the same text, also if it is too short to compare.
-func (w *Whole) copies() (pairs []Pair) {
-	for _, t := range w.texts {
-		for k, p := range t.pages {
-			for _, q := range t.pages[k+1:] {
-				pairs = append(pairs, pairOf(p, q, 1))
+// addPairs adds the pairs of a page with text a and another page with text b.
+func (w *Whole) addPairs(ctx context.Context, rows *sorter, a, b int, resemblance float64) error {
+	for p := range w.pages.of(a) {
+		for q := range w.pages.of(b) {
+			if a == b && q <= p {
+				continue
+			}
+			x, err := w.urls.of(ctx, w.Reader, w.pages.ids[p])
+			if err != nil {
+				return err
+			}
+			y, err := w.urls.of(ctx, w.Reader, w.pages.ids[q])
+			if err != nil {
+				return err
+			}
+			row := appendText(appendText(nil, min(x, y)), max(x, y))
+			if err := rows.add(binary.BigEndian.AppendUint64(row, math.Float64bits(resemblance))); err != nil {
+				return err
 			}
 		}
 	}
-	return pairs
+	return nil
 }
 
-func pairOf(p, q ranked, resemblance float64) Pair {
-	return Pair{min(p.URL, q.URL), max(p.URL, q.URL), resemblance}
+func pairOf(row []byte) (p Pair) {
+	if row != nil {
+		p.A, row = cutText(row)
+		p.B, row = cutText(row)
+		p.Resemblance = math.Float64frombits(binary.BigEndian.Uint64(row))
+	}
+	return p
 }

@@ -1,7 +1,9 @@
 package complete
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -33,25 +35,25 @@ func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 // readAll calls shingle for each text for which done is false, and passes the resulting shingles to
 // take. The order of texts is arbitrary, and calls of take do not overlap. When readAll returns,
 // done is true for all texts.
-func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
+func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, i int, p wording) dedup.Set, take func(i int, s dedup.Set)) error {
 	if w.sparing {
 		var canon dedup.Text
-		return w.passOver(ctx, done, func(i int, text string) error {
-			take(i, shingle(&canon, &w.texts[i], text))
+		return w.passOver(ctx, done, func(i int, p wording) error {
+			take(i, shingle(&canon, i, p))
 			return nil
 		})
 	}
-	type words struct {
-		at   int
-		text string
+	type numbered struct {
+		at int
+		wording
 	}
-	read := make(chan words)
+	read := make(chan numbered)
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.Go(func() error {
 		defer close(read)
-		return w.passOver(ctx, done, func(i int, text string) error {
+		return w.passOver(ctx, done, func(i int, p wording) error {
 			select {
-			case read <- words{i, text}:
+			case read <- numbered{i, p}:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -63,7 +65,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {
-				s := shingle(&canon, &w.texts[r.at], r.text)
+				s := shingle(&canon, r.at, r.wording)
 				taking.Lock()
 				take(r.at, s)
 				taking.Unlock()
@@ -74,23 +76,27 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 	return workers.Wait()
 }
 
+// A wording is the text of a page, and its language.
+type wording struct{ text, lang string }
+
 // passOver yields the texts for which done is false, in the order of the store, which is the
 // fastest way to read them. If a page's position in the store has changed in the meantime, its text
 // comes at the end.
-func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
+func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, p wording) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		i, known := w.of[page.Record.ID]
-		if !known || done[i] || w.texts[i].pages[0].id != page.Record.ID || !page.Kept {
+		at, known := w.pages.find(page.Record.ID)
+		if !known || !page.Kept {
+			continue
+		}
+		i := w.pages.text[at]
+		if done[i] || w.pages.first[i] != at {
 			continue
 		}
 		done[i] = true
-		if err := yield(int(i), page.Text); err != nil {
+		if err := yield(int(i), wording{page.Text, page.Record.Lang}); err != nil {
 			return err
 		}
 	}
@@ -98,14 +104,30 @@ func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, tex
 		if done[i] {
 			continue
 		}
-		text, err := w.textOf(ctx, &w.texts[i].pages[0])
+		p, err := w.read(ctx, w.pages.first[i])
 		if err != nil {
 			return err
 		}
 		done[i] = true
-		if err := yield(i, text); err != nil {
+		if err := yield(i, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// read returns the text of a page. The text is "" if it is no longer stored, because the page was
+// visited or judged again since the comparison began.
+func (w *Whole) read(ctx context.Context, page int32) (wording, error) {
+	pages, err := w.Reader.Pages(ctx, w.pages.ids[page:page+1], store.WantText)
+	if err != nil {
+		return wording{}, err
+	}
+	switch now := pages[0]; {
+	case now != nil && now.Kept:
+		return wording{now.Text, now.Record.Lang}, nil
+	case now == nil || now.Record.Kind != store.Page || now.Record.NoText || now.Record.Words == 0:
+		return wording{}, nil
+	}
+	return wording{}, fmt.Errorf("read the text of %s: %w", pages[0].Record.URL, store.ErrCorrupt)
 }

@@ -9,6 +9,7 @@ package complete
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -39,39 +40,37 @@ import (
 // a crawl. The work does not grow with the number of pairs below the requested similarity; a single
 // template can produce millions of them.
 //
-// Memory grows with the number of pages, not with the number of pairs. A page takes between a few
-// hundred bytes and four kilobytes; it takes the most at a low similarity in a store with many
-// copies. Each leader is compared with the pages that are not yet in a cluster, and only the pairs
-// of a leader and a new member are kept. Texts are read from the store when they are indexed and
-// when they are compared, and the number of shingles in memory is bounded.
+// Memory grows with the number of pages, not with the number of pairs, and holds no text and no URL of
+// them; see pages.go. Each leader is compared with the pages that are not yet in a cluster, and only
+// the pairs of a leader and a new member are kept. Texts are read from the store when they are indexed
+// and when they are compared, and the number of shingles in memory is bounded.
 
 // A Whole contains the pages of a store after they have all been compared with each other. It
 // implements the reading methods of its store, and replaces the verdicts of the crawl with its own.
 type Whole struct {
 	store.Reader
-	rule      dedup.Rule
-	by        ranking
-	wholeText bool
-	sparing   bool
-	state     string               // hash that identifies the input of the comparison; see kept.go
-	texts     []text               // the distinct texts, in the order of precedence of their first pages
-	of        map[dedup.Hash]int32 // index in texts of each page's text, by page ID
-	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
-	repeated  map[uint64]bool      // hashes of the blocks that at least one host repeats
-	places    []dedup.Membership   // cluster of each text, parallel to texts
-	contained []float64            // share of each text that its leader contains, parallel to texts; nil unless the rule is containment
-	alike     []float64            // resemblance of each text to its leader, parallel to texts; nil unless the rule is containment
-	compared  int                  // number of pairs of texts compared exactly
-	led       [][]int              // members of the cluster that each text leads, parallel to texts; see ledBy
-	progress  progress
+	rule       dedup.Rule
+	by         ranking
+	wholeText  bool
+	sparing    bool
+	order      *precedence.Order
+	state      string          // hash that identifies the input of the comparison; see kept.go
+	pages      pages           // the compared pages
+	texts      []text          // the distinct texts of the pages
+	words      int             // sum of the words of all texts that are not short
+	hosts      []*boilerplate  // the blocks that each host repeats, sorted by host name
+	repeated   map[uint64]bool // hashes of the blocks that at least one host repeats
+	clustering                 // clusters of the texts
+	compared   int             // number of pairs of texts compared exactly
+	urls       urls
+	progress   progress
 }
 
 // A text represents all pages with the same words.
 type text struct {
-	pages   []ranked // pages with the text, in order of precedence
-	short   bool     // whether the text is too short for the rule to compare it
-	shorter bool     // whether the text is compared without the blocks that are repeated on many pages of a host
-	bare    bool     // whether the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
+	short   bool // whether the text is too short for the rule to compare it
+	shorter bool // whether the text is compared without the blocks that are repeated on many pages of a host
+	bare    bool // whether the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
 }
 
 // Options control how the pages of a store are compared, and which page leads a cluster.
@@ -104,16 +103,7 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.places = found.At(similarity)
-	if w.alike != nil { // found has containments instead of resemblances
-		w.contained = make([]float64, len(w.texts))
-		for i := range w.places {
-			if p := &w.places[i]; p.Leader != i {
-				w.contained[i], p.Resemblance = p.Resemblance, w.alike[i]
-			}
-		}
-	}
-	w.led = ledBy(w.places)
+	w.clustering.set(found, similarity)
 	return w, nil
 }
 
@@ -173,7 +163,7 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 	if err != nil {
 		return nil, err
 	}
-	w.places = found.At(crawls[0])
+	w.clustering.set(found, crawls[0])
 	if err := w.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -193,53 +183,29 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
-func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
+func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err error) {
 	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
-	w := &Whole{Reader: s, rule: opt.Rule, by: by, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
+	w := &Whole{Reader: s, rule: opt.Rule, by: by, wholeText: opt.WholeText, sparing: opt.Sparing}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
-	order, err := precedence.Read(ctx, s)
-	if err != nil {
+	if w.order, err = precedence.Read(ctx, s); err != nil {
 		return nil, err
 	}
-	state := newState(opt)
-	var pages []ranked
-	var clusters []dedup.Hash // clusters of the crawl, parallel to pages
+	state, rows, n := newState(opt), &sorter{}, 0
+	defer func() { err = errors.Join(err, rows.close()) }()
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		state.add(page, order)
-		r := &page.Record
-		if r.Kind == store.Page && !r.NoText && r.Words > 0 {
-			pages = append(pages, rankedOf(r, len(pages), order))
-			clusters = append(clusters, r.Cluster())
+		state.add(page, w.order)
+		if r := &page.Record; r.Kind == store.Page && !r.NoText && r.Words > 0 {
+			if err := rows.add(w.rowOf(r, n)); err != nil {
+				return nil, err
+			}
+			n++
 		}
 	}
-	if !by.longest {
-		elect(pages, clusters)
-	}
-	slices.SortFunc(pages, func(a, b ranked) int { return w.by.compare(&a, &b) })
-	w.group(pages)
 	w.state = state.String()
-	return w, nil
-}
-
-// group sets w.texts: pages whose words have the same hash become one text.
-func (w *Whole) group(pages []ranked) {
-	at := map[dedup.Hash]int32{}
-	for _, p := range pages {
-		i, ok := at[p.hash]
-		if !ok {
-			i = int32(len(w.texts))
-			at[p.hash] = i
-			w.texts = append(w.texts, text{short: w.rule.Short(p.words)})
-		}
-		w.texts[i].pages = append(w.texts[i].pages, p)
-		w.of[p.id] = i
-	}
+	return w, w.rank(ctx, n, rows.sorted())
 }
 
 // cluster finds the clusters at the given similarities. None of them may be lower than the
@@ -254,25 +220,26 @@ func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64)
 
 // apply replaces the crawl's verdict in a record with that of the whole comparison. The record of a
 // page that was not compared stays unchanged.
-func (w *Whole) apply(r *store.Record) {
-	i, ok := w.of[r.ID]
+func (w *Whole) apply(ctx context.Context, r *store.Record) (err error) {
+	page, ok := w.pages.find(r.ID)
 	if !ok {
-		return
+		return nil
 	}
 	r.Judged = store.Judged{Verdict: dedup.Unique, NoText: r.NoText}
-	first := &w.texts[i].pages[0]
-	switch place := w.places[i]; {
-	case place.Leader != int(i):
-		leader := &w.texts[place.Leader].pages[0]
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.id, leader.URL, place.Resemblance, dedup.ByPairs
-		if w.contained != nil {
-			r.Containment = w.contained[i]
-		}
-	case first.id != r.ID:
-		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.id, first.URL, 1, dedup.ByText
+	i := w.pages.text[page]
+	switch leader := w.leaders[i]; {
+	case leader != i:
+		r.Verdict, r.Leader, r.Found = dedup.Near, w.pages.lead(int(leader)), dedup.ByPairs
+		r.Resemblance, r.Containment = w.resemblance(i)
+	case w.pages.first[i] != page:
+		r.Verdict, r.Leader, r.Resemblance, r.Found = dedup.Exact, w.pages.lead(int(i)), 1, dedup.ByText
 	case w.texts[i].short:
 		r.Verdict = dedup.Thin
 	}
+	if r.Follows() {
+		r.DuplicateOf, err = w.urls.of(ctx, w.Reader, r.Leader)
+	}
+	return err
 }
 
 // Pages returns pages of the store, with the verdicts of the whole comparison instead of those of
@@ -280,8 +247,8 @@ func (w *Whole) apply(r *store.Record) {
 func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	pages, err := w.Reader.Pages(ctx, ids, want)
 	for _, page := range pages {
-		if page != nil {
-			w.apply(&page.Record)
+		if page != nil && err == nil {
+			err = w.apply(ctx, &page.Record)
 		}
 	}
 	return pages, err
@@ -293,7 +260,7 @@ func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want
 	return func(yield func(*store.Change, error) bool) {
 		for change, err := range w.Reader.Changes(ctx, after, want) {
 			if err == nil {
-				w.apply(&change.Record)
+				err = w.apply(ctx, &change.Record)
 			}
 			if !yield(change, err) {
 				return
