@@ -46,16 +46,36 @@ type Book struct {
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, as are the entries
 	farms farms             // guarded by mu
+	last  string            // guarded by writing: the cursor that the last Sync got
 }
 
 type entry struct {
-	site   *Host
-	kept   []byte          // the value in the keeper when it was last read or written
-	open   bool            // whether Enter has returned since the evidence was read
-	left   bool            // whether another worker may have changed the value, so it must be read again before use
-	dirty  bool            // whether the evidence has changed since it was last written
-	domain string          // registrable domain; "" if it has not been looked up yet
-	probed map[string]bool // URLs that cannot exist and have been requested
+	site     *Host
+	kept     []byte          // the value in the keeper when it was last read or written
+	open     bool            // whether Enter has returned since the evidence was read
+	left     bool            // whether another worker may have changed the value, so it must be read again before use
+	due      bool            // whether something has changed since the last write that the records do not tell, so it must be written soon
+	verdicts int             // number of calls of Judged since the last write
+	waited   int             // number of calls of Sync that have left out these verdicts
+	since    string          // cursor before the first of these verdicts, if waited is not 0
+	domain   string          // registrable domain; "" if it has not been looked up yet
+	probed   map[string]bool // URLs that cannot exist and have been requested
+}
+
+// The evidence about a large host takes 165 KB, and it changes with each page. The records tell it,
+// so the last verdicts may be missing from the stored evidence; see [Book.Sync]. The evidence about
+// a host is written when a verdict costs at most bytesAVerdict, or when maxWaited calls of Sync have
+// left it out.
+const (
+	bytesAVerdict = 1 << 10
+	maxWaited     = 12
+)
+
+func (e *entry) dirty() bool { return e.due || e.verdicts > 0 }
+
+// waits reports whether Sync leaves out the changes of e.
+func (e *entry) waits() bool {
+	return !e.due && e.waited < maxWaited && e.verdicts*bytesAVerdict < len(e.kept)
 }
 
 // maxHeld limits the memory for evidence, in bytes. Above the limit, Sync removes the hosts that
@@ -136,7 +156,7 @@ func (b *Book) change(ctx context.Context, host string, do func(*Host)) error {
 	}
 	return b.use(ctx, host, func(e *entry) {
 		do(e.site)
-		e.dirty = true
+		e.due = true
 	})
 }
 
@@ -232,23 +252,30 @@ func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error)
 
 // Judged adds the verdict on a page to the evidence about the page's host.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
-	return b.change(ctx, hostOf(url), func(h *Host) { h.Judged(url, v) })
-}
-
-// Sync writes to the keeper all evidence that has changed since the last call. The evidence must
-// include all records before a cursor. If the book is not Shared, it may be "".
-func (b *Book) Sync(ctx context.Context, before string) error {
-	if b == nil {
+	host := hostOf(url)
+	if b.Exempt[host] {
 		return nil
 	}
+	return b.use(ctx, host, func(e *entry) {
+		e.site.Judged(url, v)
+		e.verdicts++
+	})
+}
+
+// Sync writes changed evidence to the keeper. The evidence in the book must include all records
+// before a cursor. Sync may leave out the last verdicts on a large host, unless all is set. It
+// returns the cursor before which the keeper's evidence includes all records.
+func (b *Book) Sync(ctx context.Context, before string, all bool) (since string, err error) {
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	for name, n := range b.news(before) {
+	news, since := b.news(before, all || b.last == "")
+	for name, n := range news {
 		if err := b.write(ctx, name, n); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	b.last = before
+	return since, nil
 }
 
 type news struct {
@@ -256,32 +283,41 @@ type news struct {
 	value []byte
 }
 
-// news returns the values that must be written to the keeper, by host. If the evidence uses too
-// much memory, news removes the hosts that have not changed.
-func (b *Book) news(before string) map[string]news {
+// news returns the values that must be written to the keeper, by host, and the cursor before which
+// the keeper's evidence will then include all records. If the evidence uses too much memory, news
+// removes the hosts that have not changed.
+func (b *Book) news(before string, whole bool) (all map[string]news, since string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := map[string]news{}
-	held := 0
+	all, since = map[string]news{}, before
+	held, longest := 0, 0
 	for _, e := range b.hosts {
 		held += 2*len(e.kept) + entrySize
 	}
 	for name, e := range b.hosts {
-		if e.open && e.dirty {
-			e.site.Since = before
-		}
-		if e.dirty {
+		switch {
+		case e.dirty() && !whole && e.waits():
+			if e.waited++; e.waited == 1 {
+				e.since = b.last
+			}
+			if e.waited > longest {
+				since, longest = e.since, e.waited
+			}
+		case e.dirty():
+			if e.open {
+				e.site.Since = before
+			}
 			all[name] = news{e, e.text()}
-		} else if held > maxHeld && !e.open {
+		case held > maxHeld && !e.open:
 			delete(b.hosts, name)
 		}
 	}
-	return all
+	return all, since
 }
 
 // text encodes an entry for the keeper, and marks it as clean. The caller holds mu.
 func (e *entry) text() []byte {
-	e.dirty = false
+	e.due, e.verdicts, e.waited = false, 0, 0
 	return e.site.encode()
 }
 
@@ -326,10 +362,10 @@ func (b *Book) handingOver(host string) (n news) {
 		return n
 	}
 	if n.of.open {
-		n.of.site.Since, n.of.open, n.of.dirty = "", false, true
+		n.of.site.Since, n.of.open, n.of.due = "", false, true
 	}
 	n.of.left = true
-	if n.of.dirty {
+	if n.of.dirty() {
 		n.value = n.of.text()
 	}
 	return n
@@ -340,7 +376,7 @@ func (b *Book) Dirty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range b.hosts {
-		if e.dirty {
+		if e.dirty() {
 			return true
 		}
 	}

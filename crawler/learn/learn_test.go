@@ -3,6 +3,8 @@ package learn
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -72,12 +74,98 @@ func TestDated(t *testing.T) {
 			t.Errorf("after %d: %v, %v", n, got, err)
 		}
 	}
-	if err := b.Sync(ctx, ""); err != nil {
+	if _, err := b.Sync(ctx, "", true); err != nil {
 		t.Fatal(err)
 	}
 	site, err := Read(ctx, keeper, "shop.example")
 	if err != nil || site.LastMod == nil || *site.LastMod != (Proofs{14, 3}) {
 		t.Errorf("%+v, %v", site, err)
+	}
+}
+
+// A counting keeper adds up the sizes of the values that are written to it.
+type counting struct {
+	memory
+	bytes int
+}
+
+func (c *counting) Swap(ctx context.Context, name string, old, value []byte) (bool, error) {
+	c.bytes += len(value)
+	return c.memory.Swap(ctx, name, old, value)
+}
+
+// Sync writes large evidence seldom, but never claims more than it has written: the keeper always
+// has the verdicts on all records before the cursor that Sync returned.
+func TestSyncWritesLittle(t *testing.T) {
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(84, 0))
+	keeper := &counting{memory: memory{}}
+	b := NewBook(keeper)
+	hosts := []string{"large.example", "slow.example", "small.example"}
+	type record struct {
+		host  string
+		pages int64 // pages of the host that the book counts after this record
+	}
+	var records []record // in the order of their commits
+	judge := func(host string) {
+		url := fmt.Sprintf("http://%s/p%d", host, len(records))
+		lines := 2
+		if host == hosts[0] {
+			lines = 200
+		}
+		var text strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&text, "%s line %d\n", url, i)
+		}
+		if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(text.String())}); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, record{host, b.hosts[host].site.Pages})
+	}
+	syncs, ahead := 0, 0
+	for range 150 {
+		for range rng.IntN(20) {
+			judge(hosts[rng.IntN(2)*2])
+		}
+		if rng.IntN(9) == 0 {
+			judge(hosts[1])
+		}
+		all := rng.IntN(50) == 0
+		since, err := b.Sync(ctx, fmt.Sprint(len(records)), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		syncs++
+		before, err := strconv.Atoi(since)
+		if err != nil || all && before != len(records) {
+			t.Fatalf("the cursor is %q of %d, all %t", since, len(records), all)
+		}
+		ahead = max(ahead, len(records)-before)
+		for _, host := range hosts {
+			want, got := int64(0), int64(0)
+			for _, r := range records[:before] {
+				if r.host == host {
+					want = r.pages
+				}
+			}
+			h, err := Read(ctx, keeper, host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h != nil {
+				got = h.Pages
+			}
+			if got < want {
+				t.Fatalf("the keeper has %d verdicts on %s, and the cursor promises %d", got, host, want)
+			}
+		}
+	}
+	size := len(keeper.memory[NameOf(hosts[0])])
+	t.Logf("%d records, %d calls of Sync: %d bytes written, evidence of up to %d bytes; the cursor was at most %d records behind", len(records), syncs, keeper.bytes, size, ahead)
+	if most := syncs/maxWaited*size + len(records)*bytesAVerdict; keeper.bytes > most || size < 50_000 {
+		t.Errorf("wrote %d bytes, want at most %d", keeper.bytes, most)
+	}
+	if ahead == 0 {
+		t.Error("no verdict was ever left out")
 	}
 }
 
@@ -98,7 +186,7 @@ func TestTwoBooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i == 5 { // Sync writes only a part, and HandOver must write the rest
-				if err := b.Sync(ctx, ""); err != nil {
+				if _, err := b.Sync(ctx, "", true); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -131,7 +219,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 		name  string
 		write func(b *Book) error
 	}{
-		{"every now and then", func(b *Book) error { return b.Sync(ctx, "") }},
+		{"every now and then", func(b *Book) error { _, err := b.Sync(ctx, "", true); return err }},
 		{"when it leaves", func(b *Book) error { return b.HandOver(ctx, "shop.example") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,7 +228,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 			slow.Shared, quick.Shared = true, true
 			judged(slow, 1)
 			judged(quick, 30)
-			if err := quick.Sync(ctx, ""); err != nil {
+			if _, err := quick.Sync(ctx, "", true); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.write(slow); err != nil {

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -176,14 +175,17 @@ func TestBookProbes(t *testing.T) {
 		if len(counts) > 0 != c.holds || c.holds && !slices.Equal(counts, c.pages) {
 			t.Errorf("%s: it counts for %q", c.name, counts)
 		}
-		if err := b.Sync(ctx, ""); err != nil {
+		if _, err := b.Sync(ctx, "", true); err != nil {
 			t.Fatal(err)
 		}
 		if again, _, _ := NewBook(keeper).Probe(ctx, site+"/x"); (again != "") != (c.asksNextProcess || c.suspects) {
 			t.Errorf("%s: before the pages are compared, the next process asks for %q", c.name, again)
 		}
 		if known.Says() {
-			if err := errors.Join(b.Examined(ctx, known.Probe), b.Sync(ctx, "")); err != nil {
+			if err := b.Examined(ctx, known.Probe); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Sync(ctx, "", true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -238,7 +240,7 @@ func TestSoftRestart(t *testing.T) {
 		b := NewBook(keeper)
 		tell(b, i)
 		ask(b)
-		if err := b.Sync(ctx, ""); err != nil {
+		if _, err := b.Sync(ctx, "", true); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -242,7 +242,7 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	if queued, err = sweepLater(ctx, p.store, p.opt.Learn); err != nil {
 		return 0, err
 	}
-	return queued, p.lessons.keep(ctx)
+	return queued, p.lessons.keep(ctx, true)
 }
 
 // Visits returns the number of this run's visits to URLs that had been visited before the run, by

@@ -16,8 +16,9 @@ import (
 // # Learned evidence after a crash
 //
 // A [learn.Book] holds the evidence about all hosts. The evidence depends only on the records, in
-// the order of their commits. It is written to the store every writeEvery, together with a cursor.
-// The stored evidence includes all records before the cursor. A pipeline that opens a store adds
+// the order of their commits. It is written to the store every writeEvery, together with a cursor,
+// but the evidence about a large host less often. The stored evidence includes all records before
+// the cursor. A pipeline that opens a store adds
 // the records after the cursor. Records that are already in the book change nothing, because each
 // URL counts only once. So no evidence is lost when the process is killed.
 //
@@ -141,7 +142,8 @@ func (l *lessons) await() {
 	}
 }
 
-func (l *lessons) keep(ctx context.Context) error {
+// keep writes the evidence, but may leave out the last verdicts on large hosts unless all is set.
+func (l *lessons) keep(ctx context.Context, all bool) error {
 	b := l.book
 	if b == nil || !b.Dirty() {
 		return nil
@@ -151,10 +153,11 @@ func (l *lessons) keep(ctx context.Context) error {
 		return err
 	}
 	l.await()
-	if err := b.Sync(ctx, string(cursor)); err != nil || l.shared {
+	since, err := b.Sync(ctx, string(cursor), all)
+	if err != nil || l.shared {
 		return err
 	}
-	return l.store.SetMeta(ctx, learnedName, []byte(cursor))
+	return l.store.SetMeta(ctx, learnedName, []byte(since))
 }
 
 func (l *lessons) learn(ctx context.Context, j *judgement) error {

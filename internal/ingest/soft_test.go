@@ -281,7 +281,7 @@ func TestSoftKilled(t *testing.T) {
 	if err := p.Probed(t.Context(), article(probe, last)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.lessons.keep(t.Context()); err != nil {
+	if err := p.lessons.keep(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	urls := []string{host + "/list/21", host + "/list/22", host + "/list/23", host + "/list/24"}
@@ -334,7 +334,7 @@ func TestKilledAroundProbe(t *testing.T) {
 							t.Fatal(err)
 						}
 						if late == 2 {
-							if err := last().lessons.keep(t.Context()); err != nil {
+							if err := last().lessons.keep(t.Context(), true); err != nil {
 								t.Fatal(err)
 							}
 						}

@@ -52,9 +52,9 @@ func (u *upkeep) run(p *Pipeline) error {
 			if p.opt.Shared {
 				err = p.counts.recount(ctx, p.store)
 			}
-			return errors.Join(err, p.reader.flight.look(ctx, time.Now()), p.lessons.keep(ctx))
+			return errors.Join(err, p.reader.flight.look(ctx, time.Now()), p.lessons.keep(ctx, true))
 		case <-write.C:
-			err = p.lessons.keep(ctx)
+			err = p.lessons.keep(ctx, false)
 		case <-sync.C:
 			if err = p.store.Sync(); err != nil {
 				err = fmt.Errorf("sync the store: %w", err)
