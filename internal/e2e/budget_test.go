@@ -40,7 +40,7 @@ var budgets = map[string]int{
 	"internal/ingest":       4_700,
 	"internal/session":      3_300,
 	"report":                2_250,
-	"report/audit":          3_950,
+	"report/audit":          3_800,
 	"store":                 1_550,
 	"store/badger":          4_700,
 	"store/badger/postings": 1_050,

@@ -287,7 +287,6 @@ type subject struct {
 	// of these, and endsWith describes the result of fetching that URL.
 	way           []string
 	end, endsWith string
-	differs       any // cell with the words in which an almost duplicate page differs
 }
 
 // rowsAtOnce is the number of rows whose pages are read from the store together. textsAtOnce is

@@ -1,8 +1,10 @@
 package audit
 
 import (
-	"context"
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"skink/dedup"
@@ -61,7 +63,12 @@ func nearly(a *Audit) *List {
 				}
 				return nil
 			}),
-			column("differs", "What differs", func(s *subject, _ *store.Record) any { return s.differs }),
+			column("differs", "What differs", func(s *subject, _ *store.Record) any {
+				if s.leads() || !s.hasOther() || !s.other.Kept || !s.page.Kept {
+					return nil
+				}
+				return text(replacements(s.other.Text, s.page.Text))
+			}),
 		).more(titleColumn, wordsColumn),
 		Findings: []*Finding{{groups: true, want: store.WantText}},
 	}
@@ -91,31 +98,30 @@ func nearly(a *Audit) *List {
 			}
 		}
 	}
-	l.prepare = func(ctx context.Context, s *subject) (err error) {
-		if s.leads() {
-			s.differs, err = a.differs(ctx, groups[s.entry.page])
-		} else if s.other != nil && s.other.Kept && s.page.Kept {
-			s.differs = text(TemplateOf([]string{s.other.Text, s.page.Text}).String())
-		}
-		return err
-	}
 	return l
 }
 
 func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
-// differs returns a table cell with the words in which the first pages of a group differ. The
-// argument ids contains the ids of all its pages.
-func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {
-	pages, err := a.s.Pages(ctx, ids[:min(len(ids), templateTexts)], store.WantText)
-	if err != nil {
-		return nil, err
-	}
-	var texts []string
-	for _, p := range pages {
-		if p != nil && p.Kept {
-			texts = append(texts, p.Text)
+// A cell shows at most shownPlaces differences, and shownValue terminal columns of each text.
+const (
+	shownPlaces = 4
+	shownValue  = 60
+)
+
+// replacements returns the words of one text with those in their place in the other, such as
+// "[Oslo | Bergen]". It returns each such pair once, and at most shownPlaces of them.
+func replacements(a, b string) string {
+	var all []string
+	for _, d := range report.Differ(a, b, math.MaxInt) {
+		pair := fmt.Sprintf("[%s | %s]", report.Clip(cmp.Or(d.Removed, "–"), shownValue), report.Clip(cmp.Or(d.Added, "–"), shownValue))
+		switch {
+		case slices.Contains(all, pair):
+		case len(all) == shownPlaces:
+			return strings.Join(all, " ") + " …"
+		default:
+			all = append(all, pair)
 		}
 	}
-	return text(TemplateOf(texts).String()), nil
+	return strings.Join(all, " ")
 }
