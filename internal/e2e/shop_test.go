@@ -34,7 +34,7 @@ import (
 func TestShop(t *testing.T) {
 	t.Parallel()
 	const fewPlaces = 50
-	products, seeds, found := 200, []int{1}, 0.98
+	products, seeds, found := 120, []int{1}, 0.98
 	if long(t) == full {
 		products, seeds, found = 1000, []int{1, 2, 3}, 0.995
 	}

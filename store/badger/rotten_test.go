@@ -99,7 +99,7 @@ func TestRottenBytes(t *testing.T) {
 	flips := 1
 	switch os.Getenv("SKINK_LONG") {
 	case "short":
-		flips = 8
+		flips = 3
 	case "full":
 		flips = 150
 	}
