@@ -54,6 +54,10 @@ func rottenStore(t *testing.T) string {
 			t.Fatal(err)
 		}
 		commit(t, s, e)
+		if i%2 == 0 { // a later visit finds the page unchanged
+			e.Touch, e.Record.Visit, e.Record.VisitedAt = true, store.NotModified, time.Now().UTC().Truncate(time.Second)
+			commit(t, s, e)
+		}
 	}
 	if err := s.SetMeta(ctx, "settings", []byte("{}")); err != nil {
 		t.Fatal(err)
@@ -165,6 +169,9 @@ func checkRotten(t *testing.T, dir string, want map[string]string) (lost int, to
 	if lost > 0 && !told {
 		t.Errorf("%d pages are lost without a word", lost)
 	}
+	if !told && unchangedPages(t, r) != (rottenPages+1)/2 {
+		t.Error("visits without a change are lost without a word")
+	}
 	for url, text := range got {
 		if want[url] != text {
 			t.Errorf("%s is another", url)
@@ -197,6 +204,20 @@ func checkRotten(t *testing.T, dir string, want map[string]string) (lost int, to
 		t.Fatalf("loss %+v", loss)
 	}
 	return lost, told
+}
+
+// unchangedPages returns the number of pages that a later visit found unchanged.
+func unchangedPages(t *testing.T, s *Store) (n int) {
+	t.Helper()
+	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Record.Visit == store.NotModified {
+			n++
+		}
+	}
+	return n
 }
 
 // continued closes r, a reader of the store in dir, and returns the store in which a crawl continues:
