@@ -11,10 +11,12 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Magic is the first four bytes of every Parquet file.
@@ -180,21 +182,19 @@ type Reader struct {
 	schema *Schema
 }
 
-// Open opens a file of size bytes. It reads the index at the end of the file, and the headers of
-// pages that are compressed with LZ4_RAW.
+// Open opens a file of size bytes. It reads the index at the end of the file. It refuses a file with
+// columns that are compressed with LZ4_RAW, because the library decodes some of them wrongly.
 func Open(f io.ReaderAt, size int64) (*Reader, error) {
-	open := func(f io.ReaderAt, size int64) (*parquet.File, error) {
-		return parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	}
-	file, err := open(f, size)
-	if err == nil && hasLZ4(file.Metadata()) {
-		var u *unpacked
-		if u, err = unpack(f, size, file.Metadata()); err == nil {
-			file, err = open(u, u.size)
-		}
-	}
+	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, err
+	}
+	for _, g := range file.Metadata().RowGroups {
+		for i := range g.Columns {
+			if c := &g.Columns[i].MetaData; c.Codec == format.Lz4Raw {
+				return nil, fmt.Errorf("the column %s is compressed with LZ4_RAW: write the file with another compression, such as zstd", strings.Join(c.PathInSchema, "."))
+			}
+		}
 	}
 	return &Reader{file, &Schema{of: file.Schema()}}, nil
 }
