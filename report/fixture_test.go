@@ -70,16 +70,15 @@ func nastyWithout(t testing.TB) report.Source {
 	}}
 }
 
-// told is a source with given results of learning and given canonical URLs.
+// told is a source with given results of learning.
 type told struct {
 	report.Source
-	learned    []report.Learned
-	canonicals []report.Canonical
+	learned []report.Learned
 }
 
 func (s told) Head(ctx context.Context) (report.Report, error) {
 	r, err := s.Source.Head(ctx)
-	r.Learned, r.Canonicals = s.learned, s.canonicals
+	r.Learned = s.learned
 	return r, err
 }
 
@@ -100,7 +99,7 @@ func nastyTold(t testing.TB) report.Source {
 			},
 			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},
 		{Host: "farm\x1b[2J.example", Saved: 1, Postponed: []report.Postponed{{Rule: "link farm", Pattern: "*.<i>example.com", URLs: 1, Example: "https://farm.example/"}}},
-	}, []report.Canonical{{Why: "have a canonical URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
+	}}
 }
 
 // inLanguages returns a copy of a page that declares its own language and, for its leader, another

@@ -32,8 +32,7 @@ type Report struct {
 	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
 	Learned []Learned `json:"learned,omitempty"`  // findings by host, in descending order of postponed URLs
 
-	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
-	Clusters   []Group     `json:"clusters"`                   // largest cluster first
+	Clusters []Group `json:"clusters"` // largest cluster first
 }
 
 // Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.

@@ -42,7 +42,6 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	r.About = &About{}
 	var count hostCount
 	var later postponedCount
-	named := canonicals{s: src.s, found: map[string]*Canonical{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return r, err
@@ -50,9 +49,6 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 		count.add(&page.Record)
 		r.About.See(&page.Record)
 		later.add(&page.Record)
-		if err := named.add(ctx, &page.Record); err != nil {
-			return r, err
-		}
 	}
 	alone, err := store.LeftAlone(ctx, src.s)
 	if err != nil {
@@ -62,10 +58,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	for i := range r.Hosts {
 		r.Hosts[i].Alone = alone[r.Hosts[i].Host].Why
 	}
-	if r.Learned, err = learnedFor(ctx, src.s, r.Hosts, &later); err != nil {
-		return r, err
-	}
-	r.Canonicals, err = named.list(ctx)
+	r.Learned, err = learnedFor(ctx, src.s, r.Hosts, &later)
 	return r, err
 }
 

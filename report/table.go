@@ -140,19 +140,14 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 
 type line struct {
 	N    int64 // number before the text; 0 means none
-	Unit string
 	Text string
 }
 
 func writeLines(w io.Writer, title string, lines []line) {
 	fmt.Fprintln(w, title)
 	for _, l := range lines {
-		n := Grouped(l.N)
-		if l.Unit != "" {
-			n = Counted(l.N, l.Unit)
-		}
 		if l.N > 0 {
-			fmt.Fprintf(w, "  %9s", n)
+			fmt.Fprintf(w, "  %9s", Grouped(l.N))
 		}
 		fmt.Fprintf(w, "  %s\n", l.Text)
 	}

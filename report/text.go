@@ -128,7 +128,7 @@ func (p *textPrinter) printHosts(hosts []Host) {
 }
 
 func (p *textPrinter) printLists(r Report) {
-	var led, canonicals []line
+	var led []line
 	for _, h := range r.Hosts {
 		if h.Led > 0 {
 			led = append(led, line{Text: fmt.Sprintf("%s: %s of %s are duplicates of pages on %s", hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))})
@@ -139,12 +139,6 @@ func (p *textPrinter) printLists(r Report) {
 	}
 	for _, l := range r.LeftOut {
 		p.printLeftOut(l)
-	}
-	for _, c := range r.Canonicals {
-		canonicals = append(canonicals, line{c.Pages, "page", c.sentence()})
-	}
-	if canonicals != nil {
-		writeLines(p.w, "\nwrong canonical URLs", canonicals)
 	}
 }
 
