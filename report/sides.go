@@ -2,7 +2,7 @@ package report
 
 import (
 	_ "embed"
-	"unicode/utf8"
+	"strings"
 
 	"skink/dedup"
 	"skink/dedup/align"
@@ -98,11 +98,7 @@ func Beside(a, b string) Sides {
 
 func sideOf(text string) align.Side {
 	if len(text) > maxBeside {
-		end := maxBeside
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
+		text = strings.ToValidUTF8(text[:maxBeside], "")
 	}
 	tokens := new(dedup.Text)
 	tokens.Locate()

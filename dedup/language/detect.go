@@ -33,11 +33,7 @@ const (
 // the result should override a declared language.
 func Detect(text string) (lang string, sure bool) {
 	if len(text) > sampled {
-		cut := sampled
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut]
+		text = strings.ToValidUTF8(text[:sampled], "")
 	}
 	c := count(text)
 	if lang := c.names(); lang != "" {

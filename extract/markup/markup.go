@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
@@ -156,9 +155,7 @@ func oneLine(s string, limit int) string {
 		return s
 	}
 	const dots = "…"
-	for limit -= len(dots); !utf8.RuneStart(s[limit]); limit-- {
-	}
-	return s[:limit] + dots
+	return strings.ToValidUTF8(s[:limit-len(dots)], "") + dots
 }
 
 func isLine(s string) bool {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"skink/base/harmless"
 	"skink/dedup"
@@ -106,9 +105,5 @@ func shortened(text string) string {
 	if len(line) <= sampleText {
 		return line
 	}
-	end := sampleText
-	for !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return line[:end] + "…"
+	return strings.ToValidUTF8(line[:sampleText], "") + "…"
 }

@@ -101,11 +101,10 @@ func (w *Writer) open(r *Record) (sink, error) {
 	case isTable(w.name):
 		return nil, fmt.Errorf("%s is not a Parquet row, so it must be written as a JSON line: choose a file name that ends in .jsonl instead of %s", r.Place(), w.name)
 	}
-	lines := newLineSink(w.to, w.name)
 	if r.unit == elementUnit && strings.EqualFold(filepath.Ext(BaseName(w.name)), ".json") {
-		return &elementSink{lineSink: lines}, nil
+		return newLineSink(w.to, w.name, jsonArray), nil
 	}
-	return lines, nil
+	return newLineSink(w.to, w.name, jsonLines), nil
 }
 
 // Close writes buffered data. It does not close the underlying writer.
@@ -116,7 +115,7 @@ func (w *Writer) Close() error {
 	if isTable(w.name) { // an empty file would not be valid Parquet
 		return table.NewWriter(w.to, table.NewSchema(noteColumns)).Close()
 	}
-	return newLineSink(w.to, w.name).close()
+	return newLineSink(w.to, w.name, jsonLines).close()
 }
 
 var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}}
@@ -228,15 +227,26 @@ func (s *sheetSink) close() error {
 	return errors.Join(s.out.Error(), s.rows.Flush(), s.pack.Close())
 }
 
+// A lineForm is the text around records that are written as lines: before the first record, between
+// two, and after the last. If there are no records, only empty is written.
+type lineForm struct{ before, between, after, empty string }
+
+var (
+	jsonLines = lineForm{between: "\n", after: "\n"}
+	jsonArray = lineForm{"[\n", ",\n", "\n]\n", "[]\n"} // one element per line
+)
+
 type lineSink struct {
-	pack io.WriteCloser
-	out  *bufio.Writer
-	line []byte
+	lineForm
+	pack  io.WriteCloser
+	out   *bufio.Writer
+	line  []byte
+	begun bool // whether a record was written
 }
 
-func newLineSink(w io.Writer, name string) *lineSink {
+func newLineSink(w io.Writer, name string, form lineForm) *lineSink {
 	pack := Pack(w, name)
-	return &lineSink{pack: pack, out: bufio.NewWriterSize(pack, bufferSize)}
+	return &lineSink{lineForm: form, pack: pack, out: bufio.NewWriterSize(pack, bufferSize)}
 }
 
 func (s *lineSink) write(r *Record, note Note, annotate bool) (err error) {
@@ -246,53 +256,29 @@ func (s *lineSink) write(r *Record, note Note, annotate bool) (err error) {
 	if annotate {
 		s.line = annotated(s.line, note)
 	}
-	if _, err := s.out.Write(s.line); err != nil {
-		return err
+	before := s.between
+	if !s.begun {
+		before, s.begun = s.before, true
 	}
-	return s.out.WriteByte('\n')
-}
-
-func (s *lineSink) close() error {
-	if err := s.out.Flush(); err != nil {
-		return err
-	}
-	return s.pack.Close()
-}
-
-// An elementSink writes a JSON array with one element per line.
-type elementSink struct {
-	*lineSink
-	n int
-}
-
-func (s *elementSink) write(r *Record, note Note, annotate bool) (err error) {
-	if s.line, err = r.appendLine(s.line[:0]); err != nil {
-		return err
-	}
-	if annotate {
-		s.line = annotated(s.line, note)
-	}
-	before := ",\n"
-	if s.n == 0 {
-		before = "[\n"
-	}
-	s.n++
-	_, err = s.out.WriteString(before)
-	if err == nil {
+	if _, err = s.out.WriteString(before); err == nil {
 		_, err = s.out.Write(s.line)
 	}
 	return err
 }
 
-func (s *elementSink) close() error {
-	after := "\n]\n"
-	if s.n == 0 {
-		after = "[]\n"
+func (s *lineSink) close() error {
+	end := s.after
+	if !s.begun {
+		end = s.empty
 	}
-	if _, err := s.out.WriteString(after); err != nil {
+	_, err := s.out.WriteString(end)
+	if err == nil {
+		err = s.out.Flush()
+	}
+	if err != nil {
 		return err
 	}
-	return s.lineSink.close()
+	return s.pack.Close()
 }
 
 func (r *Record) appendLine(dst []byte) ([]byte, error) {

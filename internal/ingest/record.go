@@ -3,7 +3,6 @@ package ingest
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"skink/crawler"
 	"skink/dedup"
@@ -90,8 +89,5 @@ func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return strings.Clone(s[:most]) // a copy, so that the memory of the whole text can be freed
+	return strings.ToValidUTF8(strings.Clone(s[:most]), "") // a copy, so that the memory of the whole text can be freed
 }
