@@ -19,12 +19,13 @@ import (
 // .42 is open only above .42, so it is compared only above .42. If n texts share one template and
 // all resemble each other equally, the result has n-1 pairs instead of n(n-1)/2.
 
-// Taken is the result of [Clusters]: the clusters of the texts at each similarity. A pair (i, j)
-// means that text j is in the cluster that text i leads.
+// Taken are the clusters of texts at several similarities. A pair (i, j) means that text j is in the
+// cluster that text i leads.
 type Taken struct {
 	similarities []float64
 	texts        int
-	pairs        []Take // in ascending order of their leaders, and of their texts
+	pairs        []Take   // after [Taken.Sort] in ascending order of their leaders, and of their texts
+	open         []uint32 // for each text, a bit for each similarity at which the text is in no other text's cluster
 }
 
 // A Take records that Text is in the cluster that Leader leads, at one or more similarities up to
@@ -34,68 +35,57 @@ type Take struct {
 	Resemblance  float64
 }
 
-// MaxSimilarities is the maximum number of similarities that [Clusters] accepts in one call,
-// because it keeps one bit for each in a 64-bit word.
-const MaxSimilarities = 64
+// MaxSimilarities is the maximum number of similarities, because a Taken keeps one bit for each.
+const MaxSimilarities = 32
 
-// Nowhere is above every resemblance. [Clusters] sets from[i] to Nowhere if text i is in another
-// text's cluster at every similarity. Then no resemblance of text i matters.
+// Nowhere is above every resemblance. [Taken.From] returns it for a text that is in another text's
+// cluster at every similarity. Then no resemblance of the text matters.
 const Nowhere = 2
 
-// Clusters groups n texts at the given similarities, which must be in ascending order.
-//
-// alike must call take, in any order, once for each text after leader that is similar enough to
-// leader. from[i] is the lowest similarity at which text i is not yet in another text's cluster.
-// The same is true at all higher similarities. from[i] is [Nowhere] if there is no such similarity.
-// A pair matters only if its resemblance is at least from[leader] and from[other]. Each call to
-// take updates from, which alike must not change. Clusters stops at the first error of alike and
-// returns it.
-func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
-	if err := checkSimilarities(similarities); err != nil {
-		return nil, err
-	}
-	t := &Taken{similarities: similarities, texts: n}
-	from := slices.Repeat(similarities[:1], n)
-	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, n) // for each text, a bit for each similarity at which the text is in no other text's cluster
-	for i := range n {
-		if open[i] == 0 {
-			continue
-		}
-		before := len(t.pairs)
-		err := alike(i, from, func(other int, resemblance float64) {
-			now := open[i] & open[other] & t.upTo(resemblance)
-			if now == 0 {
-				return
-			}
-			t.pairs = append(t.pairs, Take{int32(i), int32(other), resemblance})
-			open[other] &^= now
-			from[other] = Nowhere
-			if open[other] != 0 {
-				from[other] = similarities[bits.TrailingZeros64(open[other])]
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-		slices.SortFunc(t.pairs[before:], func(p, q Take) int { return cmp.Compare(p.Text, q.Text) })
-	}
-	return t, nil
-}
-
-func checkSimilarities(similarities []float64) error {
+// NewTaken returns n texts that are in no cluster yet, at the given similarities, which must be in
+// ascending order.
+func NewTaken(n int, similarities []float64) (*Taken, error) {
 	if len(similarities) == 0 || len(similarities) > MaxSimilarities || !slices.IsSorted(similarities) {
-		return fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, MaxSimilarities)
+		return nil, fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, MaxSimilarities)
 	}
-	return nil
+	return &Taken{similarities: similarities, texts: n, open: slices.Repeat([]uint32{1<<len(similarities) - 1}, n)}, nil
 }
 
-func (t *Taken) upTo(resemblance float64) uint64 {
+// From returns the lowest similarity at which a text is not in another text's cluster, or [Nowhere] if
+// there is none. A pair matters only if its resemblance is at least that of both texts.
+func (t *Taken) From(text int32) float64 {
+	if t.open[text] == 0 {
+		return Nowhere
+	}
+	return t.similarities[bits.TrailingZeros32(t.open[text])]
+}
+
+// Take records the resemblance of a text to an earlier one. The calls for each text must come in
+// ascending order of leader, and after all calls in which the leader is the text. Take returns false
+// if the leader takes the text at no similarity.
+func (t *Taken) Take(leader, text int32, resemblance float64) bool {
+	if leader < 0 || text <= leader || int(text) >= t.texts {
+		return false
+	}
+	now := t.open[leader] & t.open[text] & t.upTo(resemblance)
+	if now == 0 {
+		return false
+	}
+	t.pairs = append(t.pairs, Take{leader, text, resemblance})
+	t.open[text] &^= now
+	return true
+}
+
+func (t *Taken) upTo(resemblance float64) uint32 {
 	n, equal := slices.BinarySearch(t.similarities, resemblance)
 	if equal {
 		n++
 	}
 	return 1<<n - 1
 }
+
+// Sort sorts the pairs. The methods below need that.
+func (t *Taken) Sort() { slices.SortFunc(t.pairs, Take.compare) }
 
 // Pairs returns each pair of a leader and a text that is in its cluster at some similarity, in
 // ascending order of leader and text.
@@ -126,35 +116,17 @@ func (p Take) compare(q Take) int {
 	return cmp.Or(cmp.Compare(p.Leader, q.Leader), cmp.Compare(p.Text, q.Text))
 }
 
-// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
-// Clusters could not have returned these pairs.
-func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
-	if err := checkSimilarities(similarities); err != nil {
-		return nil, err
-	}
-	last := Take{}
-	for _, p := range pairs {
-		if p.Leader < 0 || p.compare(last) <= 0 || p.Text <= p.Leader || int(p.Text) >= n || !(p.Resemblance >= similarities[0] && p.Resemblance <= 1) {
-			return nil, fmt.Errorf("cluster %d texts: the pair %+v is invalid or out of order", n, p)
-		}
-		last = p
-	}
-	return &Taken{similarities: similarities, texts: n, pairs: pairs}, nil
-}
-
-// Similarities returns the similarities that were passed to [Clusters], in ascending order.
+// Similarities returns the similarities of the clusters, in ascending order.
 func (t *Taken) Similarities() []float64 { return t.similarities }
 
-// Among reduces t to some of its similarities. The result is the same as if [Clusters] had been
-// called with only these similarities.
-func (t *Taken) Among(similarities []float64) *Taken {
-	some := &Taken{similarities: similarities, texts: t.texts}
-	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, t.texts)
-	for _, p := range t.pairs {
-		if now := open[p.Leader] & open[p.Text] & some.upTo(p.Resemblance); now != 0 {
-			some.pairs = append(some.pairs, p)
-			open[p.Text] &^= now
-		}
+// Among reduces t to some of its similarities, as if it had been made with only these.
+func (t *Taken) Among(similarities []float64) (*Taken, error) {
+	some, err := NewTaken(t.texts, similarities)
+	if err != nil {
+		return nil, err
 	}
-	return some
+	for _, p := range t.pairs {
+		some.Take(p.Leader, p.Text, p.Resemblance)
+	}
+	return some, nil
 }

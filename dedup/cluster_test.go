@@ -1,7 +1,7 @@
 package dedup
 
 import (
-	"errors"
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -15,17 +15,22 @@ type likePair struct {
 	Resemblance float64
 }
 
-// alikeIn returns a function alike for Clusters that passes all texts from a list of pairs to take,
-// without looking at from.
-func alikeIn(pairs []likePair) func(int, []float64, func(int, float64)) error {
-	return func(leader int, _ []float64, take func(int, float64)) error {
-		for _, p := range pairs {
-			if p.A == leader {
-				take(p.B, p.Resemblance)
-			}
-		}
-		return nil
+// takenBy returns the clusters of n texts by a list of pairs. If it skips is true, it passes only pairs
+// that matter to Take.
+func takenBy(t interface{ Fatal(...any) }, n int, similarities []float64, pairs []likePair, skips bool) *Taken {
+	taken, err := NewTaken(n, similarities)
+	if err != nil {
+		t.Fatal(err)
 	}
+	pairs = slices.Clone(pairs)
+	slices.SortFunc(pairs, func(p, q likePair) int { return cmp.Or(cmp.Compare(p.B, q.B), cmp.Compare(p.A, q.A)) })
+	for _, p := range pairs {
+		if a, b := int32(p.A), int32(p.B); !skips || p.Resemblance >= max(taken.From(a), taken.From(b)) {
+			taken.Take(a, b, p.Resemblance)
+		}
+	}
+	taken.Sort()
+	return taken
 }
 
 // A membership says which cluster a text is in, and how much the text resembles the leader.
@@ -52,22 +57,16 @@ func TestClusters(t *testing.T) {
 		.95: {{0, 1}, {1, 1}, {1, .95}, {3, 1}, {4, 1}},
 		.99: {{0, 1}, {1, 1}, {2, 1}, {2, .99}, {4, 1}},
 	}
-	for range 2 {
-		got, err := Clusters(5, []float64{.8, .95, .99}, alikeIn(pairs))
-		if err != nil {
-			t.Fatal(err)
+	got := takenBy(t, 5, []float64{.8, .95, .99}, pairs, false)
+	for similarity, want := range want {
+		if got := membershipsAt(got, similarity); !slices.Equal(got, want) {
+			t.Errorf("at %v: %v, want %v", similarity, got, want)
 		}
-		for similarity, want := range want {
-			if got := membershipsAt(got, similarity); !slices.Equal(got, want) {
-				t.Errorf("at %v: %v, want %v", similarity, got, want)
-			}
-		}
-		slices.Reverse(pairs) // the order of the pairs must not matter
 	}
 }
 
 // Clusters at several similarities must be the same as those at each similarity alone, although
-// alike may skip texts that are already in a cluster.
+// pairs that do not matter may be skipped.
 func TestClustersAtOnce(t *testing.T) {
 	similarities := []float64{.1, .2, .3, .5, .7, 1}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -78,25 +77,12 @@ func TestClustersAtOnce(t *testing.T) {
 				pairs = append(pairs, likePair{b, a, rapid.SampledFrom([]float64{0, .1, .15, .2, .3, .4, .5, .6, .7, .9, 1}).Draw(rt, "resemblance")})
 			}
 		}
-		at, err := Clusters(n, similarities, func(leader int, from []float64, take func(int, float64)) error {
-			for _, p := range pairs {
-				if p.A == leader && p.Resemblance >= max(from[leader], from[p.B]) {
-					take(p.B, p.Resemblance)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		at := takenBy(rt, n, similarities, pairs, true)
 		if len(at.Pairs()) > n*len(similarities) {
 			rt.Errorf("%d pairs of %d texts", len(at.Pairs()), n)
 		}
 		for _, similarity := range similarities {
-			alone, err := Clusters(n, []float64{similarity}, alikeIn(pairs))
-			if err != nil {
-				rt.Fatal(err)
-			}
+			alone := takenBy(rt, n, []float64{similarity}, pairs, false)
 			if got, want := membershipsAt(at, similarity), membershipsAt(alone, similarity); !slices.Equal(got, want) {
 				rt.Fatalf("at %v: %v, want %v", similarity, got, want)
 			}
@@ -110,47 +96,34 @@ func TestClustersAtOnce(t *testing.T) {
 		if len(few) == 0 {
 			return
 		}
-		alone, err := Clusters(n, few, alikeIn(pairs))
-		if err != nil {
-			rt.Fatal(err)
-		}
-		if got, want := at.Among(few), alone; !slices.Equal(got.Pairs(), want.Pairs()) || !slices.Equal(got.Similarities(), few) {
-			rt.Fatalf("among %v: %v, want %v", few, got.Pairs(), want.Pairs())
+		alone := takenBy(rt, n, few, pairs, false)
+		got, err := at.Among(few)
+		if err != nil || !slices.Equal(got.Pairs(), alone.Pairs()) || !slices.Equal(got.Similarities(), few) {
+			rt.Fatalf("among %v: %v, %v, want %v", few, got.Pairs(), err, alone.Pairs())
 		}
 	})
 }
 
-func TestClustersError(t *testing.T) {
-	gone, asked := errors.New("gone"), 0
-	_, err := Clusters(3, []float64{.8}, func(int, []float64, func(int, float64)) error { asked++; return gone })
-	if err != gone || asked != 1 {
-		t.Errorf("error %v after %d questions", err, asked)
-	}
+func TestNewTaken(t *testing.T) {
 	for _, similarities := range [][]float64{nil, {.8, .3}, make([]float64, MaxSimilarities+1)} {
-		if _, err := Clusters(3, similarities, alikeIn(nil)); err == nil {
+		if _, err := NewTaken(3, similarities); err == nil {
 			t.Errorf("clusters at %v", similarities)
 		}
 	}
 }
 
-// NewTaken must refuse pairs that Clusters cannot have found.
-func TestNewTaken(t *testing.T) {
-	similarities := []float64{.3, .8}
-	for _, pairs := range [][]Take{
-		{{1, 1, .9}}, {{-1, 1, .9}}, {{0, 3, .9}}, {{0, 1, .2}}, {{0, 1, 1.1}}, {{0, 1, math.NaN()}}, {{1, 2, 1}, {0, 1, 1}},
-	} {
-		if _, err := NewTaken(3, similarities, pairs); err == nil {
-			t.Errorf("%v are taken", pairs)
-		}
-	}
-	taken, err := NewTaken(3, similarities, []Take{{0, 1, .5}, {1, 2, .9}})
+// Take must refuse pairs that cannot be.
+func TestTake(t *testing.T) {
+	taken, err := NewTaken(3, []float64{.3, .8})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := membershipsAt(taken, .8), []membership{{0, 1}, {1, 1}, {1, .9}}; !slices.Equal(got, want) {
-		t.Errorf("at .8: %v, want %v", got, want)
+	for _, p := range []Take{{1, 1, .9}, {-1, 1, .9}, {0, 3, .9}, {2, 1, .9}, {0, 1, .2}, {0, 1, math.NaN()}} {
+		if taken.Take(p.Leader, p.Text, p.Resemblance) {
+			t.Errorf("%v is taken", p)
+		}
 	}
-	if _, err := NewTaken(3, nil, nil); err == nil {
-		t.Error("texts are taken at no similarity")
+	if !taken.Take(0, 1, .5) || taken.From(1) != .8 || !taken.Take(1, 2, .9) || taken.From(2) != .3 {
+		t.Errorf("text 1 is open from %v, text 2 from %v", taken.From(1), taken.From(2))
 	}
 }

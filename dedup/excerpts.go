@@ -2,6 +2,8 @@ package dedup
 
 import (
 	"cmp"
+	"encoding/binary"
+	"iter"
 	"math"
 	"slices"
 )
@@ -28,24 +30,23 @@ import (
 // Known weakness: if many texts share even their rarest runs, each search reads all of them, as in
 // a [Join].
 type Excerpts struct {
-	least float64
-	order *Occurrences
 	texts []indexed
+	posts []post // sorted by run
 
-	posts  []post   // sorted by run once starts is set
 	starts []uint32 // posts[starts[i]] is the first post whose run has i in its upper bits
 	shift  int      // starts is indexed by post.run >> shift
 	met    []int32
 }
 
 type indexed struct {
-	need  int32 // number of the text's indexed runs that a source must have; 0 means that the text is not indexed
+	text  int32
+	need  int32 // number of the text's indexed runs that a source must have
 	found int32 // number of these runs that the current search has found
 }
 
 type post struct {
 	run  uint32 // upper half of the run
-	text int32
+	text int32  // index in Excerpts.texts
 }
 
 // excerptProof is how many of a text's rarest runs a source must have to become a candidate. Two
@@ -53,45 +54,59 @@ type post struct {
 // bytes for each indexed text.
 const excerptProof = 4
 
-// NewExcerpts returns an index for n texts. least is the minimum share of a text's runs that its
-// source must have, above 0 and at most 1. o must have counted the runs of all texts and all
-// sources.
-func NewExcerpts(least float64, n int, o *Occurrences) *Excerpts {
-	return &Excerpts{least: least, order: o, texts: make([]indexed, n)}
-}
-
-// Add stores the runs of the text with the given index, counted from 0. It may be called once for
-// each index, in any order, but not after [Excerpts.Of]. An empty text is not an excerpt.
-func (x *Excerpts) Add(at int, runs Set) {
+// Excerpt returns a row of bytes with what an index needs to know of a text. least is the minimum share
+// of a text's runs that its source must have, above 0 and at most 1. o must have counted the runs of
+// all texts and all sources. Excerpt returns nil if no source can contain the text. Rows sort by text.
+func (o *Occurrences) Excerpt(least float64, text int32, runs Set) (row []byte) {
 	size := len(runs)
-	if size == 0 {
-		return
-	}
-	slack := size - max(1, int(math.Ceil(x.least*float64(size)-leeway)))
+	slack := size - max(1, int(math.Ceil(least*float64(size)-leeway)))
 	type counted struct {
 		count uint16
 		run   uint32
 	}
 	others := make([]counted, 0, size)
 	for _, run := range runs {
-		if x.order.times(run) == several {
-			others = append(others, counted{x.order.counts[run>>x.order.shift], uint32(run >> 32)})
+		if o.times(run) == several {
+			others = append(others, counted{o.counts[run>>o.shift], uint32(run >> 32)})
 		}
 	}
 	slack -= size - len(others)
-	if slack < 0 {
-		return
+	if slack < 0 || size == 0 {
+		return nil
 	}
 	slices.SortFunc(others, func(a, b counted) int { return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.run, b.run)) })
 	need := min(excerptProof, len(others)-slack)
+	row = binary.BigEndian.AppendUint32(row, uint32(text))
+	row = binary.BigEndian.AppendUint32(row, uint32(need))
 	for _, c := range others[:slack+need] {
-		x.posts = append(x.posts, post{c.run, int32(at)})
+		row = binary.BigEndian.AppendUint32(row, c.run)
 	}
-	x.texts[at].need = int32(need)
+	return row
+}
+
+// NewExcerpts returns an index of the first texts in rows, as many as fit in memory bytes, and at
+// least one. rows are those of [Occurrences.Excerpt] in ascending order. The result more reports
+// whether there are other texts. They are those from next on.
+func NewExcerpts(memory int, rows iter.Seq2[[]byte, error]) (x *Excerpts, next int32, more bool, err error) {
+	x = &Excerpts{}
+	for row, err := range rows {
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if 16*(len(x.texts)+len(x.posts)) >= memory && len(x.texts) > 0 {
+			next, more = TextOf(row), true
+			break
+		}
+		for i := 8; i < len(row); i += 4 {
+			x.posts = append(x.posts, post{binary.BigEndian.Uint32(row[i:]), int32(len(x.texts))})
+		}
+		x.texts = append(x.texts, indexed{text: TextOf(row), need: int32(binary.BigEndian.Uint32(row[4:]))})
+	}
+	x.index()
+	return x, next, more, nil
 }
 
 func (x *Excerpts) index() {
-	x.order = nil // free the memory: no more texts will be added
 	slices.SortFunc(x.posts, func(a, b post) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.text, b.text)) })
 	width := 1
 	for 1<<width < len(x.posts) && width < 28 {
@@ -110,10 +125,7 @@ func (x *Excerpts) index() {
 // Of yields the index of each text that may be an excerpt of a source: all that are, and some that
 // are not. runs are the source's runs. Each text is yielded once, in no particular order. If the
 // source is one of the texts, it may be yielded, too.
-func (x *Excerpts) Of(runs Set, yield func(text int) bool) {
-	if x.starts == nil {
-		x.index()
-	}
+func (x *Excerpts) Of(runs Set, yield func(text int32) bool) {
 	x.met = x.met[:0]
 	for _, run := range runs {
 		half := uint32(run >> 32)
@@ -132,7 +144,7 @@ func (x *Excerpts) Of(runs Set, yield func(text int) bool) {
 	for _, text := range x.met {
 		t := &x.texts[text]
 		if open && t.found >= t.need {
-			open = yield(int(text))
+			open = yield(t.text)
 		}
 		t.found = 0
 	}

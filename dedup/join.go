@@ -2,6 +2,8 @@ package dedup
 
 import (
 	"cmp"
+	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -88,12 +90,15 @@ const (
 	maxMetBits     = 31 // at most 2^31 entries of two bits in met
 )
 
-// NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets. It
-// determines the size of the table.
-func NewOccurrences(shingles int) *Occurrences {
+// NewOccurrences returns an empty table of at most memory bytes. shingles is the expected sum of the
+// sizes of all sets. It determines the size of the table.
+func NewOccurrences(shingles, memory int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), minCounterBits)
 	met := min(size+2, maxMetBits)
 	size = min(max(size-2, minCounterBits), maxCounterBits)
+	for 1<<met/4+2<<size > memory && size > minCounterBits {
+		met, size = met-1, min(size, met-4)
+	}
 	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 
@@ -126,31 +131,260 @@ func (o *Occurrences) times(x uint64) uint64 {
 	return *word >> at & 3
 }
 
-// A Join finds the sets of a list that may resemble each other. For each set it uses some sixty
-// bytes, plus an eighth of a byte to two bytes for each shingle. It also uses 14 to 16 bytes for
-// each of the set's rarest shingles that another set has. At t = .8 these are at most a fifth of
-// all shingles, at .3 at most seven tenths. Only one goroutine may use a Join.
-type Join struct {
-	t     float64
-	order *Occurrences
-	times uint64 // minimum Occurrences.times of the shingles that are indexed
-	sets  []joined
+// An Entry is what a [Join] needs to know of a set. It takes 4 bytes for each of the set's rarest
+// shingles that another set has, and an eighth of a byte to two bytes for each shingle. At t = .8 the
+// former are at most a fifth of all shingles, at .3 at most seven tenths.
+type Entry struct {
+	Text int32 // index of the set
+	Some bool  // whether only some of the sets were counted; see [Occurrences.Entry]
 
-	posted int
-	keys   room[uint32]
-	bits   room[uint64]
-
-	lists  []posting // all lists of postings, one after the other; nil before the first search
-	starts []uint32  // list i is lists[starts[i]:starts[i+1]]
-	met    []int32   // for each set, the number of the last search that considered it
-	round  int32
-	read   int
+	size, alone int32    // number of all shingles, and of those that no other set has; the latter come first in the order and are not indexed
+	keys        []uint32 // upper halves of the indexed shingles, rarest first
+	bitmap      []uint64 // for the second test; see the essay above
 }
 
-type joined struct {
-	size, alone int32    // number of all shingles, and of those that no other set has; the latter come first in the order and are not indexed
-	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them with list numbers
-	bitmap      []uint64 // for the second test; see the essay above
+// Entry returns the entry of a set for a join at resemblance t, above 0 and at most 1. o must have
+// counted all sets of the join. If some is true, it has counted only some of them, and the join finds
+// only pairs in which at least one set was counted. If these sets are few, their join takes little
+// memory: the shingles of the other sets matter only if one of the counted sets has them too. The
+// result ok is false if the set resembles no other.
+func (o *Occurrences) Entry(t float64, text int32, some bool, s Set) (e Entry, ok bool) {
+	least := uint64(several)
+	if some {
+		least = 1
+	}
+	e = Entry{Text: text, Some: some, size: int32(len(s))}
+	if !e.post(o, least, t, s) {
+		return e, false
+	}
+	e.draw(t, s)
+	return e, true
+}
+
+// post fills e.keys and e.alone from s. The keys come from the rarest shingles of s, as many as a
+// search may need. Shingles with equal counts stay in ascending order. post returns false if there
+// are none.
+func (e *Entry) post(o *Occurrences, least uint64, t float64, s Set) bool {
+	prefix := min(len(s), int((1-t)*float64(len(s))+leeway)+1)
+	order := make([]uint64, 0, len(s))
+	for i, v := range s {
+		if o.times(v) >= least {
+			order = append(order, uint64(o.counts[v>>o.shift])<<32|uint64(i))
+		}
+	}
+	alone := len(s) - len(order)
+	if e.alone = int32(alone); alone >= prefix {
+		return false
+	}
+	slices.Sort(order)
+	e.keys = make([]uint32, prefix-alone)
+	for i := range e.keys {
+		e.keys[i] = uint32(s[uint32(order[i])] >> 32)
+	}
+	return true
+}
+
+// draw fills e.bitmap. Each shingle flips one bit, which its low bits select.
+func (e *Entry) draw(t float64, s Set) {
+	words := 1 << bits.Len(uint(bitsPerShingle*(1-t)/(1+t)*float64(len(s)))/64)
+	e.bitmap = make([]uint64, words)
+	for _, v := range s {
+		e.bitmap[v>>6&uint64(words-1)] ^= 1 << (v & 63)
+	}
+}
+
+// bitsPerShingle times (1-t)/(1+t) is the minimum number of bits in a bitmap for each shingle. With
+// this many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a
+// pair of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and
+// at .3 those of .23 and below.
+const bitsPerShingle = 16
+
+// AppendRow appends the entry to a row of bytes. Rows sort by text.
+func (e *Entry) AppendRow(row []byte) []byte {
+	some := byte(0)
+	if e.Some {
+		some = 1
+	}
+	row = append(binary.BigEndian.AppendUint32(row, uint32(e.Text)), some)
+	for _, n := range []int{int(e.size), int(e.alone), len(e.keys)} {
+		row = binary.BigEndian.AppendUint32(row, uint32(n))
+	}
+	for _, key := range e.keys {
+		row = binary.BigEndian.AppendUint32(row, key)
+	}
+	for _, word := range e.bitmap {
+		row = binary.BigEndian.AppendUint64(row, word)
+	}
+	return row
+}
+
+// TextOf returns the text of a row of [Entry.AppendRow] or [Occurrences.Excerpt].
+func TextOf(row []byte) int32 { return int32(binary.BigEndian.Uint32(row)) }
+
+// read sets the entry to that of a row.
+func (e *Entry) read(row []byte) {
+	number := func() uint32 {
+		n := binary.BigEndian.Uint32(row)
+		row = row[4:]
+		return n
+	}
+	e.Text = int32(number())
+	e.Some, row = row[0] > 0, row[1:]
+	e.size, e.alone = int32(number()), int32(number())
+	e.keys, e.bitmap = e.keys[:0], e.bitmap[:0]
+	for range number() {
+		e.keys = append(e.keys, number())
+	}
+	for ; len(row) > 0; row = row[8:] {
+		e.bitmap = append(e.bitmap, binary.BigEndian.Uint64(row))
+	}
+}
+
+// apart reports whether the bitmaps of two sets prove that their resemblance is less than
+// similarity. The longer bitmap is folded to the length of the other.
+func (e *Entry) apart(other *Entry, similarity float64) bool {
+	p, q := e.bitmap, other.bitmap
+	if len(p) > len(q) {
+		p, q = q, p
+	}
+	differ := 0
+	for i, word := range p {
+		for k := i; k < len(q); k += len(p) {
+			word ^= q[k]
+		}
+		differ += bits.OnesCount64(word)
+	}
+	return float64(differ) > (1-similarity)/(1+similarity)*float64(e.size+other.size)+leeway
+}
+
+// A Join finds the sets of a list that may resemble each other, in rounds that each take a bounded
+// amount of memory. Only one goroutine may use a Join.
+type Join struct {
+	T      float64 // resemblance of the entries
+	Memory int     // about how many bytes of entries a round keeps in memory; it keeps at least one text
+	// From returns the lowest resemblance that matters for a set. It is at least T, or above 1 to
+	// exclude the set. The resemblance of a pair must reach the values of both sets.
+	From func(text int32) float64
+	// Try is called once for each pair that may have that resemblance: for all pairs that do, and for
+	// some that do not. It may raise the results of From for the second set. The pairs of each set
+	// come in ascending order of the first set, and after all pairs that precede the first set.
+	// some is [Entry.Some] of both sets.
+	Try func(first, second int32, some bool) error
+
+	entries []Entry // those of this round, in ascending order of text
+	bytes   int
+	keys    room[uint32]
+	bits    room[uint64]
+
+	lists   []posting // all lists of postings, one after the other
+	starts  []uint32  // list i is lists[starts[i]:starts[i+1]]
+	shift   int       // selects the list of a key
+	met     []int32   // for each entry, the number of the last search that considered it
+	search  int32
+	read    int
+	pending []int32 // entries that may resemble the set in later
+	later   [2]Entry
+}
+
+// # Rounds
+//
+// A round takes as many sets as fit in memory, from those that are not excluded. It finds the pairs
+// among them in the order of their first sets. Then it reads the entries of all later sets, and finds
+// the pairs of each with the sets in memory, which at that time are final. So each set meets the
+// earlier ones in ascending order, as if all were in memory. Sets that [Join.From] excludes take no
+// part in later rounds.
+
+// Round compares the first sets in rows with each other, and with all later sets. rows are those of
+// [Entry.AppendRow] in ascending order. The result more reports whether there are sets that were not
+// compared with each other. They are those from next on, which the next round must be given.
+func (x *Join) Round(rows iter.Seq2[[]byte, error]) (next int32, more bool, err error) {
+	x.entries, x.bytes, x.keys, x.bits = nil, 0, room[uint32]{}, room[uint64]{}
+	last := int32(-1)
+	for row, err := range rows {
+		if err != nil {
+			return 0, false, err
+		}
+		text := TextOf(row)
+		if x.From(text) > 1 {
+			continue
+		}
+		if text != last && !more && x.bytes >= x.Memory {
+			if err := x.within(); err != nil {
+				return 0, false, err
+			}
+			x.index()
+			next, more = text, true
+		}
+		if text != last {
+			if err := x.flush(); err != nil {
+				return 0, false, err
+			}
+		}
+		last = text
+		e := &x.later[row[4]]
+		if e.read(row); !more {
+			x.add(e)
+			continue
+		}
+		err := x.probe(e, false, func(at int32) error { x.pending = append(x.pending, at); return nil })
+		if err != nil {
+			return 0, false, err
+		}
+	}
+	if !more {
+		return 0, false, x.within()
+	}
+	return next, true, x.flush()
+}
+
+// add adds a copy of an entry to those in memory.
+func (x *Join) add(e *Entry) {
+	one := *e
+	one.keys, one.bitmap = x.keys.take(len(e.keys)), x.bits.take(len(e.bitmap))
+	copy(one.keys, e.keys)
+	copy(one.bitmap, e.bitmap)
+	x.entries = append(x.entries, one)
+	x.bytes += entryBytes + keyBytes*len(one.keys) + 8*len(one.bitmap)
+}
+
+const (
+	entryBytes = 80 // of an Entry, without its keys and its bitmap, in a growing slice
+	keyBytes   = 18 // of a key, its posting and its share of the lists
+)
+
+// within tries the pairs of the entries in memory.
+func (x *Join) within() error {
+	x.index()
+	for i := range x.entries {
+		e := &x.entries[i]
+		if x.From(e.Text) > 1 {
+			continue
+		}
+		if err := x.probe(e, true, func(at int32) error { return x.Try(e.Text, x.entries[at].Text, e.Some) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush tries the pairs of the last read set with those in x.pending.
+func (x *Join) flush() error {
+	slices.SortFunc(x.pending, func(a, b int32) int { return cmp.Compare(x.entries[a].Text, x.entries[b].Text) })
+	for _, at := range x.pending {
+		first := &x.entries[at]
+		second := &x.later[0]
+		if first.Some {
+			second = &x.later[1]
+		}
+		if t := max(x.From(first.Text), x.From(second.Text)); t > 1 || first.apart(second, t) {
+			continue // an earlier pair has raised it
+		}
+		if err := x.Try(first.Text, second.Text, first.Some); err != nil {
+			return err
+		}
+	}
+	x.pending = x.pending[:0]
+	return nil
 }
 
 // A room allocates small slices from large blocks, which is cheaper than many small allocations. An
@@ -172,7 +406,7 @@ func (r *room[T]) take(n int) []T {
 
 // All postings of one shingle are in one list.
 type posting struct {
-	set   int32
+	entry int32
 	reach float32 // Join.reach, rounded up to a float32 so that no pair is missed
 }
 
@@ -181,175 +415,109 @@ type posting struct {
 // leeway becomes a candidate.
 const leeway = 1e-3
 
-// NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. o must already have
-// counted all n sets. Each set is empty until [Join.Add] stores it.
-func NewJoin(t float64, n int, o *Occurrences) *Join {
-	return &Join{t: t, order: o, times: several, sets: make([]joined, n)}
+// reach returns |B| - (1+t)·place, plus leeway. B is the set of an entry, and place is the position,
+// from 0, of one of its shingles, which are in order of rarity. Suppose this shingle is the rarest
+// that B shares with a set A. Then the two sets can have resemblance t only if t·|A| is at most the
+// reach.
+func (e *Entry) reach(t float64, place int) float64 {
+	return float64(e.size) - (1+t)*float64(place) + leeway
 }
 
-// NewJoinWith is like [NewJoin], but the join finds only pairs in which at least one set was
-// counted by o. If these sets are few, the join takes little memory: the shingles of the other sets
-// matter only if one of the counted sets has them too.
-func NewJoinWith(t float64, n int, o *Occurrences) *Join {
-	return &Join{t: t, order: o, times: 1, sets: make([]joined, n)}
-}
-
-// Add stores s as the set with the given index, counted from 0. It may be called once for each
-// index, in any order. An empty set resembles no other.
-func (x *Join) Add(at int, s Set) {
-	n := &x.sets[at]
-	n.size = int32(len(s))
-	if x.post(n, s); len(n.keys) > 0 { // otherwise the set resembles no other, and its bitmap is never read
-		x.draw(n, s)
-	}
-}
-
-// post fills n.keys and n.alone from s. The keys come from the rarest shingles of s, as many as a
-// search may need. Shingles with equal counts stay in ascending order.
-func (x *Join) post(n *joined, s Set) {
-	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
-	order := make([]uint64, 0, len(s))
-	for i, v := range s {
-		if x.order.times(v) >= x.times {
-			order = append(order, uint64(x.order.counts[v>>x.order.shift])<<32|uint64(i))
-		}
-	}
-	alone := len(s) - len(order)
-	if n.alone = int32(alone); alone >= prefix {
-		return
-	}
-	slices.Sort(order)
-	n.keys = x.keys.take(prefix - alone)
-	x.posted += len(n.keys)
-	for i := range n.keys {
-		n.keys[i] = uint32(s[uint32(order[i])] >> 32)
-	}
-}
-
-// draw fills n.bitmap. Each shingle flips one bit, which its low bits select.
-func (x *Join) draw(n *joined, s Set) {
-	words := 1 << bits.Len(uint(bitsPerShingle*(1-x.t)/(1+x.t)*float64(len(s)))/64)
-	n.bitmap = x.bits.take(words)
-	for _, v := range s {
-		n.bitmap[v>>6&uint64(words-1)] ^= 1 << (v & 63)
-	}
-}
-
-// bitsPerShingle times (1-t)/(1+t) is the minimum number of bits in a bitmap for each shingle. With
-// this many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a
-// pair of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and
-// at .3 those of .23 and below.
-const bitsPerShingle = 16
-
-// apart reports whether the bitmaps of two sets prove that their resemblance is less than
-// similarity. The longer bitmap is folded to the length of the other.
-func (x *Join) apart(a, b int, similarity float64) bool {
-	m, n := &x.sets[a], &x.sets[b]
-	p, q := m.bitmap, n.bitmap
-	if len(p) > len(q) {
-		p, q = q, p
-	}
-	differ := 0
-	for i, word := range p {
-		for k := i; k < len(q); k += len(p) {
-			word ^= q[k]
-		}
-		differ += bits.OnesCount64(word)
-	}
-	return float64(differ) > (1-similarity)/(1+similarity)*float64(m.size+n.size)+leeway
-}
-
-// reach returns |B| - (1+t)·place, plus leeway. B is the set with the given index, and place is the
-// position, from 0, of one of its shingles, which are in order of rarity. Suppose this shingle is
-// the rarest that B shares with a set A. Then the two sets can have resemblance t only if t·|A| is
-// at most the reach.
-func (x *Join) reach(set, place int) float64 {
-	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
-}
-
-// index builds the lists of postings from the keys of all sets, and replaces each key with the
-// number of its list. There are at least half as many lists as postings, so few lists contain
-// postings of several shingles.
-func (x *Join) index() {
-	x.order = nil // free the memory: no more sets will be added
-	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
-	x.starts = make([]uint32, 1<<(32-shift)+1)
-	for set := range x.sets {
-		keys := x.sets[set].keys
-		for i, k := range keys {
-			keys[i] = k * keyFactor >> shift
-			x.starts[keys[i]]++
-		}
-	}
-	end := uint32(0)
-	for i, n := range x.starts { // set starts[i] to the end of list i; filling the list then moves it to the beginning
-		end += n
-		x.starts[i] = end
-	}
-	x.lists = make([]posting, x.posted)
-	for set := range x.sets {
-		for i, k := range x.sets[set].keys {
-			x.starts[k]--
-			x.lists[x.starts[k]] = posting{int32(set), math.Nextafter32(float32(x.reach(set, int(x.sets[set].alone)+i)), math.MaxFloat32)}
-		}
-	}
-	for k := range len(x.starts) - 1 {
-		slices.SortFunc(x.list(uint32(k)), func(p, q posting) int {
-			return cmp.Or(cmp.Compare(q.reach, p.reach), cmp.Compare(p.set, q.set))
-		})
-	}
-	x.met = make([]int32, len(x.sets))
-}
-
-// keyFactor spreads keys over the lists by multiplication. It is 2^32 divided by the golden ratio,
-// made odd (Knuth's multiplicative hashing).
-const keyFactor = 0x9E3779B1
-
-func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
-
-// After yields the indexes of the later sets that may resemble the set with index at. These are all
-// sets that resemble it, and some that do not. Each is yielded once, in no particular order.
-// from[i] is the lowest resemblance that matters for set i. It is at least the threshold of the
-// join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
-// sets. yield may change from[other]. [Join.Add] must not be called after After.
-func (x *Join) After(at int, from []float64, yield func(other int) bool) {
-	if x.lists == nil {
-		x.index()
-	}
-	x.round++
-	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway
-	for i, key := range x.sets[at].keys {
-		place := float64(int(x.sets[at].alone) + i)
-		if size-(1+from[at])*place+leeway < from[at]*least {
-			return
-		}
-		for _, p := range x.list(key) {
-			if float64(p.reach) < least {
-				break
-			}
-			x.read++
-			other := int(p.set)
-			if other <= at || x.met[other] == x.round {
-				continue
-			}
-			t := max(from[at], from[other])
-			if t > 1 || !x.reaches(t, size, place, p) {
-				continue
-			}
-			x.met[other] = x.round
-			if !x.apart(at, other, t) && !yield(other) {
+// asks yields the keys of an entry by which another set can have resemblance t, with their positions
+// from 0 among all shingles.
+func (e *Entry) asks(t float64) iter.Seq2[int, uint32] {
+	return func(yield func(int, uint32) bool) {
+		least := t * (t*float64(e.size) - leeway)
+		for i, key := range e.keys {
+			if place := int(e.alone) + i; e.reach(t, place) < least || !yield(place, key) {
 				return
 			}
 		}
 	}
 }
 
+// index builds the lists of postings from the keys of all entries that are not excluded. There are at
+// least half as many lists as postings, so few lists contain postings of several shingles.
+func (x *Join) index() {
+	posted := 0
+	postings := func(yield func(at, place int, key uint32)) {
+		for at := range x.entries {
+			if e := &x.entries[at]; x.From(e.Text) <= 1 {
+				for place, key := range e.asks(x.From(e.Text)) {
+					yield(at, place, key)
+				}
+			}
+		}
+	}
+	postings(func(int, int, uint32) { posted++ })
+	x.shift = 32 - min(max(bits.Len(uint(posted))-1, 1), 31)
+	x.starts, x.lists = make([]uint32, 1<<(32-x.shift)+1), nil
+	postings(func(_, _ int, key uint32) { x.starts[x.number(key)]++ })
+	end := uint32(0)
+	for i, n := range x.starts { // set starts[i] to the end of list i; filling the list then moves it to the beginning
+		end += n
+		x.starts[i] = end
+	}
+	x.lists = make([]posting, posted)
+	postings(func(at, place int, key uint32) {
+		k := x.number(key)
+		x.starts[k]--
+		x.lists[x.starts[k]] = posting{int32(at), math.Nextafter32(float32(x.entries[at].reach(x.T, place)), math.MaxFloat32)}
+	})
+	for k := range len(x.starts) - 1 {
+		slices.SortFunc(x.lists[x.starts[k]:x.starts[k+1]], func(p, q posting) int {
+			return cmp.Or(cmp.Compare(q.reach, p.reach), cmp.Compare(p.entry, q.entry))
+		})
+	}
+	x.met, x.search = make([]int32, len(x.entries)), 0
+}
+
+// number returns the number of the list of a key.
+func (x *Join) number(key uint32) uint32 { return key * keyFactor >> x.shift }
+
+// keyFactor spreads keys over the lists by multiplication. It is 2^32 divided by the golden ratio,
+// made odd (Knuth's multiplicative hashing).
+const keyFactor = 0x9E3779B1
+
+// probe yields the entries in memory that may resemble e: all that do, and some that do not. They are
+// those of later texts if later is true, else those of earlier texts. Each is yielded once, in no
+// particular order.
+func (x *Join) probe(e *Entry, later bool, yield func(at int32) error) error {
+	x.search++
+	from, size := x.From(e.Text), float64(e.size)
+	least := from*size - leeway
+	for place, key := range e.asks(from) {
+		k := x.number(key)
+		for _, p := range x.lists[x.starts[k]:x.starts[k+1]] {
+			if float64(p.reach) < least {
+				break
+			}
+			x.read++
+			other := &x.entries[p.entry]
+			if (other.Text > e.Text) != later || other.Some != e.Some || x.met[p.entry] == x.search {
+				continue
+			}
+			t := max(from, x.From(other.Text))
+			if t > 1 || !x.reaches(t, size, float64(place), p) {
+				continue
+			}
+			x.met[p.entry] = x.search
+			if e.apart(other, t) {
+				continue
+			}
+			if err := yield(p.entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // reaches reports whether two sets may have resemblance t. size is the number of shingles of the
 // first set, and place is the position, from 0, of its first shingle that the other set shares. p
 // is the posting of that shingle in the other set. A posting does not store the shingle's position,
-// but its reach was computed from the position and x.t.
+// but its reach was computed from the position and x.T.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
-	other := float64(x.sets[p.set].size)
-	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway
+	other := float64(x.entries[p.entry].size)
+	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.T)*(other-float64(p.reach))+leeway
 }

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,25 +10,24 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestJoin compares the join with a comparison of all pairs. After must yield each sufficiently
-// similar set exactly once. The sets have all lengths, and may share templates or parts of
-// templates.
+// TestJoin compares the join with a comparison of all pairs. It must try each sufficiently similar
+// pair exactly once, in the order that it promises, however many rounds it takes. The sets have all
+// lengths, and may share templates or parts of templates.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		similarity := rapid.SampledFrom([]float64{.04, .1, .3, .5, .7, .8, .9, .95, 1}).Draw(rt, "similarity")
 		sets := similarSets(rt)
-		x := joinOf(similarity, sets)
 		from := make([]float64, len(sets))
 		for i := range from {
 			from[i] = max(similarity, rapid.SampledFrom([]float64{0, 0, 0, .4, .6, .75, 1, Nowhere}).Draw(rt, "from"))
 		}
+		met := tried(rt, similarity, rapid.SampledFrom([]int{1, 1000, 1 << 30}).Draw(rt, "memory"), from, entriesOf(similarity, sets, nil))
 		for a := range sets {
-			met := metAfter(x, a, from)
 			for b := range sets {
-				got, least := met[b], max(from[a], from[b])
+				got, least := met[[2]int32{int32(a), int32(b)}], max(from[a], from[b])
 				want := b > a && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= least
 				if got > 1 || want && got == 0 || got > 0 && (b <= a || least > 1) {
-					rt.Fatalf("after %d of %d shingles, %d of %d is met %d times at %v; resemblance %v, looked for from %v on",
+					rt.Fatalf("%d of %d shingles and %d of %d are tried %d times at %v; resemblance %v, looked for from %v on",
 						a, len(sets[a]), b, len(sets[b]), got, similarity, Resemblance(sets[a], sets[b]), least)
 				}
 			}
@@ -35,35 +35,102 @@ func TestJoin(t *testing.T) {
 	})
 }
 
-// TestJoinWith checks that a join of counted and other sets misses no pair of a counted set.
-func TestJoinWith(t *testing.T) {
+// tried returns how often a join tries each pair. It checks the order of the pairs.
+func tried(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, similarity float64, memory int, from []float64, rows [][]byte) map[[2]int32]int {
+	met := map[[2]int32]int{}
+	latest, led := map[int32]int32{}, map[int32]bool{} // the latest first set of each second set, and the sets that were first
+	x := &Join{T: similarity, Memory: memory, From: func(text int32) float64 { return from[text] }, Try: func(a, b int32, _ bool) error {
+		if last, ok := latest[b]; ok && last > a || led[b] {
+			t.Fatalf("the pair %d, %d comes after %d, or %d was first already", a, b, last, b)
+		}
+		latest[b], led[a] = a, true
+		met[[2]int32{a, b}]++
+		return nil
+	}}
+	for next, more := int32(0), true; more; {
+		var err error
+		if next, more, err = x.Round(rowsFrom(rows, next)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return met
+}
+
+// entriesOf returns the rows of sets, of which all are counted, or those that counted says.
+func entriesOf(similarity float64, sets []Set, counted []bool) (rows [][]byte) {
+	shingles := 0
+	for _, s := range sets {
+		shingles += len(s)
+	}
+	order := NewOccurrences(shingles, 1<<30)
+	for i, s := range sets {
+		if counted == nil || counted[i] {
+			order.Count(s)
+		}
+	}
+	for i, s := range sets {
+		if e, ok := order.Entry(similarity, int32(i), counted != nil, s); ok {
+			rows = append(rows, e.AppendRow(nil))
+		}
+	}
+	return rows
+}
+
+// TestJoinOfSome checks that a join of counted and other sets misses no pair of a counted set.
+func TestJoinOfSome(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		similarity := rapid.SampledFrom([]float64{.1, .3, .5, .8, 1}).Draw(rt, "similarity")
 		sets := similarSets(rt)
 		counted := make([]bool, len(sets))
-		shingles := 0
 		for i := range sets {
-			if counted[i] = rapid.IntRange(0, 3).Draw(rt, "counted") == 0; counted[i] {
-				shingles += len(sets[i])
-			}
+			counted[i] = rapid.IntRange(0, 3).Draw(rt, "counted") == 0
 		}
-		order := NewOccurrences(shingles)
-		for i, s := range sets {
-			if counted[i] {
-				order.Count(s)
-			}
-		}
-		x := NewJoinWith(similarity, len(sets), order)
-		for i, s := range sets {
-			x.Add(i, s)
-		}
-		from := slices.Repeat([]float64{similarity}, len(sets))
+		met := tried(rt, similarity, rapid.SampledFrom([]int{1, 1000, 1 << 30}).Draw(rt, "memory"), slices.Repeat([]float64{similarity}, len(sets)), entriesOf(similarity, sets, counted))
 		for a := range sets {
-			met := metAfter(x, a, from)
 			for b := a + 1; b < len(sets); b++ {
-				if (counted[a] || counted[b]) && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= similarity && met[b] != 1 {
-					rt.Fatalf("sets %d and %d are met %d times, with resemblance %v", a, b, met[b], Resemblance(sets[a], sets[b]))
+				if n := met[[2]int32{int32(a), int32(b)}]; (counted[a] || counted[b]) && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= similarity && n != 1 {
+					rt.Fatalf("sets %d and %d are tried %d times, with resemblance %v", a, b, n, Resemblance(sets[a], sets[b]))
 				}
+			}
+		}
+	})
+}
+
+// Clusters that a join finds are those of all pairs, whatever the memory. Pairs that come after a text
+// was taken must not matter.
+func TestJoinClusters(t *testing.T) {
+	similarities := []float64{.1, .2, .3, .5, .8, 1}
+	rapid.Check(t, func(rt *rapid.T) {
+		sets := similarSets(rt)
+		var pairs []likePair
+		for b := range sets {
+			for a := range b {
+				if len(sets[a]) > 0 {
+					pairs = append(pairs, likePair{a, b, Resemblance(sets[a], sets[b])})
+				}
+			}
+		}
+		want := takenBy(rt, len(sets), similarities, pairs, false)
+		rows := entriesOf(similarities[0], sets, nil)
+		for _, memory := range []int{1, 1000, 1 << 30} {
+			taken, err := NewTaken(len(sets), similarities)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			x := &Join{T: similarities[0], Memory: memory, From: taken.From, Try: func(a, b int32, _ bool) error {
+				taken.Take(a, b, Resemblance(sets[a], sets[b]))
+				return nil
+			}}
+			for next, more := int32(0), true; more; {
+				if next, more, err = x.Round(rowsFrom(rows, next)); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if taken.Sort(); !slices.Equal(taken.Pairs(), want.Pairs()) {
+				rt.Fatalf("with %d bytes: %v, want %v", memory, taken.Pairs(), want.Pairs())
 			}
 		}
 	})
@@ -97,39 +164,24 @@ func numbers(rng *rand.Rand, n int) (s Set) {
 	return s
 }
 
-func joinOf(t float64, sets []Set) *Join {
-	shingles := 0
-	for _, s := range sets {
-		shingles += len(s)
-	}
-	order := NewOccurrences(shingles)
-	for _, s := range sets {
-		order.Count(s)
-	}
-	x := NewJoin(t, len(sets), order)
-	for i, s := range slices.Backward(sets) { // the order of the calls must not matter
-		x.Add(i, s)
-	}
-	return x
-}
-
-func metAfter(x *Join, a int, from []float64) map[int]int {
-	met := map[int]int{}
-	x.After(a, from, func(b int) bool { met[b]++; return true })
-	return met
-}
-
-// A search must end when yield returns false, and a join of empty sets must find nothing.
+// A join must end when Try fails, and a join of empty sets must find nothing.
 func TestJoinEnds(t *testing.T) {
-	s := numbers(rand.New(rand.NewPCG(1, 2)), 100)
-	sets := []Set{NewSet(s), s, s, s, s}
-	n := 0
-	joinOf(.8, sets).After(0, slices.Repeat([]float64{.8}, len(sets)), func(int) bool { n++; return n < 3 })
-	if n != 3 {
-		t.Errorf("went on after yield returned false: %d", n)
+	s := NewSet(numbers(rand.New(rand.NewPCG(1, 2)), 100))
+	sets := []Set{s, s, s, s, s}
+	for _, memory := range []int{1, 1 << 20} {
+		n, failed := 0, errors.New("failed")
+		x := &Join{T: .8, Memory: memory, From: func(int32) float64 { return .8 }, Try: func(int32, int32, bool) error {
+			if n++; n == 3 {
+				return failed
+			}
+			return nil
+		}}
+		if _, _, err := x.Round(rowsFrom(entriesOf(.8, sets, nil), 0)); err != failed || n != 3 {
+			t.Errorf("%v after %d pairs", err, n)
+		}
 	}
-	if met := metAfter(joinOf(.8, []Set{nil, nil, nil}), 0, []float64{.8, .8, .8}); len(met) > 0 {
-		t.Errorf("empty sets met: %v", met)
+	if rows := entriesOf(.8, []Set{nil, nil, nil}, nil); len(rows) > 0 {
+		t.Errorf("empty sets have entries: %v", rows)
 	}
 }
 
@@ -158,49 +210,59 @@ func flood(n int, own func(rng *rand.Rand, i int) int) (sets []Set) {
 func TestJoinOfFlood(t *testing.T) {
 	for _, f := range floods {
 		for _, n := range []int{500, 1000, 2000} {
-			x := joinOf(.8, flood(n, f.make))
-			candidates, from := 0, slices.Repeat([]float64{.8}, n)
-			for a := range n {
-				candidates += len(metAfter(x, a, from))
-			}
-			if candidates > 10*n || x.read > 200*n {
-				t.Errorf("%s: %d sets: %d candidates, %d postings read", f.why, n, candidates, x.read)
+			for _, memory := range []int{100 << 10, 1 << 30} {
+				candidates, rounds := 0, 0
+				x := &Join{T: .8, Memory: memory, From: func(int32) float64 { return .8 }, Try: func(int32, int32, bool) error { candidates++; return nil }}
+				rows := entriesOf(.8, flood(n, f.make), nil)
+				for next, more := int32(0), true; more; rounds++ {
+					next, more, _ = x.Round(rowsFrom(rows, next))
+				}
+				if candidates > 10*n || x.read > 200*n*rounds {
+					t.Errorf("%s: %d sets in %d rounds: %d candidates, %d postings read", f.why, n, rounds, candidates, x.read)
+				}
 			}
 		}
 	}
 }
 
 // A thousand sets resemble each other by .42. The first must find all the others at .3. If the
-// others are then searched for only above .42, they must cause hardly any work.
+// others are then searched for only above .42, they must cause hardly any work, in each round.
 func TestJoinOfFloodAboveItsLeast(t *testing.T) {
 	const n = 1000
-	x := joinOf(.3, flood(n, func(*rand.Rand, int) int { return 285 })) // the resemblance is 412/(412+2·285)
-	from := slices.Repeat([]float64{.3}, n)
-	if met := len(metAfter(x, 0, from)); met != n-1 {
-		t.Fatalf("the first meets %d", met)
-	}
-	candidates := 0
-	for i := range from {
-		from[i] = .45
-	}
-	for a := 1; a < n; a++ {
-		candidates += len(metAfter(x, a, from))
-	}
-	if candidates > n {
-		t.Errorf("above it %d candidates", candidates)
+	rows := entriesOf(.3, flood(n, func(*rand.Rand, int) int { return 285 }), nil) // the resemblance is 412/(412+2·285)
+	for _, memory := range []int{1 << 20, 1 << 30} {
+		from, met, rounds := slices.Repeat([]float64{.3}, n), map[int32]int{}, 0
+		x := &Join{T: .3, Memory: memory, From: func(text int32) float64 { return from[text] }, Try: func(a, b int32, _ bool) error {
+			met[a]++
+			from[b] = .45
+			return nil
+		}}
+		for next, more := int32(0), true; more; rounds++ {
+			next, more, _ = x.Round(rowsFrom(rows, next))
+		}
+		if met[0] != n-1 {
+			t.Fatalf("in %d rounds the first meets %d", rounds, met[0])
+		}
+		candidates := -met[0]
+		for _, n := range met {
+			candidates += n
+		}
+		if candidates > n {
+			t.Errorf("above it %d candidates in %d rounds", candidates, rounds)
+		}
 	}
 }
 
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{1000, 2000, 4000, 8000, 16_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			sets, from := flood(n, floods[0].make), slices.Repeat([]float64{.8}, n)
+			sets := flood(n, floods[0].make)
 			b.SetBytes(int64(8 * 500 * n))
 			b.ReportAllocs()
 			for b.Loop() {
-				x := joinOf(.8, sets)
-				for a := range sets {
-					x.After(a, from, func(int) bool { return true })
+				x := &Join{T: .8, Memory: 1 << 30, From: func(int32) float64 { return .8 }, Try: func(int32, int32, bool) error { return nil }}
+				if _, _, err := x.Round(rowsFrom(entriesOf(.8, sets, nil), 0)); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

@@ -233,7 +233,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 			}
 			return report.Write(ctx, w, from, form)
 		}
-		return writePairs(w, complete.Pairs(ctx, s, rule))
+		return writePairs(w, complete.Pairs(ctx, s, rule, *d.memory))
 	})
 }
 

@@ -74,7 +74,10 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	if err != nil {
 		return nil, err
 	}
-	a := &Alike{similarities: similarities, pages: &w.pages, taken: found.Among(similarities)}
+	a := &Alike{similarities: similarities, pages: &w.pages}
+	if a.taken, err = found.Among(similarities); err != nil {
+		return nil, err
+	}
 	pairs := a.taken.Pairs()
 	a.order = numbers(len(pairs))
 	slices.SortFunc(a.order, func(x, y int32) int {

@@ -47,7 +47,7 @@ func TestAlikeIsAJudgement(t *testing.T) {
 		for i, text := range similarTexts(r) {
 			pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), text))
 		}
-		opt := Options{Rule: rule}
+		opt := Options{Rule: rule, Memory: someMemory(r)}
 		s := storeOf(t, rule, pages...)
 		similarities := EachTwentieth(rule.Similarity)
 		a, err := FindAlike(context.Background(), s, opt, similarities...)
@@ -73,6 +73,11 @@ func TestAlikeIsAJudgement(t *testing.T) {
 			}
 		}
 	})
+}
+
+// someMemory draws an amount of memory that forces several rounds, or 0.
+func someMemory(t *rapid.T) int64 {
+	return rapid.SampledFrom([]int64{1, 16 * 600, 16 * 3000, 0}).Draw(t, "memory")
 }
 
 // placesAt returns the pair by which each text is in a cluster at a similarity.
@@ -101,15 +106,16 @@ func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities
 	for i := range sets {
 		sets[i] = shinglesOf(rule, pages, urlOf(pages, a.pages.lead(i)))
 	}
-	taken, err := dedup.Clusters(len(sets), similarities, func(leader int, _ []float64, take func(int, float64)) error {
-		for other := leader + 1; other < len(sets); other++ {
-			take(other, dedup.Resemblance(sets[leader], sets[other]))
-		}
-		return nil
-	})
+	taken, err := dedup.NewTaken(len(sets), similarities)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for leader := range sets {
+		for text := leader + 1; text < len(sets); text++ {
+			taken.Take(int32(leader), int32(text), dedup.Resemblance(sets[leader], sets[text]))
+		}
+	}
+	taken.Sort()
 	return taken
 }
 

@@ -63,7 +63,9 @@ func (w *Whole) learn(ctx context.Context) error {
 		hosts = append(hosts, b)
 		return err
 	})
-	w.repeat(hosts)
+	if err == nil {
+		w.repeat(hosts)
+	}
 	return err
 }
 
@@ -158,11 +160,11 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []int32) erro
 // shorten rebuilds the join without the blocks that are repeated on many pages of a host. A text is
 // then indexed by its remaining blocks, or by all its blocks if too few words remain to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
-	c.join = nil // free the old join first, to save memory
-	order := dedup.NewOccurrences(c.w.words)
-	err := c.w.readAll(ctx, c.w.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
+	order := c.w.occurrences(c.w.words)
+	err := c.w.readAll(ctx, c.w.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) error {
 		c.sets.Put(c.likely(i), s)
 		order.Count(s)
+		return nil
 	}))
 	if err != nil {
 		return err
@@ -173,7 +175,7 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 	if err := c.post(ctx, order, least); err != nil {
 		return err
 	}
-	return c.joinMixed(ctx, least)
+	return c.joinMixed(ctx)
 }
 
 func (w *Whole) shortenText(canon *dedup.Text, i int, p wording) dedup.Set {
@@ -201,12 +203,11 @@ func (w *Whole) shortened(canon *dedup.Text, i int, p wording) []string {
 	return parts
 }
 
-// joinMixed builds the join for pairs in which one text was shortened and the other has too few
-// words left without its repeated blocks. Such a pair is compared in full, so this join contains
-// the whole texts of both kinds. It counts and indexes only shingles of the second kind of text, of
-// which there are few.
-func (c *matcher) joinMixed(ctx context.Context, least float64) error {
-	c.mixed = nil
+// joinMixed adds the entries for pairs in which one text was shortened and the other has too few words
+// left without its repeated blocks. Such a pair is compared in full, so these entries are of the whole
+// texts of both kinds. Only shingles of the second kind of text are counted and indexed, of which there
+// are few.
+func (c *matcher) joinMixed(ctx context.Context) error {
 	both, bare := c.w.short(), c.w.short() // which texts to skip
 	isShorter, bares := false, 0
 	for i := range c.w.texts {
@@ -221,13 +222,15 @@ func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	if !isShorter || bares == 0 {
 		return nil
 	}
-	order := dedup.NewOccurrences(c.w.words / len(c.w.texts) * bares)
-	err := c.take(ctx, bare, all, func(_ int, s dedup.Set) { order.Count(s) })
+	order := c.w.occurrences(c.w.words / len(c.w.texts) * bares)
+	err := c.take(ctx, bare, all, func(_ int, s dedup.Set) error {
+		order.Count(s)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	c.mixed = dedup.NewJoinWith(least, len(c.w.texts), order)
-	return c.take(ctx, both, all, c.mixed.Add)
+	return c.take(ctx, both, all, c.enter(order, true))
 }
 
 // countShortened counts the shortened pages of each host.

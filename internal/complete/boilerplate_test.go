@@ -273,16 +273,18 @@ func TestOneTitleForAll(t *testing.T) {
 	wantFound(t, without, 0, nil)
 }
 
-// The ignored blocks and the clusters must not depend on the order of the crawl.
+// The ignored blocks and the clusters must not depend on the order of the crawl, nor on the memory.
 func TestLeftOutKnowsNoOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pages := mixedSite(rt)
 		rule := defaultRule(t)
+		memory := int64(0)
 		say := func() string {
-			w := judge(t, storeOf(t, rule, pages...), Options{Rule: rule})
+			w := judge(t, storeOf(t, rule, pages...), Options{Rule: rule, Memory: memory})
 			return fmt.Sprintf("%+v\n%s", w.LeftOut(), clustersOf(t, w))
 		}
 		want := say()
+		memory = someMemory(rt)
 		rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 5)).Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
 		if got := say(); got != want {
 			rt.Fatalf("in another order:\n%s\nwant\n%s", got, want)

@@ -2,6 +2,7 @@ package complete
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"skink/base/lru"
@@ -30,38 +31,46 @@ import (
 
 // excerpts finds the texts of a store that other texts contain. Only one goroutine may use it.
 type excerpts struct {
-	w       *Whole
-	order   *dedup.Occurrences
-	index   *dedup.Excerpts
-	sources []bool // whether each text may contain another text
-	runs    *lru.Cache[setKey, dedup.Set]
-	canon   dedup.Text
+	w     *Whole
+	order *dedup.Occurrences
+	runs  *lru.Cache[setKey, dedup.Set]
+	canon dedup.Text
 }
 
 func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
 	w.progress.all = containedSteps
 	x := &excerpts{w: w, runs: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
-	x.order = dedup.NewOccurrences(w.words)
-	if err := x.read(ctx, x.whole, func(_ int, runs dedup.Set) { x.order.Count(runs) }); err != nil {
+	x.order = dedup.NewOccurrences(w.words, w.room()/2)
+	err := x.read(ctx, x.whole, func(_ int, runs dedup.Set) error {
+		x.order.Count(runs)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	found, err := x.find(ctx, x.whole)
-	if err != nil || w.wholeText {
-		return found, err
+	if !w.wholeText && !w.begun.Learned {
+		found, err := x.find(ctx, x.whole)
+		if err != nil {
+			return nil, err
+		}
+		w.clustering.set(found, w.rule.Contained)
+		if err := w.learn(ctx); err != nil || len(w.repeated) == 0 {
+			return found, err
+		}
 	}
-	w.clustering.set(found, w.rule.Contained)
-	if err := w.learn(ctx); err != nil || len(w.repeated) == 0 {
-		return found, err
+	if w.wholeText {
+		return x.find(ctx, x.whole)
 	}
-	if found, err = x.find(ctx, x.shortened); err == nil {
-		err = w.countShortened(ctx)
+	found, err := x.find(ctx, x.shortened)
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	return found, w.countShortened(ctx)
 }
 
 // read calls take with the index and the runs of each text that is long enough to be compared. The
 // function runs returns the runs of one text. The order of the texts is arbitrary.
-func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, int, wording) dedup.Set, take func(int, dedup.Set)) error {
+func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, int, wording) dedup.Set, take func(int, dedup.Set) error) error {
 	return x.w.readAll(ctx, x.w.short(), runs, x.w.counted(take))
 }
 
@@ -82,49 +91,86 @@ func (x *excerpts) shortened(canon *dedup.Text, i int, p wording) dedup.Set {
 
 // find returns the clusters. The function own returns those runs of a text that a source of the
 // text must contain.
-func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, int, wording) dedup.Set) (*dedup.Taken, error) {
-	x.index = dedup.NewExcerpts(x.w.rule.Contained, len(x.w.texts), x.order)
-	if err := x.read(ctx, own, x.index.Add); err != nil {
+//
+// A round takes as many excerpts as fit in memory. It reads all texts to mark those that may be
+// sources, and then finds the excerpts of each of these in order of rank. So whether a text leads is
+// known when its excerpts are sought, as if all were in memory.
+func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, int, wording) dedup.Set) (found *dedup.Taken, err error) {
+	found, next, err := x.w.resume(ctx, []float64{x.w.rule.Contained})
+	if err != nil {
 		return nil, err
 	}
-	x.sources = make([]bool, len(x.w.texts))
-	err := x.read(ctx, x.whole, func(i int, runs dedup.Set) {
-		x.index.Of(runs, func(other int) bool {
-			x.sources[i] = other > i
-			return !x.sources[i]
-		})
+	rows := &sorter{}
+	defer func() { err = errors.Join(err, rows.close()) }()
+	err = x.read(ctx, own, func(i int, runs dedup.Set) error {
+		if row := x.order.Excerpt(x.w.rule.Contained, int32(i), runs); row != nil {
+			return rows.add(row)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	step := x.w.progress.next(len(x.w.texts))
-	return dedup.Clusters(len(x.w.texts), []float64{x.w.rule.Contained}, func(leader int, from []float64, take func(int, float64)) error {
-		step(leader)
-		if !x.sources[leader] {
-			return ctx.Err()
+	for more := true; more && err == nil; {
+		var index *dedup.Excerpts
+		if index, next, more, err = dedup.NewExcerpts(x.w.room()/2, rows.from(ctx, next)); err != nil {
+			return nil, err
 		}
-		return x.contained(ctx, leader, from, take)
-	})
+		if err = x.round(ctx, index, found); more && err == nil {
+			x.w.remember(ctx, found, next)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	found.Sort()
+	return found, nil
 }
 
-// contained calls take for each later text that the leader contains, except texts that are already
-// in a cluster.
-func (x *excerpts) contained(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
+// round finds the sources of the texts in an index.
+func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedup.Taken) error {
+	sources := make([]bool, len(x.w.texts))
+	err := x.read(ctx, x.whole, func(i int, runs dedup.Set) error {
+		index.Of(runs, func(other int32) bool {
+			sources[i] = other > int32(i)
+			return !sources[i]
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	step := x.w.progress.next(len(x.w.texts))
+	for leader := range sources {
+		step(leader)
+		if !sources[leader] || found.From(int32(leader)) == dedup.Nowhere {
+			continue
+		}
+		if err := x.contained(ctx, index, leader, found); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// contained records each later text that the leader contains, except texts that are already in a
+// cluster.
+func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader int, found *dedup.Taken) error {
 	source, err := x.set(ctx, all(leader))
 	if err != nil {
 		return err
 	}
-	x.index.Of(source, func(other int) bool {
-		if other <= leader || from[other] == dedup.Nowhere {
+	index.Of(source, func(other int32) bool {
+		if int(other) <= leader || found.From(other) == dedup.Nowhere {
 			return true
 		}
 		x.w.compared++
 		var runs dedup.Set
-		if runs, err = x.set(ctx, setKey{int32(other), x.w.texts[other].shorter}); err != nil {
+		if runs, err = x.set(ctx, setKey{other, x.w.texts[other].shorter}); err != nil {
 			return false
 		}
 		if share, ok := x.w.rule.Contains(runs, source); ok {
-			take(other, share)
+			found.Take(int32(leader), other, share)
 		}
 		return true
 	})

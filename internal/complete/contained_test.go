@@ -55,7 +55,7 @@ func TestContainedIsExact(t *testing.T) {
 		s := storeOf(t, rule, pages...)
 		kept := kept{Reader: s}
 		for range 2 { // the second time, the result is read from the cache
-			checkContained(r, judge(t, &kept, Options{Rule: rule, Keep: true}), rule, pages)
+			checkContained(r, judge(t, &kept, Options{Rule: rule, Keep: true, Memory: someMemory(r)}), rule, pages)
 		}
 		if kept.reads == 0 {
 			r.Fatal("the result was not read from the cache")

@@ -34,6 +34,11 @@ import (
 // only the changed pages would be wrong: the ranking and the boilerplate of a host depend on all
 // pages.
 //
+// A comparison of many pages takes hours. So what it has found is stored after each round of the join
+// (see [dedup.Join]), and once the repeated blocks of the hosts are known. A comparison that was
+// interrupted continues there, if the pages have not changed. It reads the texts again to make the
+// entries of the join, but compares only the pairs of later rounds.
+//
 // If a comparison cannot be stored or read, the next run compares again.
 
 // keptVersion is the version of the cached form. Increase it with each change that affects the
@@ -50,7 +55,14 @@ type keptMatches struct {
 	Similarities []float64      `json:"similarities"`
 	Hosts        []*boilerplate `json:"hosts"`
 	Pairs        int            `json:"pairs"`
+	Next         int32          `json:"next"`    // text at which the next round begins, or complete
+	Learned      bool           `json:"learned"` // whether Hosts are known
+
+	pairs []dedup.Take
 }
+
+// complete is the value of keptMatches.Next after the last round.
+const complete = -1
 
 func (w *Whole) keptName() string {
 	name := "alike"
@@ -97,28 +109,35 @@ func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	return slices.Compact(all)
 }
 
-func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
-	pairs := found.Pairs()
-	b, err := json.Marshal(keptMatches{w.state, found.Similarities(), w.hosts, len(pairs)})
+// remember stores what has been found before the round that begins at the text next. An error is
+// ignored: without the cache, the next run compares again.
+func (w *Whole) remember(ctx context.Context, found *dedup.Taken, next int32) {
+	if !w.keep {
+		return
+	}
+	found.Sort()
+	k := keptMatches{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts, Pairs: len(found.Pairs()), Next: next, Learned: w.repeated != nil}
+	b, err := json.Marshal(k)
 	if err != nil {
-		return err
+		return
 	}
 	b = append(b, '\n')
 	leader := int32(0)
-	for i, p := range pairs {
+	for i, p := range found.Pairs() {
 		b = binary.AppendUvarint(b, uint64(p.Leader-leader))
 		b = binary.AppendUvarint(b, uint64(p.Text-p.Leader))
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(p.Resemblance))
-		if w.alike != nil {
+		if next == complete && w.rule.Contained > 0 {
 			b = binary.BigEndian.AppendUint64(b, math.Float64bits(w.alike[i]))
 		}
 		leader = p.Leader
 	}
-	return w.Keep(ctx, w.keptName(), store.Pack(b))
+	_ = w.Keep(ctx, w.keptName(), store.Pack(b))
 }
 
 // recall returns the cached comparison. It returns nil if there is none, if the pages of the store
-// have changed since it was cached, or if it lacks the clusters at any of the given similarities.
+// have changed since it was cached, or if it lacks the clusters at any of the given similarities. If
+// the comparison was interrupted, recall also returns nil, and w.begun is how far it went.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {
@@ -133,32 +152,66 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 	if json.Unmarshal(head, &k) != nil || k.State != w.state || k.Pairs > len(rest) {
 		return nil
 	}
-	for _, similarity := range similarities {
-		if !slices.Contains(k.Similarities, similarity) {
-			return nil
-		}
+	alike, ok := k.unpack(rest, w.rule.Contained > 0)
+	if !ok {
+		return nil
 	}
-	in := field.Reader{Rest: rest}
-	pairs, alike := w.unpack(&in, k.Pairs)
-	found, err := dedup.NewTaken(len(w.texts), k.Similarities, pairs)
-	if err != nil || in.Bad {
+	if k.Learned {
+		w.repeat(k.Hosts)
+	}
+	w.begun = k
+	lacks := func(similarity float64) bool { return !slices.Contains(k.Similarities, similarity) }
+	if k.Next != complete || slices.ContainsFunc(similarities, lacks) {
+		return nil
+	}
+	found, err := w.restore(&k)
+	if err != nil {
 		return nil
 	}
 	w.alike = alike
-	w.repeat(k.Hosts)
 	return found
 }
 
-// unpack reads n pairs and, if the rule is containment, their resemblances.
-func (w *Whole) unpack(in *field.Reader, n int) (pairs []dedup.Take, alike []float64) {
-	pairs = make([]dedup.Take, n)
+// unpack reads the pairs and, if the rule is containment, their resemblances.
+func (k *keptMatches) unpack(b []byte, contained bool) (alike []float64, ok bool) {
+	in := field.Reader{Rest: b}
 	leader := int32(0)
-	for i := range pairs {
+	for range k.Pairs {
 		leader += int32(in.Varint())
-		pairs[i] = dedup.Take{Leader: leader, Text: leader + int32(in.Varint()), Resemblance: math.Float64frombits(in.Uint64())}
-		if w.rule.Contained > 0 {
+		k.pairs = append(k.pairs, dedup.Take{Leader: leader, Text: leader + int32(in.Varint()), Resemblance: math.Float64frombits(in.Uint64())})
+		if contained && k.Next == complete {
 			alike = append(alike, math.Float64frombits(in.Uint64()))
 		}
 	}
-	return pairs, alike
+	return alike, !in.Bad
+}
+
+// restore returns the clusters that were stored.
+func (w *Whole) restore(k *keptMatches) (*dedup.Taken, error) {
+	found, err := dedup.NewTaken(len(w.texts), k.Similarities)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range k.pairs {
+		if !found.Take(p.Leader, p.Text, p.Resemblance) {
+			return nil, fmt.Errorf("read a cached comparison: %w: %+v", store.ErrCorrupt, p)
+		}
+	}
+	return found, nil
+}
+
+// resume returns the clusters at the given similarities as far as an interrupted comparison found
+// them, and the text at which the next round begins.
+func (w *Whole) resume(ctx context.Context, similarities []float64) (found *dedup.Taken, next int32, err error) {
+	k := &w.begun
+	if slices.Equal(k.Similarities, similarities) && k.Learned == (w.repeated != nil) {
+		if found, err := w.restore(k); err == nil {
+			return found, k.Next, nil
+		}
+	}
+	found, err = dedup.NewTaken(len(w.texts), similarities)
+	if err == nil && w.repeated != nil {
+		w.remember(ctx, found, 0)
+	}
+	return found, 0, err
 }

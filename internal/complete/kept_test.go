@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type watched struct {
 	texts   int
 	refuses error  // error that Keep and Kept return, if not nil
 	during  func() // called once, before the first text is read
+	kept    func() // called after each call of Keep, if not nil
 }
 
 func (w *watched) reads() {
@@ -56,7 +58,11 @@ func (w *watched) Keep(ctx context.Context, name string, value []byte) error {
 	if w.refuses != nil {
 		return w.refuses
 	}
-	return w.Memory.Keep(ctx, name, value)
+	err := w.Memory.Keep(ctx, name, value)
+	if w.kept != nil {
+		w.kept()
+	}
+	return err
 }
 
 func (w *watched) Kept(ctx context.Context, name string) ([]byte, error) {
@@ -229,7 +235,7 @@ func TestSparing(t *testing.T) {
 }
 
 // If a page changes while the texts are read, the comparison may mix its old and new state. Such a
-// comparison must not be cached.
+// comparison must not be used again.
 func TestNothingKeptOfAChange(t *testing.T) {
 	rule := defaultRule(t)
 	s := watchedSite(t, rule)
@@ -238,9 +244,58 @@ func TestNothingKeptOfAChange(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	judge(t, s, Options{Rule: rule, Keep: true})
-	if kept, err := s.Kept(context.Background(), "alike"); kept != nil || err != nil {
-		t.Errorf("%d bytes are kept, %v", len(kept), err)
+	all := s.read(func() { judge(t, s, Options{Rule: rule, Keep: true}) })
+	var w *Whole
+	if again := s.read(func() { w = judge(t, s, Options{Rule: rule, Keep: true}) }); again < all {
+		t.Errorf("%d texts are read, and then %d", all, again)
+	}
+	same(t, "result", shown(t, w), shown(t, judge(t, s.Memory, Options{Rule: rule})))
+}
+
+// A comparison that ends after any of its rounds continues there: the result is the same, and fewer
+// pairs are compared. If all fits in memory, there is one round.
+func TestContinued(t *testing.T) {
+	rule := defaultRule(t)
+	for name, opt := range map[string]Options{
+		"resemblance": {Rule: rule}, "whole texts": {Rule: rule, WholeText: true}, "containment": {Rule: containing(rule, .95)}, "excerpts of whole texts": {Rule: containing(rule, .95), WholeText: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pages := append(articles("a.test"), leaflets("b.test")...)
+			pages = append(pages, sessions("c.test", 8, plainTitle)...)
+			for i, p := range articles("a.test")[:6] {
+				p.url, p.text = fmt.Sprintf("http://d.test/%d", i), strings.Join(strings.Split(p.text, "\n")[:4-i/3], "\n")
+				pages = append(pages, p)
+			}
+			want := shown(t, judge(t, storeOf(t, rule, pages...), opt))
+			opt.Keep, opt.Memory = true, 16*5000
+			first := judge(t, storeOf(t, rule, pages...), opt)
+			same(t, "in rounds", shown(t, first), want)
+			rounds := 0
+			for ; ; rounds++ {
+				s := &watched{Memory: storeOf(t, rule, pages...)}
+				ctx, cancel := context.WithCancel(t.Context())
+				left := rounds
+				s.kept = func() {
+					if left--; left < 0 {
+						cancel()
+					}
+				}
+				_, err := Judge(ctx, s, opt)
+				cancel()
+				s.kept = nil
+				if err == nil {
+					break
+				}
+				w := judge(t, s, opt)
+				same(t, fmt.Sprintf("after %d rounds", rounds+1), shown(t, w), want)
+				if w.compared > first.compared || w.compared == first.compared && rounds > 5 {
+					t.Errorf("after %d rounds: %d comparisons, %d in one go", rounds+1, w.compared, first.compared)
+				}
+			}
+			if rounds < 3 {
+				t.Errorf("it ended only after %d rounds", rounds)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,11 +17,11 @@ const cacheBytes = 32 << 20
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds
 // candidate pairs, and each pair is compared exactly. Only one goroutine may use a matcher.
 type matcher struct {
-	w     *Whole
-	join  *dedup.Join // join of the texts without repeated blocks
-	mixed *dedup.Join // join of whole texts; see joinMixed; nil if no pair needs it
-	sets  *lru.Cache[setKey, dedup.Set]
-	canon dedup.Text
+	w       *Whole
+	least   float64 // minimum resemblance of the pairs to find
+	entries *sorter // entries of the join: of the texts without repeated blocks, and those of joinMixed
+	sets    *lru.Cache[setKey, dedup.Set]
+	canon   dedup.Text
 }
 
 // A setKey is the key of cached shingles: a text, either whole or without the blocks that hosts
@@ -30,35 +31,51 @@ type setKey struct {
 	left bool  // whether the blocks that are repeated on many pages of a host are left out
 }
 
-// newMatcher returns a matcher that compares whole texts. The argument least is the minimum
-// resemblance of the pairs to find.
-func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
-	c := &matcher{w: w, sets: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
-	return c, c.index(ctx, least)
+func newMatcher(w *Whole) *matcher {
+	return &matcher{w: w, entries: &sorter{}, sets: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 }
 
-// index builds the join. It reads each text twice, first to count how rare its shingles are, and
-// then to index it under the rarest.
+// index makes the entries of whole texts. The argument least is the minimum resemblance of the pairs
+// to find. It reads each text twice, first to count how rare its shingles are, and then to index it
+// under the rarest.
 func (c *matcher) index(ctx context.Context, least float64) error {
-	c.join = nil // free the old join first, to save memory
-	order := dedup.NewOccurrences(c.w.words)
-	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
+	order := c.w.occurrences(c.w.words)
+	err := c.long(ctx, func(_ int, s dedup.Set) error {
+		order.Count(s)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	return c.post(ctx, order, least)
 }
 
-// post builds the join of all texts that are long enough to compare. The argument order contains
+// post makes the entries of all texts that are long enough to compare. The argument order contains
 // the frequencies of their shingles.
 func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
-	c.join = dedup.NewJoin(least, len(c.w.texts), order)
-	return c.long(ctx, c.join.Add)
+	if err := c.entries.close(); err != nil {
+		return err
+	}
+	c.entries, c.least = &sorter{}, least
+	return c.long(ctx, c.enter(order, false))
+}
+
+// enter returns a function that adds the entry of a text. The argument some is that of
+// [dedup.Occurrences.Entry].
+func (c *matcher) enter(order *dedup.Occurrences, some bool) func(int, dedup.Set) error {
+	return func(i int, s dedup.Set) error {
+		e, ok := order.Entry(c.least, int32(i), some, s)
+		if !ok {
+			return nil
+		}
+		return c.entries.add(e.AppendRow(nil))
+	}
 }
 
 // long calls take with the index and the shingles of each text that is long enough to compare. The
 // shingles are those of the shortened text, or of the whole text if it was not shortened. The order
 // of the texts is arbitrary.
-func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
+func (c *matcher) long(ctx context.Context, take func(int, dedup.Set) error) error {
 	return c.take(ctx, c.w.short(), c.likely, c.w.counted(take))
 }
 
@@ -66,14 +83,16 @@ func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 // sets done to true for all texts. The function partOf chooses between the shingles of the whole
 // text and those of the shortened text. Texts whose shingles are in memory come first, in no
 // particular order.
-func (c *matcher) take(ctx context.Context, done []bool, partOf func(int) setKey, yield func(int, dedup.Set)) error {
+func (c *matcher) take(ctx context.Context, done []bool, partOf func(int) setKey, yield func(int, dedup.Set) error) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue
 		}
 		if s, ok := c.sets.Get(partOf(i)); ok {
 			done[i] = true
-			yield(i, s)
+			if err := yield(i, s); err != nil {
+				return err
+			}
 		}
 	}
 	if !slices.Contains(done, false) {
@@ -82,9 +101,9 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(int) setKey
 	shingles := func(canon *dedup.Text, i int, p wording) dedup.Set {
 		return c.w.shinglesOf(canon, p, partOf(i).left)
 	}
-	return c.w.readAll(ctx, done, shingles, func(i int, s dedup.Set) {
+	return c.w.readAll(ctx, done, shingles, func(i int, s dedup.Set) error {
 		c.sets.Put(partOf(i), s)
-		yield(i, s)
+		return yield(i, s)
 	})
 }
 
@@ -113,29 +132,39 @@ func (w *Whole) shinglesOf(canon *dedup.Text, p wording, left bool) dedup.Set {
 	return w.rule.Set(canon)
 }
 
-// alike yields the texts after text i that resemble it enough: at least from[i] and at least
-// from[other]. [dedup.Clusters] calls it.
-func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
-	try := func(other int) bool {
-		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))
-		if err = failed; ok {
-			yield(other, got)
+// join calls take with each pair of texts whose resemblance is at least that which from returns for
+// both of them, in the order of [dedup.Join]. It begins at the text next. After each round but the last
+// it calls done with the text at which the next round begins.
+func (c *matcher) join(ctx context.Context, next int32, from func(int32) float64, take func(a, b int32, resemblance float64) error, done func(next int32)) error {
+	step, most := c.w.progress.next(len(c.w.texts)), 0
+	j := dedup.Join{T: c.least, Memory: c.w.room(), From: from, Try: func(a, b int32, some bool) error {
+		if c.isMixed(a, b) != some {
+			return ctx.Err()
 		}
-		return err == nil
+		most = max(most, int(a))
+		step(most)
+		resemblance, ok, err := c.resembles(ctx, int(a), int(b), max(from(a), from(b)))
+		if err != nil || !ok {
+			return cmp.Or(err, ctx.Err())
+		}
+		return cmp.Or(take(a, b, resemblance), ctx.Err())
+	}}
+	for more := true; more; {
+		var err error
+		if next, more, err = j.Round(c.entries.from(ctx, next)); err != nil {
+			return err
+		}
+		if more {
+			done(next)
+		}
 	}
-	c.join.After(i, from, func(other int) bool { return c.isMixed(i, other) || try(other) })
-	if err == nil && c.mixed != nil {
-		c.mixed.After(i, from, func(other int) bool { return !c.isMixed(i, other) || try(other) })
-	}
-	if err != nil {
-		return err
-	}
-	return ctx.Err()
+	step(len(c.w.texts))
+	return nil
 }
 
 // isMixed reports whether one of two texts was shortened, and the other has too few words left
 // without its repeated blocks.
-func (c *matcher) isMixed(a, b int) bool {
+func (c *matcher) isMixed(a, b int32) bool {
 	x, y := &c.w.texts[a], &c.w.texts[b]
 	return x.shorter && y.bare || x.bare && y.shorter
 }
@@ -145,7 +174,7 @@ func (c *matcher) isMixed(a, b int) bool {
 // The result ok is false if the resemblance is less than t.
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
-	left := !c.isMixed(a, b)
+	left := !c.isMixed(int32(a), int32(b))
 	x, err := c.set(ctx, a, left)
 	if err != nil {
 		return 0, false, err

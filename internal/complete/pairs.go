@@ -1,13 +1,11 @@
 package complete
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"iter"
 	"math"
-	"slices"
 
 	"skink/dedup"
 	"skink/store"
@@ -22,11 +20,11 @@ type Pair struct {
 
 // Pairs yields all pairs of pages whose resemblance is at or above the rule's similarity, each
 // with its exact resemblance, sorted by URL. Pages that are too short for the rule are in a pair only
-// if their texts are the same.
-func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) iter.Seq2[Pair, error] {
+// if their texts are the same. bytes is [Options].Memory.
+func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule, bytes int64) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
 		var rows sorter
-		w, err := readWhole(ctx, s, Options{Rule: rule})
+		w, err := readWhole(ctx, s, Options{Rule: rule, Memory: bytes})
 		if err == nil {
 			err = w.pairs(ctx, &rows)
 		}
@@ -46,30 +44,26 @@ func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) iter.Seq2[Pair,
 }
 
 // pairs adds all pairs of pages to rows.
-func (w *Whole) pairs(ctx context.Context, rows *sorter) error {
-	c, err := newMatcher(ctx, w, w.rule.Similarity)
-	if err != nil {
-		return err
-	}
-	from := slices.Repeat([]float64{w.rule.Similarity}, len(w.texts))
-	for i := range w.texts {
-		err := w.addPairs(ctx, rows, i, i, 1) // also if the text is too short to compare
-		failed := c.alike(ctx, i, from, func(other int, resemblance float64) {
-			if err == nil {
-				err = w.addPairs(ctx, rows, i, other, resemblance)
-			}
-		})
-		if err := cmp.Or(err, failed); err != nil {
+func (w *Whole) pairs(ctx context.Context, rows *sorter) (err error) {
+	for i := range w.texts { // also if the text is too short to compare
+		if err := w.addPairs(ctx, rows, int32(i), int32(i), 1); err != nil {
 			return err
 		}
 	}
-	return nil
+	c := newMatcher(w)
+	defer func() { err = errors.Join(err, c.entries.close()) }()
+	if err := c.index(ctx, w.rule.Similarity); err != nil {
+		return err
+	}
+	from := func(int32) float64 { return w.rule.Similarity }
+	add := func(a, b int32, resemblance float64) error { return w.addPairs(ctx, rows, a, b, resemblance) }
+	return c.join(ctx, 0, from, add, func(int32) {})
 }
 
 // addPairs adds the pairs of a page with text a and another page with text b.
-func (w *Whole) addPairs(ctx context.Context, rows *sorter, a, b int, resemblance float64) error {
-	for p := range w.pages.of(a) {
-		for q := range w.pages.of(b) {
+func (w *Whole) addPairs(ctx context.Context, rows *sorter, a, b int32, resemblance float64) error {
+	for p := range w.pages.of(int(a)) {
+		for q := range w.pages.of(int(b)) {
 			if a == b && q <= p {
 				continue
 			}

@@ -6,7 +6,8 @@ package complete
 type progress struct {
 	tell  func(share float64) // called with the completed share, from 0 to 1; may be nil
 	all   int
-	steps int
+	steps int // number of begun steps; steps beyond the last count as the last
+	last  float64
 }
 
 const (
@@ -18,12 +19,13 @@ const (
 // next begins the next step, which has n parts. It returns a function that reports progress,
 // given the number of parts done so far. That number must not decrease.
 func (p *progress) next(n int) func(done int) {
-	p.steps++
+	p.steps = min(p.steps+1, p.all)
 	step, due := p.steps, 0
 	return func(done int) {
 		if p.tell != nil && done >= due {
 			due = done + tellEvery
-			p.tell((float64(step-1) + float64(done)/float64(max(n, 1))) / float64(p.all))
+			p.last = max(p.last, (float64(step-1)+float64(done)/float64(max(n, 1)))/float64(p.all))
+			p.tell(p.last)
 		}
 	}
 }

@@ -23,24 +23,23 @@ import (
 
 // counted returns a function that calls take and reports progress. It begins a new step, in which
 // each text is one part.
-func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
+func (w *Whole) counted(take func(int, dedup.Set) error) func(int, dedup.Set) error {
 	step, done := w.progress.next(len(w.texts)), 0
-	return func(i int, s dedup.Set) {
+	return func(i int, s dedup.Set) error {
 		done++
 		step(done)
-		take(i, s)
+		return take(i, s)
 	}
 }
 
 // readAll calls shingle for each text for which done is false, and passes the resulting shingles to
 // take. The order of texts is arbitrary, and calls of take do not overlap. When readAll returns,
 // done is true for all texts.
-func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, i int, p wording) dedup.Set, take func(i int, s dedup.Set)) error {
+func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, i int, p wording) dedup.Set, take func(i int, s dedup.Set) error) error {
 	if w.sparing {
 		var canon dedup.Text
 		return w.passOver(ctx, done, func(i int, p wording) error {
-			take(i, shingle(&canon, i, p))
-			return nil
+			return take(i, shingle(&canon, i, p))
 		})
 	}
 	type numbered struct {
@@ -67,8 +66,11 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 			for r := range read {
 				s := shingle(&canon, r.at, r.wording)
 				taking.Lock()
-				take(r.at, s)
+				err := take(r.at, s)
 				taking.Unlock()
+				if err != nil {
+					return err
+				}
 			}
 			return nil
 		})

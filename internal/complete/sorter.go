@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"slices"
 
+	"skink/dedup"
 	"skink/internal/output"
 	"skink/store"
 	"skink/store/disk"
@@ -101,6 +103,21 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 		}
 		if err != nil {
 			yield(nil, fmt.Errorf("sort on disk: %w", err))
+		}
+	}
+}
+
+// from yields the rows from that of a text on. Rows begin as those of package dedup.
+func (s *sorter) from(ctx context.Context, text int32) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for row, err := range s.sorted() {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				yield(nil, err)
+				return
+			}
+			if dedup.TextOf(row) >= text && !yield(row, nil) {
+				return
+			}
 		}
 	}
 }

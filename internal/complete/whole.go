@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/internal/memory"
 	"skink/store"
 	"skink/store/precedence"
 )
@@ -53,6 +54,9 @@ type Whole struct {
 	by         ranking
 	wholeText  bool
 	sparing    bool
+	keep       bool
+	memory     int64
+	begun      keptMatches // where an interrupted comparison of the same input ended
 	order      *precedence.Order
 	state      string          // hash that identifies the input of the comparison; see kept.go
 	pages      pages           // the compared pages
@@ -80,6 +84,7 @@ type Options struct {
 	Longest   bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides, with the rule containment among the longest
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
+	// So is how far a comparison is, after each of its rounds.
 	Keep bool
 	// Sparing limits the comparison to one goroutine, to leave CPU time for a crawl in the same
 	// process.
@@ -88,6 +93,9 @@ type Options struct {
 	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
 	// so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
+	// Memory is the memory of the process in bytes, about which the comparison tries to stay. 0 means
+	// [memory.Default].
+	Memory int64
 	// Progress is called periodically with the completed share of the work, from 0 to 1. It must
 	// return quickly. It may be nil.
 	Progress func(share float64)
@@ -131,61 +139,81 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 		return nil, nil, err
 	}
 	if now, err := s.End(ctx); err == nil && now == end { // otherwise a text may be from a later visit than its record, and the result must not be cached
-		_ = w.remember(ctx, found) // an error is ignored: without the cache, the next run compares again
+		w.remember(ctx, found, complete)
 	}
 	return w, found, nil
 }
 
 // find compares the texts with each other. It first finds the blocks that are repeated on many
 // pages of a host, and then compares the texts without them, unless Options.WholeText is set.
-func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+func (w *Whole) find(ctx context.Context, similarities []float64) (found *dedup.Taken, err error) {
 	if w.rule.Contained > 0 {
-		found, err := w.findContained(ctx)
-		if err == nil {
+		if found, err = w.findContained(ctx); err == nil {
 			err = w.measureAlike(ctx, found.Pairs())
 		}
 		return found, err
 	}
-	least := similarities[0]
-	if w.wholeText {
-		c, err := newMatcher(ctx, w, least)
-		if err != nil {
+	c := newMatcher(w)
+	defer func() { err = errors.Join(err, c.entries.close()) }()
+	if crawls := []float64{w.rule.Similarity}; !w.wholeText && !w.begun.Learned {
+		if found, err = w.cluster(ctx, c, c.index, crawls); err != nil {
 			return nil, err
 		}
-		return w.cluster(ctx, c, similarities)
+		w.clustering.set(found, crawls[0])
+		if err := w.learn(ctx); err != nil {
+			return nil, err
+		}
+		if len(w.repeated) == 0 && slices.Equal(similarities, crawls) {
+			return found, nil
+		}
 	}
-	crawls := []float64{w.rule.Similarity}
-	c, err := newMatcher(ctx, w, crawls[0])
+	if len(w.repeated) > 0 {
+		return w.cluster(ctx, c, c.shorten, similarities)
+	}
+	return w.cluster(ctx, c, c.index, similarities)
+}
+
+// cluster finds the clusters at the given similarities. The function index makes the entries of the
+// join for the lowest of them.
+func (w *Whole) cluster(ctx context.Context, c *matcher, index func(context.Context, float64) error, similarities []float64) (*dedup.Taken, error) {
+	found, next, err := w.resume(ctx, similarities)
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.cluster(ctx, c, crawls)
-	if err != nil {
+	if err := index(ctx, similarities[0]); err != nil {
 		return nil, err
 	}
-	w.clustering.set(found, crawls[0])
-	if err := w.learn(ctx); err != nil {
-		return nil, err
+	take := func(a, b int32, resemblance float64) error {
+		found.Take(a, b, resemblance)
+		return nil
 	}
-	switch {
-	case len(w.repeated) > 0:
-		err = c.shorten(ctx, least)
-	case slices.Equal(similarities, crawls):
-		return found, nil
-	default:
-		err = c.index(ctx, least)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return w.cluster(ctx, c, similarities)
+	err = c.join(ctx, next, found.From, take, func(next int32) { w.remember(ctx, found, next) })
+	found.Sort()
+	return found, err
+}
+
+// room returns how many bytes the tables of a comparison may take. Some are for the pages and their
+// clusters, for caches and the store, and for garbage.
+func (w *Whole) room() int {
+	all := int(cmp.Or(w.memory, memory.Default))
+	return max(all/5*4-pageBytes*len(w.pages.ids)-otherBytes, all/16, 1)
+}
+
+const (
+	pageBytes  = 60
+	otherBytes = 128 << 20
+)
+
+// occurrences returns an empty table for counting the shingles of texts with so many words.
+func (w *Whole) occurrences(words int) *dedup.Occurrences {
+	return dedup.NewOccurrences(words, w.room())
 }
 
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err error) {
 	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
-	w := &Whole{Reader: s, rule: opt.Rule, by: by, wholeText: opt.WholeText, sparing: opt.Sparing}
+	w := &Whole{Reader: s, rule: opt.Rule, by: by, wholeText: opt.WholeText, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
 	if w.order, err = precedence.Read(ctx, s); err != nil {
 		return nil, err
@@ -206,16 +234,6 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err 
 	}
 	w.state = state.String()
 	return w, w.rank(ctx, n, rows.sorted())
-}
-
-// cluster finds the clusters at the given similarities. None of them may be lower than the
-// similarity that c's join was built for.
-func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
-	step := w.progress.next(len(w.texts))
-	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) error {
-		step(leader)
-		return c.alike(ctx, leader, from, take)
-	})
 }
 
 // apply replaces the crawl's verdict in a record with that of the whole comparison. The record of a

@@ -81,7 +81,7 @@ func TestWholeKnowsNoOrder(t *testing.T) {
 			}
 		}
 		first := storeOf(t, rule, pages...)
-		w := judge(t, first, Options{Rule: rule})
+		w := judge(t, first, Options{Rule: rule, Memory: someMemory(rt)})
 		want := clustersOf(t, w)
 		rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "order"), 3)).Shuffle(len(pages), func(i, k int) { pages[i], pages[k] = pages[k], pages[i] })
 		if got := clustersOf(t, judge(t, storeOf(t, rule, pages...), Options{Rule: rule})); got != want {
@@ -159,7 +159,7 @@ func TestPairs(t *testing.T) {
 		for i, text := range similarTexts(rt) {
 			pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), text))
 		}
-		got := pairsIn(t, storeOf(t, rule, pages...), rule)
+		got := collect(t, Pairs(t.Context(), storeOf(t, rule, pages...), rule, someMemory(rt)))
 		if want := bruteForce(pages, rule); !slices.Equal(got, want) {
 			rt.Fatalf("got  %+v\nwant %+v", got, want)
 		}
@@ -177,7 +177,7 @@ func TestPairsOfThinPages(t *testing.T) {
 
 func pairsIn(t testing.TB, s store.Reader, rule dedup.Rule) []Pair {
 	t.Helper()
-	return collect(t, Pairs(t.Context(), s, rule))
+	return collect(t, Pairs(t.Context(), s, rule, 0))
 }
 
 func comparePairs(x, y Pair) int {
