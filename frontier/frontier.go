@@ -54,6 +54,11 @@ type Item struct {
 	Due      time.Time // the URL must not be fetched before this time; zero means immediately; for a revisit, this is the time at which the revisit was requested
 	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
+
+	// Place is the place of the URL's record in the order of commits, if the item has been made from the
+	// record by [skink/store.Revisit]. A store may then keep the place instead of the other fields. 0 means
+	// that the item is from elsewhere. Items that a frontier returns have no place.
+	Place uint64 `json:"-"`
 }
 
 // The lowest and highest priorities. Values outside this range are stored as the nearer limit.

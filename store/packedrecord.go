@@ -10,7 +10,6 @@ import (
 
 	"skink/base/field"
 	"skink/dedup"
-	"skink/frontier"
 )
 
 // # Packed records
@@ -22,8 +21,9 @@ import (
 // A struct is a list of its fields that are not empty, and then a zero byte. Each field is its index
 // in the struct plus one, in one byte, and then its value. Numbers are varints, and so are the bits
 // of a float64. A string, or a slice of bytes, is its length and its bytes. A time is its seconds
-// since 1970 and its nanoseconds; its time zone is lost. A hash is its 16 bytes, and any other slice
-// is its length and its elements. The ids of the page and of its leader are left out, because they
+// since 1970 and its nanoseconds; its time zone is lost. A hash is its 16 bytes, any other array its
+// elements, and any other slice its length and its elements. A map is its length, and its keys and
+// values in any order. The ids of the page and of its leader are left out, because they
 // are the hashes of their URLs.
 //
 // Any change to the fields requires a new version of the layout of stores, because an older skink
@@ -82,19 +82,19 @@ func idOf(url string) dedup.Hash {
 	return dedup.HashOf([]byte(url))
 }
 
-// AppendItem appends a URL of the frontier to b as a struct. A store in a folder keeps the queue in
-// this form.
-func AppendItem(b []byte, it *frontier.Item) []byte {
-	return appendStruct(b, reflect.ValueOf(it).Elem(), reflect.Value{})
+// AppendStruct appends the struct to which v points to b in packed form. A store in a folder keeps the
+// URLs of the queue and its counters in this form.
+func AppendStruct[T any](b []byte, v *T) []byte {
+	return appendStruct(b, reflect.ValueOf(v).Elem(), reflect.Value{})
 }
 
-// UnpackItem is the inverse of AppendItem.
-func UnpackItem(packed []byte) (it frontier.Item, err error) {
+// UnpackStruct is the inverse of AppendStruct.
+func UnpackStruct[T any](packed []byte) (v T, err error) {
 	d := field.Reader{Rest: packed}
-	if readStruct(&d, reflect.ValueOf(&it).Elem()); d.Bad {
-		err = fmt.Errorf("%w: a URL of the queue cannot be decoded", ErrCorrupt)
+	if readStruct(&d, reflect.ValueOf(&v).Elem()); d.Bad {
+		err = fmt.Errorf("%w: a %T cannot be decoded", ErrCorrupt, v)
 	}
-	return it, err
+	return v, err
 }
 
 // appendStruct appends the fields of v that differ from those of before. If before is the zero Value, it
@@ -163,11 +163,24 @@ func appendValue(b []byte, v reflect.Value) []byte {
 		}
 		return b
 	}
+	if v.Kind() == reflect.Map { // of numbers
+		b = binary.AppendUvarint(b, uint64(v.Len()))
+		for each := v.MapRange(); each.Next(); {
+			b = appendValue(appendValue(b, each.Key()), each.Value())
+		}
+		return b
+	}
 	switch f := v.Addr().Interface().(type) {
 	case *dedup.Hash:
 		return append(b, f[:]...)
 	case *time.Time:
 		return binary.AppendUvarint(binary.AppendVarint(b, f.Unix()), uint64(f.Nanosecond()))
+	}
+	if v.Kind() == reflect.Array {
+		for i := range v.Len() {
+			b = appendValue(b, v.Index(i))
+		}
+		return b
 	}
 	return appendStruct(b, v, reflect.Value{})
 }
@@ -228,6 +241,9 @@ func readValue(d *field.Reader, v reflect.Value) {
 	case reflect.Slice:
 		readSlice(d, v)
 		return
+	case reflect.Map:
+		readMap(d, v)
+		return
 	}
 	switch f := v.Addr().Interface().(type) {
 	case *dedup.Hash:
@@ -236,7 +252,23 @@ func readValue(d *field.Reader, v reflect.Value) {
 		seconds, nanoseconds := d.Signed(), d.Varint()
 		*f = time.Unix(seconds, int64(nanoseconds)).UTC()
 	default:
-		readStruct(d, v)
+		if v.Kind() == reflect.Struct {
+			readStruct(d, v)
+			return
+		}
+		for i := range v.Len() { // an array
+			readValue(d, v.Index(i))
+		}
+	}
+}
+
+func readMap(d *field.Reader, v reflect.Value) {
+	v.Set(reflect.MakeMap(v.Type()))
+	for n := d.Varint(); n > 0 && !d.Bad; n-- {
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		readValue(d, key)
+		readValue(d, value)
+		v.SetMapIndex(key, value)
 	}
 }
 

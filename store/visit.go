@@ -125,6 +125,16 @@ func (r *Record) Answers(it *frontier.Item) bool {
 	return r.Kind != Outside && (it.Due.IsZero() || !r.Visited().Before(it.Due))
 }
 
+// Revisit returns the item to visit the URL of a record again. due is the time at which the visit was
+// requested. If conditional is true, the item has the validators of the record.
+func Revisit(r *Record, due time.Time, conditional bool) frontier.Item {
+	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: due}
+	if conditional {
+		it.ETag, it.Modified = r.ETag, r.Modified
+	}
+	return it
+}
+
 // Succeeds adds history to r, the record of a new visit. before is the page's previous record,
 // whose state becomes the first element of r.Earlier. sketch is the sketch of its text, or nil; it
 // is not kept if both records have the same text. resemblance is the resemblance of the two texts.

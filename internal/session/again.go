@@ -85,6 +85,10 @@ type selection struct {
 	round     round
 }
 
+// requeuedAtOnce is the number of URLs that one call puts back. A store in a folder keeps those of one
+// host together.
+const requeuedAtOnce = 4096
+
 func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 	if c.options.wanted() {
 		if err := writeRound(ctx, c.store, c.round); err != nil {
@@ -106,7 +110,7 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 		return err
 	}
 	err = c.each(ctx, func(time.Time) {}, func(item frontier.Item) error {
-		if some = append(some, item); len(some) < 1000 {
+		if some = append(some, item); len(some) < requeuedAtOnce {
 			return nil
 		}
 		return flush()
@@ -171,11 +175,7 @@ func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, er
 // private exactly if the last one was: a stranger's 304 must not confirm a private text, or the
 // other way round.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
-	item := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked}
-	if r.Private == c.crawl.IsPrivate(r.URL) {
-		item.ETag, item.Modified = r.ETag, r.Modified
-	}
-	return item
+	return store.Revisit(r, c.round.Asked, r.Private == c.crawl.IsPrivate(r.URL))
 }
 
 // visited takes the URLs with a record that the options select, and those that earlier runs
@@ -193,6 +193,10 @@ func (c *selection) visited(ctx context.Context, notDue func(time.Time), take fu
 		}
 		r := &page.Record
 		item := c.itemOf(r)
+		item.Place, err = page.Cursor.Place()
+		if err != nil {
+			return err
+		}
 		again, err := c.wants(ctx, r, notDue)
 		if why := c.crawl.Refuses(item); again && why != "" {
 			again, *c.refused = false, why

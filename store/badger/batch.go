@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
+	"skink/store"
 )
 
 // A batch writes a sequence of operations into the store. It puts as many operations as fit into
@@ -138,11 +139,7 @@ func (b *batch) flush() error {
 		}
 	}
 	if b.counted {
-		value, err := b.s.counters.encode()
-		if err != nil {
-			return err
-		}
-		if err := b.txn.Set([]byte{keyCounters}, value); err != nil {
+		if err := b.txn.Set([]byte{keyCounters}, store.AppendStruct(nil, &b.s.counters)); err != nil {
 			return err
 		}
 	}

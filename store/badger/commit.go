@@ -240,7 +240,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 			return err
 		}
 	}
-	if err := b.room(9, len(value)+len(r.URL)+256+2*postedSize(1)); err != nil {
+	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+runRoom+2*postedSize(1)); err != nil {
 		return err
 	}
 	if num != 0 {
@@ -258,14 +258,24 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 		b.counters().Tally.Remove(was)
 		b.counters().Tally.Add(r)
 	}
-	if e.State != frontier.Unknown && u.state == frontier.Pending {
+	if u.again {
+		if err := b.endInRun(&u, before.num, e); err != nil {
+			return err
+		}
+	} else if e.State != frontier.Unknown && u.state == frontier.Pending {
 		if err := b.unqueue(r.URL, u.place); err != nil {
 			return err
 		}
 		b.move(frontier.Pending, e.State)
 		u.state = e.State
 	}
-	if u == before {
+	if before.again { // the stored state
+		before.state, before.again, before.was = before.was, false, frontier.Unknown
+	}
+	if u.again {
+		u.state, u.again = u.was, false
+	}
+	if u.was = frontier.Unknown; u == before {
 		return nil
 	}
 	return b.setKnown(r.ID, u)

@@ -2,8 +2,6 @@ package badger
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"skink/frontier"
 	"skink/store"
@@ -11,17 +9,15 @@ import (
 
 // counters hold totals over the whole store, which would otherwise require a scan.
 type counters struct {
-	Numbers uint64 `json:"numbers"` // number of the latest visit; visits are numbered from 1 in commit order
-	Records int64  `json:"records"`
+	Numbers uint64 // number of the latest visit; visits are numbered from 1 in commit order
+	Records int64
 	// Obsolete is the number of visits with an e key; see keys.go.
-	Obsolete int64 `json:"obsolete"`
+	Obsolete int64
 	// URLs counts the URLs in each state. The numeric values of the states are part of the stored
 	// format and must not change.
-	URLs  frontier.PerState `json:"urls"`
-	Tally store.Tally       `json:"tally"`
+	URLs  frontier.PerState
+	Tally store.Tally
 }
-
-func (c *counters) encode() ([]byte, error) { return json.Marshal(c) }
 
 // counters returns the counters as of the start of the reader's transaction, or as they are now.
 // They match the data, because every transaction that changes counted data also writes the counters.
@@ -60,9 +56,4 @@ func (r reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	return c.URLs.Counts(), err
 }
 
-func decodeCounters(value []byte) (c counters, err error) {
-	if err := json.Unmarshal(value, &c); err != nil {
-		return c, fmt.Errorf("%w: the counters cannot be parsed: %v", store.ErrCorrupt, err)
-	}
-	return c, nil
-}
+func decodeCounters(value []byte) (counters, error) { return store.UnpackStruct[counters](value) }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 
+	badgerdb "github.com/dgraph-io/badger/v4"
+
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
@@ -65,12 +67,20 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 }
 
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
+	var again bitSet
+	err := r.revisits(ctx, []byte{keyQueue}, func(num uint64, _ frontier.Item) error {
+		again.add(num)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	got, err := r.eachPage(ctx, func(record *store.Record, p *store.Placed) error {
 		u, err := r.s.known(r.txn, record.ID)
 		if err != nil {
 			return err
 		}
-		if u.state != frontier.Pending {
+		if u.state != frontier.Pending && !again.has(p.Place) {
 			p.State = u.state
 		}
 		return yield(&store.Part{Page: p})
@@ -156,13 +166,21 @@ func (r reader) dumpOutside(ctx context.Context, yield func(*store.Part) error) 
 
 func (r reader) dumpQueue(ctx context.Context, yield func(*store.Part) error) error {
 	for _, letter := range []byte{keyQueue, keyLater} {
-		err := r.dump(ctx, letter, yield, func(key, value []byte) (*store.Part, error) {
-			_, p, ok := splitQueueKey(key)
-			if !ok {
-				return nil, fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, key)
+		err := scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
+			if item.UserMeta() == runMeta {
+				return r.revisits(ctx, item.KeyCopy(nil), func(_ uint64, it frontier.Item) error { return yield(&store.Part{Item: &it}) })
 			}
-			it, _, err := decodeQueued(value, p)
-			return &store.Part{Item: &it}, err
+			_, p, ok := splitQueueKey(item.Key())
+			if !ok {
+				return fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, item.Key())
+			}
+			return item.Value(func(value []byte) error {
+				it, _, err := decodeQueued(value, p)
+				if err != nil {
+					return err
+				}
+				return yield(&store.Part{Item: &it})
+			})
 		})
 		if err != nil {
 			return err
@@ -204,7 +222,7 @@ func (b *batch) load(p *store.Part) error {
 	case p.Outside != "":
 		return b.exclude([]string{p.Outside})
 	}
-	_, err := b.requeue(*p.Item)
+	_, err := b.requeueAll([]frontier.Item{*p.Item})
 	return err
 }
 

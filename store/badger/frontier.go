@@ -18,29 +18,32 @@ import (
 
 // Discover queues URLs that are new, or that were previously outside the crawl.
 func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
-	return s.queueAll(ctx, items, (*batch).discover)
-}
-
-// Requeue queues the given URLs that are not already pending.
-func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
-	return s.queueAll(ctx, items, (*batch).requeue)
-}
-
-func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, frontier.Item) (bool, error)) (found int, err error) {
-	if err := s.mayGrow(); err != nil {
-		return 0, err
-	}
-	err = s.write(ctx, func(b *batch) error {
+	return s.queueAll(ctx, items, func(b *batch, items []frontier.Item) (found int, err error) {
 		for _, it := range items {
-			isNew, err := queue(b, it)
+			isNew, err := b.discover(it)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if isNew {
 				found++
 			}
 		}
-		return nil
+		return found, nil
+	})
+}
+
+// Requeue queues the given URLs that are not already pending.
+func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
+	return s.queueAll(ctx, items, (*batch).requeueAll)
+}
+
+func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, []frontier.Item) (int, error)) (found int, err error) {
+	if err := s.mayGrow(); err != nil {
+		return 0, err
+	}
+	err = s.write(ctx, func(b *batch) (err error) {
+		found, err = queue(b, items)
+		return err
 	})
 	return found, err
 }
@@ -59,15 +62,6 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	}
 	b.s.recent.add(id)
 	return u.state.New(), err
-}
-
-func (b *batch) requeue(it frontier.Item) (bool, error) {
-	id := dedup.Hash(frontier.ID(it.URL))
-	u, err := b.known(id)
-	if err != nil || u.state == frontier.Pending {
-		return false, err
-	}
-	return true, b.queueKnown(id, u, it)
 }
 
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
@@ -113,8 +107,8 @@ func (b *batch) exclude(urls []string) error {
 // old entry is removed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	// Room for three keys: the new key in the queue, the deleted old one, and the URL's state.
-	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
+	// Room for three keys: the new key in the queue, the deleted old one or its run, and the URL's state.
+	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+runRoom); err != nil {
 		return err
 	}
 	if err := b.openHost(host); err != nil {
@@ -130,7 +124,17 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	if err := b.set(queueKey(host, u.place), encodeQueued(it, u.place)); err != nil {
 		return err
 	}
-	if before.state == frontier.Pending {
+	switch {
+	case before.again:
+		u.again, u.was = false, frontier.Unknown
+		in, err := b.runOf(host, u.num)
+		if err == nil {
+			err = b.leaveRun(host, in, false)
+		}
+		if err != nil {
+			return err
+		}
+	case before.state == frontier.Pending:
 		if err := b.unqueue(it.URL, before.place); err != nil {
 			return err
 		}
@@ -233,7 +237,11 @@ func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
 	}
-	return b.s.known(b.txn, id)
+	u, err = b.s.known(b.txn, id)
+	if u.num != 0 && b.s.queue.runs.pending.has(u.num) {
+		u.state, u.was, u.again = frontier.Pending, u.state, true
+	}
+	return u, err
 }
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
@@ -326,7 +334,7 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 			if len(items) >= n {
 				break
 			}
-			if err := takeFrom(txn, h, &h.lanes[i], n-len(items), &items); err != nil {
+			if err := s.takeFrom(txn, h, &h.lanes[i], n-len(items), &items); err != nil {
 				return err
 			}
 		}
@@ -349,15 +357,24 @@ func (s *Store) ripenOf(h *waitingHost) error {
 
 // takeFrom reads up to n URLs of lane l of host h from the disk, appends them to items, and marks
 // them as handed out.
-func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
+func (s *Store) takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
 	it.Seek(queueKey(h.name, position{level: l.level, seq: l.next}))
-	for ; n > 0 && l.waiting > 0; n-- {
+	for n > 0 && l.waiting > 0 {
 		if !it.Valid() {
 			return fmt.Errorf("%w: %d URLs are missing from the queue", store.ErrCorrupt, l.waiting)
 		}
 		p := position{level: l.level, seq: lastNum(it.Item().Key())}
+		if it.Item().UserMeta() == runMeta {
+			taken, err := s.takeRun(txn, h, l, it.Item(), p, n, items)
+			if err != nil {
+				return err
+			}
+			n -= taken
+			it.Next()
+			continue
+		}
 		err := it.Item().Value(func(value []byte) error {
 			item, _, err := decodeQueued(value, p)
 			*items = append(*items, item)
@@ -369,6 +386,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 		h.taken[p] = true
 		l.next = p.seq + 1
 		l.waiting--
+		n--
 		it.Next()
 	}
 	return nil
@@ -383,6 +401,11 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 		}
 		id := dedup.Hash(frontier.ID(it.URL))
 		u, err := b.known(id)
+		if err == nil && u.again {
+			var in inRun
+			in, err = b.runOf(c.Host, u.num)
+			u.place = in.at
+		}
 		if err != nil || u.state != frontier.Pending || !h.taken[u.place] {
 			return err
 		}
@@ -447,8 +470,23 @@ func (b *batch) keepHost(host string, change func(*keptRest)) error {
 
 // State returns the state of a URL.
 func (r reader) State(ctx context.Context, url string) (state frontier.State, err error) {
+	live := r.txn == nil && r.s.reading == nil
 	err = r.in(ctx, func(r reader) error {
 		u, err := r.s.known(r.txn, frontier.ID(url))
+		switch {
+		case err != nil || u.num == 0:
+		case live:
+			if r.s.isInRun(u.num) {
+				u.state = frontier.Pending
+			}
+		default:
+			err = r.revisits(ctx, hostPrefix(keyQueue, frontier.HostOf(url)), func(num uint64, _ frontier.Item) error {
+				if num == u.num {
+					u.state = frontier.Pending
+				}
+				return nil
+			})
+		}
 		if err != nil {
 			return fmt.Errorf("read the state of %s: %w", url, err)
 		}
@@ -456,6 +494,13 @@ func (r reader) State(ctx context.Context, url string) (state frontier.State, er
 		return nil
 	})
 	return state, err
+}
+
+// isInRun reports whether the URL of a record is pending because it is in a run.
+func (s *Store) isInRun(num uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue.runs.pending.has(num)
 }
 
 // URLs yields all URLs in the given state, Pending or Outside. It reads pending URLs from the keys of

@@ -21,7 +21,7 @@ import (
 // order. In values, "varint" is an unsigned varint as in encoding/binary. Later versions may add
 // fields to the JSON values.
 //
-//	c                          → JSON of [counters]
+//	c                          → [counters], as [store.AppendStruct] writes them
 //	d NUM8                     → empty; a later visit of the page replaced visit NUM,
 //	                             whose postings may be dropped
 //	e NUM8                     → empty; visit NUM is obsolete, and its data is not yet
@@ -39,15 +39,18 @@ import (
 //	m NAME 00 SLOT1 PART2      → a piece of a large named value; see meta.go
 //	v NAME                     → a copy of m NAME, far from it, so that the loss of
 //	                             one block does not lose the settings; see [copiesOf]
-//	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [store.AppendItem] writes it. PRIO is
+//	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [store.AppendStruct] writes it. PRIO is
 //	                             its priority plus 128. SEQ numbers the URLs in the
-//	                             order of arrival
+//	                             order of arrival. If the key has the user metadata
+//	                             [runMeta], the value is a [run]: several URLs to visit
+//	                             again, with successive numbers up to SEQ
 //	u ID16                     → the state of a URL that was discovered: a byte for the
 //	                             state, with bits for the fields that follow, NUM of
 //	                             its record or 0, its DEPTH, if it is pending the SEQ
 //	                             of its q or l key (varints), PRIO (a byte) if it is
 //	                             in q and the priority is not 0, DUE (8 bytes) if it
-//	                             is in l, and the URL. If its q, l or z keys are lost,
+//	                             is in l, and the URL. A URL that is pending because it
+//	                             is in a run has the state from before. If its q, l or z keys are lost,
 //	                             the URL is fetched again; see [remains]. The index
 //	                             finds the record of a URL that was never discovered,
 //	                             by its ID
@@ -94,7 +97,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 12
+	layoutVersion = 13
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -220,6 +223,9 @@ type known struct {
 	num   uint64   // visit number of the URL's record; 0 means that there is no record
 	place position // position in the host's queue while the URL is pending; afterwards only the depth is valid
 	url   string   // "" if only the record of the URL is known
+
+	again bool           // whether the URL is pending because it is in a run; not stored
+	was   frontier.State // if again is set, the stored state
 }
 
 // The first byte of an encoded known contains the state in its lower six bits, and two flags.
@@ -279,16 +285,17 @@ func decodeKnown(b []byte) (k known, err error) {
 // encodeQueued returns the value of a q or l key. It leaves out the priority and depth of a q key,
 // which are part of the key.
 func encodeQueued(it frontier.Item, p position) []byte {
+	it.Place = 0
 	if p.due == 0 {
 		it.Priority, it.Depth = 0, 0
 	}
-	return store.AppendItem(make([]byte, 0, 32+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL)), &it)
+	return store.AppendStruct(make([]byte, 0, 32+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL)), &it)
 }
 
 // decodeQueued is the inverse of encodeQueued. p is the position found in the key. If the key does
 // not contain the level, decodeQueued adds the level from the value.
 func decodeQueued(b []byte, p position) (frontier.Item, position, error) {
-	it, err := store.UnpackItem(b)
+	it, err := store.UnpackStruct[frontier.Item](b)
 	if p.due != 0 {
 		p.level = levelOf(&it)
 	}

@@ -10,6 +10,7 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
+	"skink/frontier"
 	"skink/store"
 	"skink/store/badger/postings"
 )
@@ -85,6 +86,9 @@ func (s *Store) loadFrontier() error {
 	if err := s.loadQueue(); err != nil {
 		return err
 	}
+	if err := s.loadAllRuns(); err != nil {
+		return err
+	}
 	if err := s.loadHosts(); err != nil {
 		return err
 	}
@@ -102,6 +106,10 @@ func (s *Store) loadQueue() error {
 			if !ok {
 				return fmt.Errorf("%w: invalid key %q", store.ErrCorrupt, item.Key())
 			}
+			if item.UserMeta() == runMeta {
+				s.queue.seq = max(s.queue.seq, p.seq)
+				return nil
+			}
 			s.queue.load(string(host), p)
 			return nil
 		})
@@ -110,6 +118,35 @@ func (s *Store) loadQueue() error {
 		}
 	}
 	return nil
+}
+
+// loadAllRuns reads the runs. It reads them again if they have more URLs than the counters: in some of
+// them, the record of a URL has been replaced since its revisit.
+func (s *Store) loadAllRuns() error {
+	if _, err := s.loadRuns(false); err != nil {
+		return err
+	}
+	pending := int64(0)
+	for _, h := range s.queue.hosts {
+		pending += int64(h.pending)
+	}
+	if pending <= s.counters.URLs[frontier.Pending] {
+		return nil
+	}
+	s.queue = newQueue()
+	if err := s.loadQueue(); err != nil {
+		return err
+	}
+	empty, err := s.loadRuns(true)
+	if err != nil || s.reading != nil {
+		return err
+	}
+	return s.db.Update(func(txn *badgerdb.Txn) (err error) {
+		for _, key := range empty {
+			err = errors.Join(err, txn.Delete(key))
+		}
+		return err
+	})
 }
 
 func (s *Store) loadGone() error {

@@ -30,6 +30,8 @@ type queue struct {
 	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be sent requests yet, by name
 	seq   uint64                  // number of the last URL queued; numbers ascend in order of arrival
 
+	runs runQueue
+
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
 	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time at which they can be claimed
@@ -95,6 +97,7 @@ func newQueue() queue {
 		return cmp.Or(cmp.Compare(a.level(), b.level()), a.due().Compare(b.due()), cmp.Compare(a.name, b.name)) < 0
 	}
 	return queue{
+		runs:  runQueue{left: map[uint64]int{}, taken: map[uint64]inRun{}},
 		hosts: map[string]*waitingHost{}, later: map[*waitingHost]bool{},
 		due: priority.New(byLevel, spot), resting: priority.New(byDue, spot), cooling: priority.New(byDue, spot),
 	}

@@ -194,6 +194,13 @@ func (m *remains) stateOf(id dedup.Hash) (state frontier.State, ok bool) {
 // readQueue notes the pending URLs. A finished URL does not count: the write that removed it from
 // the queue is lost.
 func (m *remains) readQueue(ctx context.Context) error {
+	err := m.revisits(ctx, []byte{keyQueue}, func(_ uint64, it frontier.Item) error {
+		m.queued[dedup.Hash(frontier.ID(it.URL))] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return m.dumpQueue(ctx, func(p *store.Part) error {
 		id := dedup.Hash(frontier.ID(p.Item.URL))
 		if state, ok := m.stateOf(id); !ok || state == frontier.Pending {

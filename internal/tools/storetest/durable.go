@@ -102,6 +102,79 @@ var durablePromises = []struct {
 		equal(t, "taken", take(t, s, claim(t, s, "example.com").Claim, 9), []string{
 			"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/1", "https://example.com/5"})
 	}},
+	{"what_is_visited_again_stays_pending_until_then", func(t *testing.T, reopen func() store.Store) {
+		s := reopen()
+		const pages = 300
+		for n := range pages {
+			e := page(urlOf(n))
+			e.Record.FetchedAt, e.Record.ETag, e.Record.Depth = aTime, fmt.Sprint("tag ", n), n%2
+			discover(t, s, 1, items(n%2, e.Record.URL))
+			e.State = frontier.Fetched
+			commit(t, s, e)
+		}
+		due := aTime.Add(time.Hour)
+		var list, want []frontier.Item
+		for _, c := range changes(t, s, "") {
+			it := store.Revisit(&c.Record, due, c.Record.URL != urlOf(7))
+			it.Place = must(c.Cursor.Place())(t)
+			list = append(list, it)
+		}
+		requeue(t, s, pages, list...)
+		requeue(t, s, 0, list...)
+		discover(t, s, 0, items(0, urlOf(0)))
+		for depth := range 2 {
+			for _, it := range list {
+				if it.Place = 0; it.Depth == depth {
+					want = append(want, it)
+				}
+			}
+		}
+		touch := func(url string, state frontier.State) {
+			e := page(url)
+			e.Record = known(t, s, url, store.WantRecord).Record
+			e.Record.Visit, e.Record.VisitedAt, e.Touch, e.State = store.NotModified, due, true, state
+			commit(t, s, e)
+		}
+		keep := func(url string) {
+			e := page(url)
+			e.State = frontier.Fetched
+			wantOutcomes(t, s, []*store.Entry{e}, store.Kept)
+		}
+		for left := 0; left < 9; left++ { // 9 in 10 URLs are finished in each of several ways, between restarts
+			equal(t, "pending", must(s.Counts(ctx))(t).Pending, int64(len(want)))
+			copied := NewMemory()
+			copyTo(t, copied, s)
+			equal(t, "pending in a copy", must(copied.Counts(ctx))(t).Pending, int64(len(want)))
+			c := claim(t, s, "example.com").Claim
+			equal(t, "taken", must(s.Take(ctx, c, 2*pages))(t), want)
+			for _, it := range want[:25] {
+				wantState(t, s, it.URL, frontier.Pending)
+			}
+			touch(want[0].URL, frontier.Fetched)
+			touch(want[1].URL, frontier.Failed)
+			changed := page(want[2].URL)
+			changed.Revisit, changed.State, changed.Record.FetchedAt = true, frontier.Fetched, due
+			commit(t, s, changed)
+			keep(want[3].URL)
+			later := want[4]
+			later.Tries++
+			check(t, s.Release(ctx, c, later))
+			for _, it := range want[5:20] {
+				touch(it.URL, frontier.Fetched)
+			}
+			wantState(t, s, want[0].URL, frontier.Fetched)
+			wantState(t, s, want[1].URL, frontier.Failed)
+			changed = page(want[20].URL) // the others are judged again before the URL is finished
+			changed.Revisit, changed.State, changed.Record.FetchedAt = true, frontier.Unknown, due
+			commit(t, s, changed)
+			wantState(t, s, changed.Record.URL, frontier.Pending)
+			keep(changed.Record.URL)
+			wantState(t, s, changed.Record.URL, frontier.Fetched)
+			keep(later.URL)
+			want = append(want[:0:0], want[21:]...)
+			s = reopen()
+		}
+	}},
 	{"what_was_put_back_put_last_or_put_off_stays_so", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
 		discover(t, s, 1, items(0, urlOf(0)))

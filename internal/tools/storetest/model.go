@@ -49,6 +49,7 @@ type model struct {
 	memory *Memory
 	held   map[string]heldPair // valid claims in the two stores, by host name
 	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is reopened
+	visits int                 // number of times that now has returned
 	bases  []basisPair         // results of lookups that later commits are based on
 }
 
@@ -152,6 +153,33 @@ func (m *model) Requeue(r *rapid.T) {
 	same(r, m, "requeued", func(s store.Store) (int, error) { return s.Requeue(ctx, list) })
 }
 
+// Revisit queues pages as a recrawl does: with items made from their records, which have places. Every
+// stored page is chosen or not.
+func (m *model) Revisit(r *rapid.T) {
+	due, chosen := m.now(), map[string]bool{}
+	conditional := rapid.Bool().Draw(r, "conditional")
+	for _, c := range collect(r, m.memory.Changes(ctx, "", store.WantRecord)) {
+		chosen[c.Record.URL] = rapid.IntRange(0, 3).Draw(r, "chosen") > 0
+	}
+	same(r, m, "revisited", func(s store.Store) (int, error) {
+		var list []frontier.Item
+		for _, c := range collect(r, s.Changes(ctx, "", store.WantRecord)) {
+			if chosen[c.Record.URL] {
+				it := store.Revisit(&c.Record, due, conditional)
+				it.Place = must(c.Cursor.Place())(r)
+				list = append(list, it)
+			}
+		}
+		return s.Requeue(ctx, list)
+	})
+}
+
+// now returns a time after those of all earlier visits and before those of all later ones.
+func (m *model) now() time.Time {
+	m.visits++
+	return aTime.Add(time.Duration(m.visits) * time.Minute)
+}
+
 func (m *model) Discover(r *rapid.T) {
 	list := drawItems.Draw(r, "items")
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
@@ -248,8 +276,11 @@ func (m *model) Touch(r *rapid.T) {
 	if c := known(r, m.memory, url, store.WantRecord); c != nil {
 		e.Record = c.Record
 	}
-	e.Touch, e.State = true, rapid.SampledFrom([]frontier.State{frontier.Unknown, frontier.Fetched}).Draw(r, "state")
+	e.Touch, e.State = true, rapid.SampledFrom([]frontier.State{frontier.Unknown, frontier.Fetched, frontier.Failed}).Draw(r, "state")
 	e.Replaces = e.Record.Began()
+	if rapid.Bool().Draw(r, "at a new time") {
+		e.Record.VisitedAt = m.now()
+	}
 	if rapid.IntRange(0, 4).Draw(r, "late") == 0 {
 		e.Replaces = aTime.Add(time.Minute)
 	}

@@ -89,6 +89,7 @@ func (f *Frontier) discover(items []frontier.Item, wanted func(frontier.State) b
 // kept returns the item with its priority limited to the range that can be stored.
 func kept(it frontier.Item) frontier.Item {
 	it.Priority = min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority)
+	it.Place = 0
 	return it
 }
 

@@ -1,0 +1,435 @@
+package badger
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/base/field"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+)
+
+// # Revisits in the queue
+//
+// A nightly crawl queues all pages again. If each of them had a q key, and its u key were written
+// when the page is queued and when it is finished, that would cost more than the visits themselves.
+// So one q key holds a run: up to [maxRun] URLs of one host and level, each as the visit number of its
+// record. The key has the SEQ of the last of them. When a URL is handed out, its item is made from
+// the record. The u key keeps the state from before the revisit.
+//
+// A URL of a run is pending until a visit finds the page unchanged: the update of its record then
+// has a time that is not before the run was due, and nothing else is written. A URL that leaves the
+// run in another way is removed from the value of the key. If the URL is to stay pending although its
+// record shows a visit or is replaced, as it is while other pages are judged again, that is noted in the
+// value. The key is deleted with its last URL.
+//
+// Bits in memory show which records belong to pending URLs of runs. They are read from the runs and
+// the updates when the store is opened.
+type run struct {
+	due   int64 // time at which the revisits were requested, in nanoseconds since 1970
+	elems []runElem
+}
+
+// A runElem is a URL of a run. The zero value is a URL that has left the run.
+type runElem struct {
+	num         uint64
+	conditional bool // whether the item has the validators of the record
+	stays       bool // whether the URL is pending although its record shows a visit
+}
+
+const (
+	maxRun  = 128
+	runRoom = 32 + 10*maxRun // bytes that a transaction needs for a run and two small keys
+	runMeta = 1              // user metadata of the q key of a run; other keys have 0
+)
+
+func (r *run) encode() []byte {
+	b := binary.AppendVarint(make([]byte, 0, 16+4*len(r.elems)), r.due)
+	last := int64(0)
+	for _, e := range r.elems {
+		v := int64(e.num) << 2
+		if e.conditional {
+			v |= 1
+		}
+		if e.stays {
+			v |= 2
+		}
+		b = binary.AppendVarint(b, v-last)
+		last = v
+	}
+	return b
+}
+
+func decodeRun(b []byte) (r run, err error) {
+	d := field.Reader{Rest: b}
+	r.due = d.Signed()
+	for v := int64(0); len(d.Rest) > 0; {
+		v += d.Signed()
+		r.elems = append(r.elems, runElem{uint64(v >> 2), v&1 != 0, v&2 != 0})
+	}
+	return r, whole(d)
+}
+
+// positionOf returns the position of element i of a run whose key has the position last.
+func (r *run) positionOf(i int, last position) position {
+	last.seq -= uint64(len(r.elems) - 1 - i)
+	return last
+}
+
+// item returns the item of an element. It is the zero item if the record has been replaced.
+func (r *run) item(txn *badgerdb.Txn, e runElem) (frontier.Item, error) {
+	record, err := recordAt(txn, e.num)
+	if err != nil || record == nil {
+		return frontier.Item{}, err
+	}
+	return store.Revisit(record, time.Unix(0, r.due).UTC(), e.conditional), nil
+}
+
+// left reports whether an element has left the run. If thorough is true, left also looks whether its
+// record has been replaced since.
+func (r *run) left(txn *badgerdb.Txn, e runElem, thorough bool) (left bool, err error) {
+	if left = e.num == 0; !left && !e.stays {
+		left, err = r.visited(txn, e)
+	}
+	if !left && err == nil && thorough {
+		left, err = e.replaced(txn)
+	}
+	return left, err
+}
+
+func (r *run) visited(txn *badgerdb.Txn, e runElem) (visited bool, err error) {
+	err = updateAt(txn, e.num, func(update []byte) error {
+		var record store.Record
+		err := record.Update(update)
+		visited = isSince(r.due, &record)
+		return err
+	})
+	return visited, err
+}
+
+func isSince(due int64, record *store.Record) bool {
+	return !record.Visited().Before(time.Unix(0, due))
+}
+
+// replaced reports whether an element is no longer the last visit of its page.
+func (e runElem) replaced(txn *badgerdb.Txn) (bool, error) {
+	exists := func([]byte) error { return nil }
+	obsolete, err := get(txn, numKey(keyObsolete, e.num), exists)
+	if err != nil || obsolete {
+		return true, err
+	}
+	found, err := get(txn, pageKey(keyRecord, e.num), exists)
+	return !found, err
+}
+
+// A bitSet is a set of visit numbers.
+type bitSet []uint64
+
+func (s bitSet) has(n uint64) bool { return n/64 < uint64(len(s)) && s[n/64]&(1<<(n%64)) != 0 }
+
+func (s *bitSet) add(n uint64) {
+	if n/64 >= uint64(len(*s)) {
+		*s = append(*s, make([]uint64, n/64+1-uint64(len(*s)))...)
+	}
+	(*s)[n/64] |= 1 << (n % 64)
+}
+
+func (s bitSet) remove(n uint64) {
+	if n/64 < uint64(len(s)) {
+		s[n/64] &^= 1 << (n % 64)
+	}
+}
+
+// A runQueue is the part of the queue in memory that is about runs.
+type runQueue struct {
+	pending bitSet           // visit numbers of the pending URLs of runs
+	left    map[uint64]int   // number of pending URLs of each run, by the SEQ of its key
+	taken   map[uint64]inRun // URLs that were handed out, by visit number
+}
+
+// An inRun is the place of a URL in a run.
+type inRun struct {
+	at, key position
+	due     int64
+	elem    runElem
+}
+
+// leave removes a URL, and reports whether its run has no other pending URLs.
+func (q *runQueue) leave(in inRun) (empty bool) {
+	q.pending.remove(in.elem.num)
+	delete(q.taken, in.elem.num)
+	if q.left[in.key.seq]--; q.left[in.key.seq] > 0 {
+		return false
+	}
+	delete(q.left, in.key.seq)
+	return true
+}
+
+// A newRun is a run that a batch collects.
+type newRun struct {
+	run
+	host   string
+	level  level
+	states []frontier.State // state of each URL before it was queued
+}
+
+// requeueAll queues the items that are not pending. It collects items that are made from records in
+// runs.
+func (b *batch) requeueAll(items []frontier.Item) (found int, err error) {
+	type lane struct {
+		host  string
+		level level
+	}
+	runs, order := map[lane]*newRun{}, []*newRun{}
+	now := time.Now()
+	for _, it := range items {
+		id := dedup.Hash(frontier.ID(it.URL))
+		u, err := b.known(id)
+		if err != nil {
+			return 0, err
+		}
+		if u.state == frontier.Pending {
+			continue
+		}
+		found++
+		of := lane{frontier.HostOf(it.URL), levelOf(&it)}
+		r := runs[of]
+		inRun := it.Place != 0 && it.Place == u.num && !it.Due.IsZero() && !it.Due.After(now)
+		if r != nil && (!inRun || len(r.elems) == maxRun || r.due != nanoseconds(it.Due)) { // keeps the order of arrival
+			if err := b.queueRun(r); err != nil {
+				return 0, err
+			}
+			r = nil
+			delete(runs, of)
+		}
+		if !inRun {
+			if err := b.queueKnown(id, u, it); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if r == nil {
+			r = &newRun{run: run{due: nanoseconds(it.Due)}, host: of.host, level: of.level}
+			runs[of], order = r, append(order, r)
+		}
+		r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != ""})
+		r.states = append(r.states, u.state)
+		b.s.queue.runs.pending.add(u.num)
+	}
+	for _, r := range order {
+		if err := b.queueRun(r); err != nil {
+			return 0, err
+		}
+	}
+	return found, nil
+}
+
+// queueRun writes a run that requeueAll has collected, unless it has been written.
+func (b *batch) queueRun(r *newRun) error {
+	if len(r.states) == 0 {
+		return nil
+	}
+	value := r.encode()
+	if err := b.room(1, len(value)+len(r.host)+64); err != nil {
+		return err
+	}
+	if err := b.openHost(r.host); err != nil {
+		return err
+	}
+	var last position
+	for _, state := range r.states {
+		last = b.s.queue.push(r.host, r.level, 0)
+		b.move(state, frontier.Pending)
+	}
+	b.s.queue.runs.left[last.seq] = len(r.states)
+	r.states = nil
+	return b.setRun(r.host, last, value)
+}
+
+func (b *batch) setRun(host string, key position, value []byte) error {
+	return b.txn.SetEntry(badgerdb.NewEntry(queueKey(host, key), value).WithMeta(runMeta))
+}
+
+// runOf returns the place of a pending URL in its run. The place of a URL that was handed out is in
+// memory. Others are rare: they are found by reading the runs of the host.
+func (b *batch) runOf(host string, num uint64) (in inRun, err error) {
+	if in, ok := b.s.queue.runs.taken[num]; ok {
+		return in, nil
+	}
+	err = scanRuns(context.Background(), b.txn, hostPrefix(keyQueue, host), func(_ string, key position, r *run) error {
+		for i, e := range r.elems {
+			if e.num == num {
+				in = inRun{r.positionOf(i, key), key, r.due, e}
+			}
+		}
+		return nil
+	})
+	if err == nil && in.elem.num == 0 {
+		err = fmt.Errorf("%w: visit %d of host %s is missing from the queue", store.ErrCorrupt, num, host)
+	}
+	return in, err
+}
+
+// scanRuns calls fn with each run whose key has the prefix.
+func scanRuns(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(host string, key position, r *run) error) error {
+	return scan(ctx, txn, prefix, func(item *badgerdb.Item) error {
+		host, key, ok := splitQueueKey(item.Key())
+		if item.UserMeta() != runMeta || !ok {
+			return nil
+		}
+		var r run
+		err := item.Value(func(value []byte) (err error) {
+			r, err = decodeRun(value)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return fn(string(host), key, &r)
+	})
+}
+
+// leaveRun removes a URL from the queue. If finished is true, the update of its record shows that it
+// has left its run.
+func (b *batch) leaveRun(host string, in inRun, finished bool) error {
+	b.s.queue.remove(host, in.at)
+	switch {
+	case b.s.queue.runs.leave(in):
+		return b.delete(queueKey(host, in.key))
+	case finished:
+		return nil
+	}
+	return b.changeRun(host, in, runElem{})
+}
+
+// changeRun replaces an element of a run.
+func (b *batch) changeRun(host string, in inRun, to runElem) error {
+	var r run
+	_, err := b.get(queueKey(host, in.key), func(value []byte) (err error) {
+		r, err = decodeRun(value)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range r.elems {
+		if r.elems[i].num == in.elem.num {
+			r.elems[i] = to
+		}
+	}
+	return b.setRun(host, in.key, r.encode())
+}
+
+// endInRun changes the run of a pending URL after the commit of an entry, and the state in u if the
+// entry ends the revisit. before is the visit number of the record until now.
+func (b *batch) endInRun(u *known, before uint64, e *store.Entry) error {
+	host, runs := frontier.HostOf(e.Record.URL), &b.s.queue.runs
+	in, err := b.runOf(host, before)
+	if err != nil {
+		return err
+	}
+	visited := e.Touch && isSince(in.due, &e.Record)
+	if e.State != frontier.Unknown {
+		b.move(frontier.Pending, e.State)
+		u.state, u.again = e.State, false
+		if u.url == "" { // the URL had never been discovered
+			u.url, u.place = e.Record.URL, position{level: in.at.level}
+		}
+		return b.leaveRun(host, in, visited && u.num == before && !in.elem.stays)
+	}
+	if !visited && u.num == before {
+		return nil
+	}
+	stays := in
+	stays.elem.num, stays.elem.stays = u.num, true
+	runs.pending.remove(before)
+	runs.pending.add(u.num)
+	if _, ok := runs.taken[before]; ok {
+		delete(runs.taken, before)
+		runs.taken[u.num] = stays
+	}
+	return b.changeRun(host, in, stays.elem)
+}
+
+// takeRun hands out up to n pending URLs of a run of host h, and appends their items to items.
+func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badgerdb.Item, key position, n int, items *[]frontier.Item) (int, error) {
+	var r run
+	err := item.Value(func(value []byte) (err error) {
+		r, err = decodeRun(value)
+		return err
+	})
+	taken := 0
+	for i := 0; i < len(r.elems) && taken < n && l.waiting > 0 && err == nil; i++ {
+		e, p := r.elems[i], r.positionOf(i, key)
+		if p.seq < l.next || !s.queue.runs.pending.has(e.num) {
+			continue
+		}
+		var it frontier.Item
+		if it, err = r.item(txn, e); it.URL == "" && err == nil {
+			err = fmt.Errorf("%w: record %d, whose URL is in the queue, is missing", store.ErrCorrupt, e.num)
+		}
+		*items = append(*items, it)
+		h.taken[p] = true
+		s.queue.runs.taken[e.num] = inRun{p, key, r.due, e}
+		l.next = p.seq + 1
+		l.waiting--
+		taken++
+	}
+	return taken, err
+}
+
+// loadRuns counts the pending URLs of runs. If thorough is true, it also looks for URLs whose record
+// has been replaced after their revisit, and returns the keys of the runs that have no other URLs.
+func (s *Store) loadRuns(thorough bool) (empty [][]byte, err error) {
+	ctx := context.Background()
+	err = s.view(ctx, func(txn *badgerdb.Txn) error {
+		return scanRuns(ctx, txn, []byte{keyQueue}, func(host string, key position, r *run) error {
+			for i, e := range r.elems {
+				left, err := r.left(txn, e, thorough)
+				if err != nil {
+					return err
+				}
+				if left {
+					continue
+				}
+				s.queue.runs.pending.add(e.num)
+				s.queue.runs.left[key.seq]++
+				s.queue.load(host, r.positionOf(i, key))
+			}
+			if s.queue.runs.left[key.seq] == 0 {
+				empty = append(empty, queueKey(host, key))
+			}
+			return nil
+		})
+	})
+	return empty, err
+}
+
+// revisits calls fn with the item of each pending URL of the runs whose keys have the prefix, and with
+// the visit number of its record.
+func (r reader) revisits(ctx context.Context, prefix []byte, fn func(num uint64, it frontier.Item) error) error {
+	return scanRuns(ctx, r.txn, prefix, func(_ string, _ position, run *run) error {
+		for _, e := range run.elems {
+			left, err := run.left(r.txn, e, true)
+			if left && err == nil {
+				continue
+			}
+			var it frontier.Item
+			if err == nil {
+				it, err = run.item(r.txn, e)
+			}
+			if err == nil && it.URL != "" {
+				err = fn(e.num, it)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
