@@ -66,48 +66,60 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 			return store.Lost, nil
 		}
 	}
-	u, err := b.known(e.Record.ID)
+	was, err := b.standing(e)
 	if err != nil {
 		return store.Stale, err
 	}
-	if u.num != 0 && !e.Revisit && !e.Touch {
-		return store.Kept, b.rest(0, e)
+	if was.num != 0 && !e.Revisit && !e.Touch {
+		return store.Kept, b.rest(0, e, was)
 	}
-	if replaced, err := b.replaced(u.num, e); replaced || err != nil {
-		return store.Stale, err
+	if !e.Replaces.IsZero() && (was.record == nil || !was.record.Began().Equal(e.Replaces)) {
+		return store.Stale, nil
 	}
 	if stale, err := b.stale(e); stale || err != nil {
 		return store.Stale, err
 	}
-	if e.Touch && u.num != 0 {
-		if err := b.relink(u.num, e.Out); err != nil {
+	if e.Touch && was.num != 0 {
+		if err := b.relink(was.num, e.Out); err != nil {
 			return store.Stale, err
 		}
-		return store.Written, b.rest(0, e)
+		return store.Written, b.rest(0, e, was)
 	}
 	num := b.nextNumber()
 	if err := b.content(num, e); err != nil {
 		return store.Stale, err
 	}
-	return store.Written, b.rest(num, e)
+	return store.Written, b.rest(num, e, was)
 }
 
-// replaced reports whether the store no longer has the record that an entry is based on.
-func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
-	if e.Replaces.IsZero() {
-		return false, nil
+// standing is what is stored about the page of an entry.
+type standing struct {
+	known
+	written *store.Record // as the visit wrote it; nil if there is none, or if the entry keeps it
+	record  *store.Record // with its update
+}
+
+func (b *batch) standing(e *store.Entry) (was standing, err error) {
+	was.known, err = b.known(e.Record.ID)
+	if err != nil || was.num == 0 || !e.Revisit && !e.Touch {
+		return was, err
 	}
-	if num == 0 {
-		return true, nil
+	_, err = b.get(pageKey(keyRecord, was.num), func(value []byte) (err error) {
+		was.written, err = decodeRecord(value)
+		return err
+	})
+	if err == nil && was.written != nil {
+		now := *was.written
+		was.record = &now
+		err = updateAt(b.txn, was.num, now.Update)
 	}
-	r, err := recordAt(b.txn, num)
-	return r == nil || !r.Began().Equal(e.Replaces), err
+	return was, err
 }
 
 // rest writes what follows the text and sketch of an entry: new URLs, postings, the record, and the
 // final state of the URL. num is the number of the new visit, or 0 if the page keeps its stored
 // visit.
-func (b *batch) rest(num uint64, e *store.Entry) error {
+func (b *batch) rest(num uint64, e *store.Entry, was standing) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
 			return err
@@ -116,12 +128,18 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 	if err := b.exclude(e.Beyond); err != nil {
 		return err
 	}
+	if len(e.Links)+len(e.Beyond) > 0 { // one of them may be the page itself
+		var err error
+		if was.known, err = b.known(e.Record.ID); err != nil {
+			return err
+		}
+	}
 	if num != 0 {
 		if err := b.post(num, e); err != nil {
 			return err
 		}
 	}
-	return b.end(num, e)
+	return b.end(num, e, was)
 }
 
 // nextNumber returns the number for a new visit. The transaction that first uses it also stores it
@@ -223,28 +241,22 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 
 // end writes the record of an entry, the keys under which the record is found, and the final state
 // of its URL, all in one transaction.
-func (b *batch) end(num uint64, e *store.Entry) error {
-	r := &e.Record
-	u, err := b.known(r.ID)
-	if err != nil {
-		return err
-	}
-	before := u
+func (b *batch) end(num uint64, e *store.Entry, was standing) error {
+	r, u, before := &e.Record, was.known, was.known
 	var value []byte
-	var was *store.Record
 	switch {
 	case num != 0:
 		value = b.s.encodeRecord(e.Hash, r)
+	case e.Touch && was.record == nil:
+		return fmt.Errorf("%w: record %d is missing", store.ErrCorrupt, u.num)
 	case e.Touch:
-		if value, was, err = b.update(u.num, r); err != nil {
-			return err
-		}
+		value = r.AppendUpdate(nil, was.written)
 	}
 	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+runRoom+2*postedSize(1)); err != nil {
 		return err
 	}
 	if num != 0 {
-		if err := b.obsolete(u.num); err != nil {
+		if err := b.obsolete(u.num, was.record); err != nil {
 			return err
 		}
 		u.num = num
@@ -255,7 +267,7 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 		if err := b.set(numKey(keyUpdate, u.num), value); err != nil {
 			return err
 		}
-		b.counters().Tally.Remove(was)
+		b.counters().Tally.Remove(was.record)
 		b.counters().Tally.Add(r)
 	}
 	if u.again {
@@ -305,35 +317,12 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-// update returns the update that makes the record of visit num equal to r, and the record as it is
-// with its last update.
-func (b *batch) update(num uint64, r *store.Record) (update []byte, was *store.Record, err error) {
-	var written *store.Record
-	_, err = b.get(pageKey(keyRecord, num), func(value []byte) (err error) {
-		written, err = decodeRecord(value)
-		return err
-	})
-	if err == nil && written == nil {
-		err = fmt.Errorf("%w: record %d is missing", store.ErrCorrupt, num)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	before := *written
-	err = updateAt(b.txn, num, before.Update)
-	return r.AppendUpdate(nil, written), &before, err
-}
-
 // obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the
 // visit stay: lookups ignore them from now on, and the next merge of their segment drops them. It
-// does nothing if num is 0 or has no record.
-func (b *batch) obsolete(num uint64) error {
-	if num == 0 {
+// does nothing if the visit has no record.
+func (b *batch) obsolete(num uint64, r *store.Record) error {
+	if r == nil {
 		return nil
-	}
-	r, err := recordAt(b.txn, num)
-	if err != nil || r == nil {
-		return err
 	}
 	if r.Follows() {
 		if err := b.delete(memberKey(r.Leader, r.Resemblance, num)); err != nil {
