@@ -74,7 +74,7 @@ type Document struct {
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
-	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
+	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for plain text
 
 	Headings []Heading // the headings in Text, in order
 
@@ -231,9 +231,6 @@ type Options struct {
 
 // Parse extracts the text, metadata and links of a page. contentType is the Content-Type header of
 // the response, or "" if there was none. The error is [ErrNotText] if the body is not text.
-//
-// For an RSS or Atom feed, Parse returns [ErrNotText] along with a Document that has only the links
-// to the entries. It does not extract the text of the entries, because that is on the linked pages.
 func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }
@@ -241,9 +238,6 @@ func Parse(body []byte, contentType string) (*Document, error) {
 // Parse is like the function [Parse], but with options.
 func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	media := MediaType(body, contentType)
-	if isXML(media) {
-		return feed(body), ErrNotText
-	}
 	if !isText(media) {
 		return nil, ErrNotText
 	}

@@ -110,13 +110,38 @@ func read(r io.Reader, limit int64, emit func(Entry) error) error {
 // Begins reports whether a file begins like a sitemap or a sitemap index. It returns false for a
 // feed or a plain-text list, which may also be a page of the site.
 func Begins(file []byte) bool {
+	l := listOf(file)
+	return l != nil && !l.isFeed()
+}
+
+// Feed returns the URLs of the entries of an RSS or Atom feed, up to the first fault in the file. It
+// returns false if the file is not a feed.
+func Feed(file []byte) (urls []string, is bool) {
+	if l := listOf(file); l == nil || !l.isFeed() {
+		return nil, false
+	}
+	known := map[string]bool{"": true}
+	for e := range Read(bytes.NewReader(file)) { // with an error, the URL is empty
+		if !known[e.URL] {
+			known[e.URL] = true
+			urls = append(urls, e.URL)
+		}
+	}
+	return urls, true
+}
+
+// listOf reads the beginning of an XML list. It returns nil for any other file.
+func listOf(file []byte) *list {
 	in, err := decode(bytes.NewReader(file), MaxBytes)
 	if err != nil {
-		return false
+		return nil
 	}
 	if first, err := firstByte(in); err != nil || first != '<' {
-		return false
+		return nil
 	}
 	l, err := begin(&markup{in: in})
-	return err == nil && (l.grammar.entry[0] == "url" || l.grammar.index)
+	if err != nil {
+		return nil
+	}
+	return l
 }

@@ -162,6 +162,8 @@ func (l *list) begun(p *piece, name string) {
 	}
 }
 
+func (l *list) isFeed() bool { return !l.many } // only sitemaps have several URLs in an entry
+
 func (l *list) isEntry(name string) bool { return slices.Contains(l.grammar.entry, name) }
 
 // inEntry reports whether the innermost element is a direct child of an entry.

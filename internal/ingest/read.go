@@ -175,6 +175,9 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	got := unread(page, leads)
 	body, contentType := page.Document()
 	doc, notText := opt.Documents.Parse(ctx, opt.extracting(tree), body, contentType)
+	if doc == nil {
+		doc = feedOf(body)
+	}
 	switch {
 	case doc == nil:
 		return got, notText
@@ -224,6 +227,20 @@ func (opt *Options) reread(c *store.Content) *reading {
 		got.out = store.PackLinks(c.Record.URL, c.Links)
 	}
 	return got
+}
+
+// feedOf returns a document with the links to the entries of a feed, or nil if the body is not one.
+// The text of an entry is not read, because it repeats the text of the linked page.
+func feedOf(body []byte) *extract.Document {
+	urls, is := sitemap.Feed(body)
+	if !is {
+		return nil
+	}
+	doc := &extract.Document{Root: extract.RootNone}
+	for _, url := range urls {
+		doc.Links = append(doc.Links, extract.Link{Href: url, By: extract.ByAnchor})
+	}
+	return doc
 }
 
 var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
