@@ -42,7 +42,7 @@ var budgets = map[string]int{
 	"report":                2_250,
 	"report/audit":          3_800,
 	"store":                 1_600,
-	"store/badger":          5_150,
+	"store/badger":          5_200,
 	"store/badger/postings": 1_050,
 	"store/postgres":        2_750,
 	"store/remote":          650,

@@ -92,11 +92,11 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	return store.Written, b.rest(num, e, was)
 }
 
-// standing is what is stored about the page of an entry.
+// standing is what is stored about the page of an entry. It has no record if the entry keeps the
+// stored one.
 type standing struct {
 	known
-	written *store.Record // as the visit wrote it; nil if there is none, or if the entry keeps it
-	record  *store.Record // with its update
+	stored
 }
 
 func (b *batch) standing(e *store.Entry) (was standing, err error) {
@@ -104,15 +104,11 @@ func (b *batch) standing(e *store.Entry) (was standing, err error) {
 	if err != nil || was.num == 0 || !e.Revisit && !e.Touch {
 		return was, err
 	}
-	_, err = b.get(pageKey(keyRecord, was.num), func(value []byte) (err error) {
-		was.written, err = decodeRecord(value)
-		return err
-	})
-	if err == nil && was.written != nil {
-		now := *was.written
-		was.record = &now
-		err = updateAt(b.txn, was.num, now.Update)
+	if page := b.s.handed.get(e.Record.ID); page != nil && page.num == was.num {
+		was.stored = page.stored
+		return was, nil
 	}
+	was.stored, err = storedAt(b.txn, was.num)
 	return was, err
 }
 
@@ -254,6 +250,9 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 	}
 	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+runRoom+2*postedSize(1)); err != nil {
 		return err
+	}
+	if num != 0 || e.Touch {
+		b.s.handed.drop(r.ID)
 	}
 	if num != 0 {
 		if err := b.obsolete(u.num, was.record); err != nil {

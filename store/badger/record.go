@@ -108,6 +108,33 @@ func packedRecordAt(txn *badgerdb.Txn, num uint64, value []byte) (packed []byte,
 	return packed, err
 }
 
+// stored is a record as it is stored. It is not changed.
+type stored struct {
+	packed  []byte        // with its update
+	written *store.Record // as the visit wrote it
+	record  *store.Record // with its update
+}
+
+// storedAt returns the record of visit num. It is empty if there is none.
+func storedAt(txn *badgerdb.Txn, num uint64) (r stored, err error) {
+	_, err = get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
+		if r.packed, err = packedRecord(value); err == nil {
+			r.written, err = store.UnpackRecord(r.packed)
+		}
+		return err
+	})
+	if err != nil || r.written == nil {
+		return r, err
+	}
+	record := *r.written
+	r.record = &record
+	err = updateAt(txn, num, func(update []byte) error {
+		r.packed = store.Updated(r.packed, update)
+		return record.Update(update)
+	})
+	return r, err
+}
+
 // updating returns two functions. update returns the update of the record of a visit in txn, or nil;
 // it must be called with ascending visit numbers, and the result is valid until the next call. stop
 // must be called at the end.

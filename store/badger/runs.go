@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -81,13 +82,9 @@ func (r *run) positionOf(i int, last position) position {
 	return last
 }
 
-// item returns the item of an element. It is the zero item if the record has been replaced.
-func (r *run) item(txn *badgerdb.Txn, e runElem) (frontier.Item, error) {
-	record, err := recordAt(txn, e.num)
-	if err != nil || record == nil {
-		return frontier.Item{}, err
-	}
-	return store.Revisit(record, time.Unix(0, r.due).UTC(), e.conditional), nil
+// item returns the item of an element with the given record.
+func (r *run) item(e runElem, record *store.Record) frontier.Item {
+	return store.Revisit(record, time.Unix(0, r.due).UTC(), e.conditional)
 }
 
 // left reports whether an element has left the run. If thorough is true, left also looks whether its
@@ -157,6 +154,40 @@ type inRun struct {
 	at, key position
 	due     int64
 	elem    runElem
+	id      dedup.Hash // of the page, if the URL was handed out
+}
+
+// A handedPages has the records of the pages of runs that were handed out. The visit of such a page reads
+// its record twice, and what is read from disk to make the item need not be read again.
+type handedPages struct {
+	mu    sync.Mutex
+	pages map[dedup.Hash]*handedPage // guarded by mu
+}
+
+func noneHanded() *handedPages { return &handedPages{pages: map[dedup.Hash]*handedPage{}} }
+
+type handedPage struct {
+	num uint64
+	stored
+}
+
+func (h *handedPages) put(id dedup.Hash, p *handedPage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pages[id] = p
+}
+
+func (h *handedPages) get(id dedup.Hash) *handedPage {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.pages[id]
+}
+
+// drop must be called before a transaction that changes the record is committed.
+func (h *handedPages) drop(id dedup.Hash) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.pages, id)
 }
 
 // leave removes a URL, and reports whether its run has no other pending URLs.
@@ -264,7 +295,7 @@ func (b *batch) runOf(host string, num uint64) (in inRun, err error) {
 	err = scanRuns(context.Background(), b.txn, hostPrefix(keyQueue, host), func(_ string, key position, r *run) error {
 		for i, e := range r.elems {
 			if e.num == num {
-				in = inRun{r.positionOf(i, key), key, r.due, e}
+				in = inRun{at: r.positionOf(i, key), key: key, due: r.due, elem: e}
 			}
 		}
 		return nil
@@ -298,6 +329,7 @@ func scanRuns(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(hos
 // has left its run.
 func (b *batch) leaveRun(host string, in inRun, finished bool) error {
 	b.s.queue.remove(host, in.at)
+	b.s.handed.drop(in.id)
 	switch {
 	case b.s.queue.runs.leave(in):
 		return b.delete(queueKey(host, in.key))
@@ -369,13 +401,17 @@ func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badger
 		if p.seq < l.next || !s.queue.runs.pending.has(e.num) {
 			continue
 		}
-		var it frontier.Item
-		if it, err = r.item(txn, e); it.URL == "" && err == nil {
+		page := &handedPage{num: e.num}
+		if page.stored, err = storedAt(txn, e.num); page.record == nil && err == nil {
 			err = fmt.Errorf("%w: record %d, whose URL is in the queue, is missing", store.ErrCorrupt, e.num)
 		}
-		*items = append(*items, it)
+		if err != nil {
+			return taken, err
+		}
+		*items = append(*items, r.item(e, page.record))
 		h.taken[p] = true
-		s.queue.runs.taken[e.num] = inRun{p, key, r.due, e}
+		s.handed.put(page.record.ID, page)
+		s.queue.runs.taken[e.num] = inRun{p, key, r.due, e, page.record.ID}
 		l.next = p.seq + 1
 		l.waiting--
 		taken++
@@ -419,12 +455,12 @@ func (r reader) revisits(ctx context.Context, prefix []byte, fn func(num uint64,
 			if left && err == nil {
 				continue
 			}
-			var it frontier.Item
+			var record *store.Record
 			if err == nil {
-				it, err = run.item(r.txn, e)
+				record, err = recordAt(r.txn, e.num)
 			}
-			if err == nil && it.URL != "" {
-				err = fn(e.num, it)
+			if err == nil && record != nil {
+				err = fn(e.num, run.item(e, record))
 			}
 			if err != nil {
 				return err
