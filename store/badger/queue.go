@@ -121,13 +121,17 @@ func (q *queue) push(host string, l level, due int64) position {
 }
 
 // load counts a pending URL that was read from disk while the store is being opened. The URLs of a
-// level must be loaded in ascending order of position.
+// level may be loaded in any order.
 func (q *queue) load(host string, p position) {
 	h := q.hosts[host]
 	if h == nil {
 		h = q.open(host, frontier.Rest{})
 	}
 	q.add(h, p)
+	if p.due == 0 {
+		l := h.lane(p.level, p.seq)
+		l.next = min(l.next, p.seq)
+	}
 	q.seq = max(q.seq, p.seq)
 }
 

@@ -294,7 +294,7 @@ func (b *batch) runOf(host string, num uint64) (in inRun, err error) {
 	}
 	err = scanRuns(context.Background(), b.txn, hostPrefix(keyQueue, host), func(_ string, key position, r *run) error {
 		for i, e := range r.elems {
-			if e.num == num {
+			if e.num == num && r.due >= in.due { // it may have left an earlier run
 				in = inRun{at: r.positionOf(i, key), key: key, due: r.due, elem: e}
 			}
 		}
@@ -407,6 +407,9 @@ func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badger
 		}
 		if err != nil {
 			return taken, err
+		}
+		if !e.stays && isSince(r.due, page.record) { // it has left this run, and is in a later one
+			continue
 		}
 		*items = append(*items, r.item(e, page.record))
 		h.taken[p] = true

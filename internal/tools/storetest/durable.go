@@ -102,6 +102,53 @@ var durablePromises = []struct {
 		equal(t, "taken", take(t, s, claim(t, s, "example.com").Claim, 9), []string{
 			"https://example.com/0", "https://example.com/2", "https://example.com/3", "https://example.com/1", "https://example.com/5"})
 	}},
+	{"what_is_queued_again_is_handed_out_once_and_in_order", func(t *testing.T, reopen func() store.Store) {
+		s := reopen()
+		for n := range 3 {
+			e := page(urlOf(n))
+			e.State = frontier.Fetched
+			discover(t, s, 1, items(0, e.Record.URL))
+			commit(t, s, e)
+		}
+		again := func(n int, due time.Time) frontier.Item {
+			for _, c := range changes(t, s, "") {
+				if c.Record.URL == urlOf(n) {
+					it := store.Revisit(&c.Record, due, true)
+					it.Place = must(c.Cursor.Place())(t)
+					return it
+				}
+			}
+			t.Fatalf("page %d is missing", n)
+			return frontier.Item{}
+		}
+		touch := func(n int, at time.Time, state frontier.State) {
+			e := page(urlOf(n))
+			e.Record = known(t, s, urlOf(n), store.WantRecord).Record
+			e.Record.Visit, e.Record.VisitedAt, e.Touch, e.State = store.NotModified, at, true, state
+			commit(t, s, e)
+		}
+		wantTaken := func(urls ...string) {
+			t.Helper()
+			var got []string
+			for _, it := range must(s.Take(ctx, claim(t, s, "example.com").Claim, 10))(t) {
+				got = append(got, it.URL)
+			}
+			equal(t, "taken", got, urls)
+		}
+		first, second := aTime.Add(time.Hour), aTime.Add(3*time.Hour)
+		requeue(t, s, 3, again(0, first), again(1, first), again(2, first))
+		touch(0, first.Add(time.Hour), frontier.Fetched)
+		discover(t, s, 1, items(0, urlOf(9))) // a URL without a record waits behind the pages
+		requeue(t, s, 1, again(0, second))    // and page 0 again, while the pages after it are still in the first run
+		s = reopen()
+		wantTaken(urlOf(1), urlOf(2), urlOf(9), urlOf(0))
+		s = reopen()
+		touch(0, second.Add(time.Hour), frontier.Fetched)
+		equal(t, "pending", must(s.Counts(ctx))(t).Pending, int64(3))
+		s = reopen()
+		equal(t, "pending", must(s.Counts(ctx))(t).Pending, int64(3))
+		wantTaken(urlOf(1), urlOf(2), urlOf(9))
+	}},
 	{"what_is_visited_again_stays_pending_until_then", func(t *testing.T, reopen func() store.Store) {
 		s := reopen()
 		const pages = 300
