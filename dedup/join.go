@@ -139,6 +139,7 @@ type Entry struct {
 	Some bool  // whether only some of the sets were counted; see [Occurrences.Entry]
 
 	size, alone int32    // number of all shingles, and of those that no other set has; the latter come first in the order and are not indexed
+	from        float64  // result of Join.From for an entry in memory
 	keys        []uint32 // upper halves of the indexed shingles, rarest first
 	bitmap      []uint64 // for the second test; see the essay above
 }
@@ -206,15 +207,9 @@ func (e *Entry) AppendRow(row []byte) []byte {
 		some = 1
 	}
 	row = append(binary.BigEndian.AppendUint32(row, uint32(e.Text)), some)
-	for _, n := range []int{int(e.size), int(e.alone), len(e.keys)} {
-		row = binary.BigEndian.AppendUint32(row, uint32(n))
-	}
-	for _, key := range e.keys {
-		row = binary.BigEndian.AppendUint32(row, key)
-	}
-	for _, word := range e.bitmap {
-		row = binary.BigEndian.AppendUint64(row, word)
-	}
+	row, _ = binary.Append(row, binary.BigEndian, []int32{e.size, e.alone, int32(len(e.keys))})
+	row, _ = binary.Append(row, binary.BigEndian, e.keys)
+	row, _ = binary.Append(row, binary.BigEndian, e.bitmap)
 	return row
 }
 
@@ -223,21 +218,16 @@ func TextOf(row []byte) int32 { return int32(binary.BigEndian.Uint32(row)) }
 
 // read sets the entry to that of a row.
 func (e *Entry) read(row []byte) {
-	number := func() uint32 {
-		n := binary.BigEndian.Uint32(row)
-		row = row[4:]
-		return n
-	}
-	e.Text = int32(number())
-	e.Some, row = row[0] > 0, row[1:]
-	e.size, e.alone = int32(number()), int32(number())
-	e.keys, e.bitmap = e.keys[:0], e.bitmap[:0]
-	for range number() {
-		e.keys = append(e.keys, number())
-	}
-	for ; len(row) > 0; row = row[8:] {
-		e.bitmap = append(e.bitmap, binary.BigEndian.Uint64(row))
-	}
+	head := make([]int32, 3)
+	e.Text, e.Some = TextOf(row), row[4] > 0
+	n, _ := binary.Decode(row[5:], binary.BigEndian, head)
+	e.size, e.alone = head[0], head[1]
+	row = row[5+n:]
+	e.keys = slices.Grow(e.keys[:0], int(head[2]))[:head[2]]
+	n, _ = binary.Decode(row, binary.BigEndian, e.keys)
+	row = row[n:]
+	e.bitmap = slices.Grow(e.bitmap[:0], len(row)/8)[:len(row)/8]
+	_, _ = binary.Decode(row, binary.BigEndian, e.bitmap)
 }
 
 // apart reports whether the bitmaps of two sets prove that their resemblance is less than
@@ -348,7 +338,7 @@ func (x *Join) add(e *Entry) {
 }
 
 const (
-	entryBytes = 80 // of an Entry, without its keys and its bitmap, in a growing slice
+	entryBytes = 88 // of an Entry, without its keys and its bitmap, in a growing slice
 	keyBytes   = 18 // of a key, its posting and its share of the lists
 )
 
@@ -357,10 +347,13 @@ func (x *Join) within() error {
 	x.index()
 	for i := range x.entries {
 		e := &x.entries[i]
-		if x.From(e.Text) > 1 {
-			continue
-		}
-		if err := x.probe(e, true, func(at int32) error { return x.Try(e.Text, x.entries[at].Text, e.Some) }); err != nil {
+		err := x.probe(e, true, func(at int32) error {
+			other := &x.entries[at]
+			err := x.Try(e.Text, other.Text, e.Some)
+			other.from = x.From(other.Text)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -439,11 +432,14 @@ func (e *Entry) asks(t float64) iter.Seq2[int, uint32] {
 // index builds the lists of postings from the keys of all entries that are not excluded. There are at
 // least half as many lists as postings, so few lists contain postings of several shingles.
 func (x *Join) index() {
+	for at := range x.entries {
+		x.entries[at].from = x.From(x.entries[at].Text)
+	}
 	posted := 0
 	postings := func(yield func(at, place int, key uint32)) {
 		for at := range x.entries {
-			if e := &x.entries[at]; x.From(e.Text) <= 1 {
-				for place, key := range e.asks(x.From(e.Text)) {
+			if e := &x.entries[at]; e.from <= 1 {
+				for place, key := range e.asks(e.from) {
 					yield(at, place, key)
 				}
 			}
@@ -485,6 +481,9 @@ const keyFactor = 0x9E3779B1
 func (x *Join) probe(e *Entry, later bool, yield func(at int32) error) error {
 	x.search++
 	from, size := x.From(e.Text), float64(e.size)
+	if from > 1 {
+		return nil
+	}
 	least := from*size - leeway
 	for place, key := range e.asks(from) {
 		k := x.number(key)
@@ -497,8 +496,8 @@ func (x *Join) probe(e *Entry, later bool, yield func(at int32) error) error {
 			if (other.Text > e.Text) != later || other.Some != e.Some || x.met[p.entry] == x.search {
 				continue
 			}
-			t := max(from, x.From(other.Text))
-			if t > 1 || !x.reaches(t, size, float64(place), p) {
+			t := max(from, other.from)
+			if t > 1 || !x.reaches(t, size, float64(place), other, p) {
 				continue
 			}
 			x.met[p.entry] = x.search
@@ -514,10 +513,10 @@ func (x *Join) probe(e *Entry, later bool, yield func(at int32) error) error {
 }
 
 // reaches reports whether two sets may have resemblance t. size is the number of shingles of the
-// first set, and place is the position, from 0, of its first shingle that the other set shares. p
-// is the posting of that shingle in the other set. A posting does not store the shingle's position,
+// first set, and place is the position, from 0, of its first shingle that the second set shares. p
+// is the posting of that shingle in the second set. A posting does not store the shingle's position,
 // but its reach was computed from the position and x.T.
-func (x *Join) reaches(t, size, place float64, p posting) bool {
-	other := float64(x.entries[p.entry].size)
+func (x *Join) reaches(t, size, place float64, second *Entry, p posting) bool {
+	other := float64(second.size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.T)*(other-float64(p.reach))+leeway
 }

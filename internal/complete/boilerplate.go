@@ -159,7 +159,7 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []int32) erro
 
 // shorten rebuilds the join without the blocks that are repeated on many pages of a host. A text is
 // then indexed by its remaining blocks, or by all its blocks if too few words remain to compare.
-func (c *matcher) shorten(ctx context.Context, least float64) error {
+func (c *matcher) shorten(ctx context.Context) error {
 	order := c.w.occurrences(c.w.words)
 	err := c.w.readAll(ctx, c.w.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) error {
 		c.sets.Put(c.likely(i), s)
@@ -172,7 +172,7 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 	if err := c.w.countShortened(ctx); err != nil {
 		return err
 	}
-	if err := c.post(ctx, order, least); err != nil {
+	if err := c.post(ctx, order); err != nil {
 		return err
 	}
 	return c.joinMixed(ctx)
@@ -223,11 +223,7 @@ func (c *matcher) joinMixed(ctx context.Context) error {
 		return nil
 	}
 	order := c.w.occurrences(c.w.words / len(c.w.texts) * bares)
-	err := c.take(ctx, bare, all, func(_ int, s dedup.Set) error {
-		order.Count(s)
-		return nil
-	})
-	if err != nil {
+	if err := c.take(ctx, bare, all, counting(order)); err != nil {
 		return err
 	}
 	return c.take(ctx, both, all, c.enter(order, true))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"skink/base/lru"
 	"skink/dedup"
 )
 
@@ -23,8 +22,9 @@ import (
 // of words crosses a removed block, because the source may have the block. A page that would have
 // too few words left is compared whole.
 //
-// Texts are read in the order of the store four times, or six times if blocks are left out. After
-// that, only texts that may be the source of an excerpt are read, by id.
+// Texts are read in the order of the store three times, or five times if blocks are left out, and
+// once more for each round after the first. After that, only texts that may be the source of an
+// excerpt are read, by id.
 //
 // Known weakness: a text that repeats itself may have more words than its source, and then it is
 // not found.
@@ -33,39 +33,26 @@ import (
 type excerpts struct {
 	w     *Whole
 	order *dedup.Occurrences
-	runs  *lru.Cache[setKey, dedup.Set]
+	runs  *setCache
 	canon dedup.Text
 }
 
-func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
+func newExcerpts(ctx context.Context, w *Whole) (*excerpts, error) {
 	w.progress.all = containedSteps
-	x := &excerpts{w: w, runs: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
-	x.order = dedup.NewOccurrences(w.words, w.room()/2)
-	err := x.read(ctx, x.whole, func(_ int, runs dedup.Set) error {
-		x.order.Count(runs)
-		return nil
-	})
+	x := &excerpts{w: w, runs: newSetCache(cacheBytes), order: dedup.NewOccurrences(w.words, w.room()/2)}
+	return x, x.read(ctx, x.allRuns, counting(x.order))
+}
+
+func (x *excerpts) whole(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+	return x.find(ctx, similarities, x.allRuns)
+}
+
+func (x *excerpts) shortened(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+	found, err := x.find(ctx, similarities, x.leftRuns)
 	if err != nil {
 		return nil, err
 	}
-	if !w.wholeText && !w.begun.Learned {
-		found, err := x.find(ctx, x.whole)
-		if err != nil {
-			return nil, err
-		}
-		w.clustering.set(found, w.rule.Contained)
-		if err := w.learn(ctx); err != nil || len(w.repeated) == 0 {
-			return found, err
-		}
-	}
-	if w.wholeText {
-		return x.find(ctx, x.whole)
-	}
-	found, err := x.find(ctx, x.shortened)
-	if err != nil {
-		return nil, err
-	}
-	return found, w.countShortened(ctx)
+	return found, x.w.countShortened(ctx)
 }
 
 // read calls take with the index and the runs of each text that is long enough to be compared. The
@@ -74,13 +61,13 @@ func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, int, wording
 	return x.w.readAll(ctx, x.w.short(), runs, x.w.counted(take))
 }
 
-func (x *excerpts) whole(canon *dedup.Text, _ int, p wording) dedup.Set {
+func (x *excerpts) allRuns(canon *dedup.Text, _ int, p wording) dedup.Set {
 	return dedup.Runs(canon, p.text)
 }
 
-// shortened returns the runs of a text without its repeated blocks, or of the whole text if it would
+// leftRuns returns the runs of a text without its repeated blocks, or of the whole text if it would
 // have no runs left.
-func (x *excerpts) shortened(canon *dedup.Text, i int, p wording) dedup.Set {
+func (x *excerpts) leftRuns(canon *dedup.Text, i int, p wording) dedup.Set {
 	runs := dedup.Runs(canon, x.w.shortened(canon, i, p)...)
 	if t := &x.w.texts[i]; t.shorter && len(runs) == 0 {
 		t.shorter, t.bare = false, true
@@ -95,8 +82,8 @@ func (x *excerpts) shortened(canon *dedup.Text, i int, p wording) dedup.Set {
 // A round takes as many excerpts as fit in memory. It reads all texts to mark those that may be
 // sources, and then finds the excerpts of each of these in order of rank. So whether a text leads is
 // known when its excerpts are sought, as if all were in memory.
-func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, int, wording) dedup.Set) (found *dedup.Taken, err error) {
-	found, next, err := x.w.resume(ctx, []float64{x.w.rule.Contained})
+func (x *excerpts) find(ctx context.Context, similarities []float64, own func(*dedup.Text, int, wording) dedup.Set) (found *dedup.Taken, err error) {
+	found, next, err := x.w.resume(ctx, similarities)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +117,7 @@ func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, int, wording)
 // round finds the sources of the texts in an index.
 func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedup.Taken) error {
 	sources := make([]bool, len(x.w.texts))
-	err := x.read(ctx, x.whole, func(i int, runs dedup.Set) error {
+	err := x.read(ctx, x.allRuns, func(i int, runs dedup.Set) error {
 		index.Of(runs, func(other int32) bool {
 			sources[i] = other > int32(i)
 			return !sources[i]
@@ -179,20 +166,12 @@ func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader 
 
 // set returns the runs of the text that p identifies, with or without its repeated blocks.
 func (x *excerpts) set(ctx context.Context, p setKey) (dedup.Set, error) {
-	if runs, ok := x.runs.Get(p); ok {
-		return runs, nil
-	}
-	said, err := x.w.read(ctx, x.w.pages.first[p.text])
-	if err != nil {
-		return nil, err
-	}
-	parts := []string{said.text}
-	if p.left {
-		parts = x.w.parts(&x.canon, said)
-	}
-	runs := dedup.Runs(&x.canon, parts...)
-	x.runs.Put(p, runs)
-	return runs, nil
+	return x.w.cached(ctx, x.runs, p, func(said wording) dedup.Set {
+		if p.left {
+			return dedup.Runs(&x.canon, x.w.parts(&x.canon, said)...)
+		}
+		return dedup.Runs(&x.canon, said.text)
+	})
 }
 
 // measureAlike sets w.alike to the exact resemblances of the whole texts of all pairs.

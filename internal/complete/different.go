@@ -8,7 +8,6 @@ import (
 	"iter"
 	"slices"
 
-	"skink/base/lru"
 	"skink/dedup"
 	"skink/store"
 )
@@ -89,7 +88,7 @@ func (w *Whole) different(ctx context.Context, take func(host string, pages []in
 
 // differentOn chooses among the pages of one host. They are in order of precedence.
 func (w *Whole) differentOn(ctx context.Context, host string, pages []counted, take func(string, []int32) error) error {
-	vocabulary := lru.New[int32](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
+	vocabulary := newSetCache(cacheBytes / 8)
 	byLeader := func(a, b counted) int { return cmp.Compare(w.leaders[a.text], w.leaders[b.text]) }
 	byTitle := func(a, b counted) int { return compareIDs(a.title, b.title) }
 	slices.SortFunc(pages, func(a, b counted) int { return cmp.Or(byTitle(a, b), byLeader(a, b), cmp.Compare(a.text, b.text)) })
@@ -105,7 +104,7 @@ func (w *Whole) differentOn(ctx context.Context, host string, pages []counted, t
 				if len(chosen)-before == maxOneTitle {
 					break
 				}
-				another, err := w.another(ctx, vocabulary, p.page, chosen[before:])
+				another, err := w.another(ctx, vocabulary, p, chosen[before:])
 				if err != nil {
 					return err
 				}
@@ -139,18 +138,18 @@ func chunks(pages []counted, compare func(a, b counted) int) iter.Seq[[]counted]
 	}
 }
 
-// another reports whether a page is different from all pages in before: for each of them, it has enough
-// words that the other page lacks.
-func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[int32, dedup.Set], page int32, before []counted) (bool, error) {
+// another reports whether a page is different from all pages in before: for each of them, it has
+// enough words that the other page lacks.
+func (w *Whole) another(ctx context.Context, vocabulary *setCache, p counted, before []counted) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
 	}
-	words, err := w.wordsOf(ctx, vocabulary, page)
+	words, err := w.wordsOf(ctx, vocabulary, p)
 	if err != nil {
 		return false, err
 	}
 	for _, q := range before {
-		others, err := w.wordsOf(ctx, vocabulary, q.page)
+		others, err := w.wordsOf(ctx, vocabulary, q)
 		if err != nil {
 			return false, err
 		}
@@ -161,17 +160,10 @@ func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[int32, dedup.
 	return true, nil
 }
 
-func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[int32, dedup.Set], page int32) (dedup.Set, error) {
-	if words, ok := vocabulary.Get(page); ok {
-		return words, nil
-	}
-	p, err := w.read(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	var canon dedup.Text
-	w.rule.Read(&canon, p.text, p.lang)
-	words := canon.Set(1)
-	vocabulary.Put(page, words)
-	return words, nil
+func (w *Whole) wordsOf(ctx context.Context, vocabulary *setCache, p counted) (dedup.Set, error) {
+	return w.cached(ctx, vocabulary, setKey{text: p.text}, func(said wording) dedup.Set {
+		var canon dedup.Text
+		w.rule.Read(&canon, said.text, said.lang)
+		return canon.Set(1)
+	})
 }

@@ -20,7 +20,7 @@ type matcher struct {
 	w       *Whole
 	least   float64 // minimum resemblance of the pairs to find
 	entries *sorter // entries of the join: of the texts without repeated blocks, and those of joinMixed
-	sets    *lru.Cache[setKey, dedup.Set]
+	sets    *setCache
 	canon   dedup.Text
 }
 
@@ -32,31 +32,63 @@ type setKey struct {
 }
 
 func newMatcher(w *Whole) *matcher {
-	return &matcher{w: w, entries: &sorter{}, sets: lru.New[setKey](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+	return &matcher{w: w, entries: &sorter{}, sets: newSetCache(cacheBytes)}
 }
 
-// index makes the entries of whole texts. The argument least is the minimum resemblance of the pairs
-// to find. It reads each text twice, first to count how rare its shingles are, and then to index it
-// under the rarest.
-func (c *matcher) index(ctx context.Context, least float64) error {
-	order := c.w.occurrences(c.w.words)
-	err := c.long(ctx, func(_ int, s dedup.Set) error {
-		order.Count(s)
-		return nil
-	})
+// whole finds the clusters of the whole texts. It reads each text twice, first to count how rare its
+// shingles are, and then to index it under the rarest.
+func (c *matcher) whole(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+	return c.cluster(ctx, similarities, c.index)
+}
+
+func (c *matcher) shortened(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+	return c.cluster(ctx, similarities, c.shorten)
+}
+
+// cluster finds the clusters at the given similarities. The function index makes the entries of the
+// join for the lowest of them.
+func (c *matcher) cluster(ctx context.Context, similarities []float64, index func(context.Context) error) (*dedup.Taken, error) {
+	found, next, err := c.w.resume(ctx, similarities)
 	if err != nil {
+		return nil, err
+	}
+	c.least = similarities[0]
+	if err := index(ctx); err != nil {
+		return nil, err
+	}
+	take := func(a, b int32, resemblance float64) error {
+		found.Take(a, b, resemblance)
+		return nil
+	}
+	err = c.join(ctx, next, found.From, take, func(next int32) { c.w.remember(ctx, found, next) })
+	found.Sort()
+	return found, err
+}
+
+// index makes the entries of whole texts.
+func (c *matcher) index(ctx context.Context) error {
+	order := c.w.occurrences(c.w.words)
+	if err := c.long(ctx, counting(order)); err != nil {
 		return err
 	}
-	return c.post(ctx, order, least)
+	return c.post(ctx, order)
+}
+
+// counting returns a function that counts the shingles of a text.
+func counting(order *dedup.Occurrences) func(int, dedup.Set) error {
+	return func(_ int, s dedup.Set) error {
+		order.Count(s)
+		return nil
+	}
 }
 
 // post makes the entries of all texts that are long enough to compare. The argument order contains
 // the frequencies of their shingles.
-func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
+func (c *matcher) post(ctx context.Context, order *dedup.Occurrences) error {
 	if err := c.entries.close(); err != nil {
 		return err
 	}
-	c.entries, c.least = &sorter{}, least
+	c.entries = &sorter{}
 	return c.long(ctx, c.enter(order, false))
 }
 
@@ -191,15 +223,27 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 // the shortened text.
 func (c *matcher) set(ctx context.Context, i int, left bool) (dedup.Set, error) {
 	key := setKey{int32(i), left && c.w.texts[i].shorter}
-	if s, ok := c.sets.Get(key); ok {
+	return c.w.cached(ctx, c.sets, key, func(p wording) dedup.Set { return c.w.shinglesOf(&c.canon, p, key.left) })
+}
+
+// A setCache keeps sets of shingles, runs or words.
+type setCache = lru.Cache[setKey, dedup.Set]
+
+func newSetCache(bytes int) *setCache {
+	return lru.New[setKey](bytes, func(s dedup.Set) int { return 8 * len(s) })
+}
+
+// cached returns a set from a cache. If it is not there, cached makes it of the text, and keeps it.
+func (w *Whole) cached(ctx context.Context, sets *setCache, key setKey, of func(wording) dedup.Set) (dedup.Set, error) {
+	if s, ok := sets.Get(key); ok {
 		return s, nil
 	}
-	p, err := c.w.read(ctx, c.w.pages.first[i])
+	p, err := w.read(ctx, w.pages.first[key.text])
 	if err != nil {
 		return nil, err
 	}
-	s := c.w.shinglesOf(&c.canon, p, key.left)
-	c.sets.Put(key, s)
+	s := of(p)
+	sets.Put(key, s)
 	return s, nil
 }
 

@@ -52,7 +52,8 @@ func (w *Whole) pairs(ctx context.Context, rows *sorter) (err error) {
 	}
 	c := newMatcher(w)
 	defer func() { err = errors.Join(err, c.entries.close()) }()
-	if err := c.index(ctx, w.rule.Similarity); err != nil {
+	c.least = w.rule.Similarity
+	if err := c.index(ctx); err != nil {
 		return err
 	}
 	from := func(int32) float64 { return w.rule.Similarity }

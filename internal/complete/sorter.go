@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"skink/base/priority"
 	"skink/dedup"
 	"skink/internal/output"
 	"skink/store"
@@ -95,14 +95,22 @@ func (s *sorter) close() error {
 // After sorted, the caller may iterate again, but must not add rows.
 func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		m, err := s.merge()
-		for ; err == nil && len(m) > 0; err = m.advance() {
-			if !yield(m[0].row, nil) {
+		queue := priority.New(func(a, b *source) bool { return bytes.Compare(a.row, b.row) < 0 }, func(a *source) *priority.Spot[*source] { return &a.spot })
+		for _, from := range s.sources() {
+			if err := from.advance(queue); err != nil {
+				yield(nil, err)
 				return
 			}
 		}
-		if err != nil {
-			yield(nil, fmt.Errorf("sort on disk: %w", err))
+		for queue.Len() > 0 {
+			from := queue.First()
+			if !yield(from.row, nil) {
+				return
+			}
+			if err := from.advance(queue); err != nil {
+				yield(nil, err)
+				return
+			}
 		}
 	}
 }
@@ -122,10 +130,17 @@ func (s *sorter) from(ctx context.Context, text int32) iter.Seq2[[]byte, error] 
 	}
 }
 
-func (s *sorter) merge() (merging, error) {
+// A source is a run whose rows are being merged, or the rows in memory.
+type source struct {
+	row  []byte                              // the next row
+	next func(buffer []byte) ([]byte, error) // reads a row, into buffer if that is large enough
+	spot priority.Spot[*source]
+}
+
+func (s *sorter) sources() []*source {
 	s.sort()
 	left := s.at
-	m := merging{{next: func([]byte) ([]byte, error) {
+	all := []*source{{next: func([]byte) ([]byte, error) {
 		if len(left) == 0 {
 			return nil, io.EOF
 		}
@@ -136,18 +151,23 @@ func (s *sorter) merge() (merging, error) {
 	start := int64(0)
 	for _, end := range s.runs {
 		in := bufio.NewReaderSize(io.NewSectionReader(s.file, start, end-start), mergeBytes)
-		m = append(m, &source{next: func(buffer []byte) ([]byte, error) { return readRow(in, buffer) }})
+		all = append(all, &source{next: func(buffer []byte) ([]byte, error) { return readRow(in, buffer) }})
 		start = end
 	}
-	for _, from := range m {
-		var err error
-		if from.row, err = from.next(nil); err != nil && err != io.EOF {
-			return nil, err
-		}
+	return all
+}
+
+// advance reads the next row of a source, and moves the source to its place in a queue.
+func (from *source) advance(queue *priority.Queue[*source]) (err error) {
+	switch from.row, err = from.next(from.row); err {
+	case nil:
+		queue.Put(from)
+	case io.EOF:
+		from.spot.Leave()
+	default:
+		return fmt.Errorf("sort on disk: %w", err)
 	}
-	m = slices.DeleteFunc(m, func(from *source) bool { return from.row == nil })
-	heap.Init(&m)
-	return m, nil
+	return nil
 }
 
 func readRow(in *bufio.Reader, buffer []byte) ([]byte, error) {
@@ -158,37 +178,6 @@ func readRow(in *bufio.Reader, buffer []byte) ([]byte, error) {
 	row := slices.Grow(buffer[:0], int(size))[:size]
 	_, err = io.ReadFull(in, row)
 	return row, err
-}
-
-// A merging is a heap of the sources that still have rows, the one with the lowest row first.
-type merging []*source
-
-type source struct {
-	row  []byte
-	next func(buffer []byte) ([]byte, error)
-}
-
-func (m *merging) advance() (err error) {
-	first := (*m)[0]
-	switch first.row, err = first.next(first.row); err {
-	case nil:
-		heap.Fix(m, 0)
-	case io.EOF:
-		heap.Pop(m)
-		err = nil
-	}
-	return err
-}
-
-func (m merging) Len() int           { return len(m) }
-func (m merging) Less(i, k int) bool { return bytes.Compare(m[i].row, m[k].row) < 0 }
-func (m merging) Swap(i, k int)      { m[i], m[k] = m[k], m[i] }
-func (m *merging) Push(x any)        { *m = append(*m, x.(*source)) }
-
-func (m *merging) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
 }
 
 // appendText appends a text to a row, so that rows are in the order of their texts whatever follows.

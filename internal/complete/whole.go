@@ -144,52 +144,51 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 	return w, found, nil
 }
 
-// find compares the texts with each other. It first finds the blocks that are repeated on many
-// pages of a host, and then compares the texts without them, unless Options.WholeText is set.
+// A comparer finds the clusters of texts at some similarities: by their whole texts, or without the
+// blocks that are repeated on many pages of a host.
+type comparer interface {
+	whole(ctx context.Context, similarities []float64) (*dedup.Taken, error)
+	shortened(ctx context.Context, similarities []float64) (*dedup.Taken, error)
+}
+
+// find compares the texts with each other.
 func (w *Whole) find(ctx context.Context, similarities []float64) (found *dedup.Taken, err error) {
 	if w.rule.Contained > 0 {
-		if found, err = w.findContained(ctx); err == nil {
+		x, err := newExcerpts(ctx, w)
+		if err == nil {
+			found, err = w.findBy(ctx, x, similarities, w.rule.Contained)
+		}
+		if err == nil {
 			err = w.measureAlike(ctx, found.Pairs())
 		}
 		return found, err
 	}
 	c := newMatcher(w)
-	defer func() { err = errors.Join(err, c.entries.close()) }()
-	if crawls := []float64{w.rule.Similarity}; !w.wholeText && !w.begun.Learned {
-		if found, err = w.cluster(ctx, c, c.index, crawls); err != nil {
+	found, err = w.findBy(ctx, c, similarities, w.rule.Similarity)
+	return found, errors.Join(err, c.entries.close())
+}
+
+// findBy first finds the blocks that are repeated on many pages of a host, by the clusters at the
+// similarity of the crawl. Then it compares the texts without them, unless Options.WholeText is set.
+func (w *Whole) findBy(ctx context.Context, by comparer, similarities []float64, crawls float64) (*dedup.Taken, error) {
+	if !w.wholeText && !w.begun.Learned {
+		found, err := by.whole(ctx, []float64{crawls})
+		if err != nil {
 			return nil, err
 		}
-		w.clustering.set(found, crawls[0])
+		w.clustering.set(found, crawls)
 		if err := w.learn(ctx); err != nil {
 			return nil, err
 		}
-		if len(w.repeated) == 0 && slices.Equal(similarities, crawls) {
+		w.clustering = clustering{}
+		if len(w.repeated) == 0 && slices.Equal(similarities, found.Similarities()) {
 			return found, nil
 		}
 	}
 	if len(w.repeated) > 0 {
-		return w.cluster(ctx, c, c.shorten, similarities)
+		return by.shortened(ctx, similarities)
 	}
-	return w.cluster(ctx, c, c.index, similarities)
-}
-
-// cluster finds the clusters at the given similarities. The function index makes the entries of the
-// join for the lowest of them.
-func (w *Whole) cluster(ctx context.Context, c *matcher, index func(context.Context, float64) error, similarities []float64) (*dedup.Taken, error) {
-	found, next, err := w.resume(ctx, similarities)
-	if err != nil {
-		return nil, err
-	}
-	if err := index(ctx, similarities[0]); err != nil {
-		return nil, err
-	}
-	take := func(a, b int32, resemblance float64) error {
-		found.Take(a, b, resemblance)
-		return nil
-	}
-	err = c.join(ctx, next, found.From, take, func(next int32) { w.remember(ctx, found, next) })
-	found.Sort()
-	return found, err
+	return by.whole(ctx, similarities)
 }
 
 // room returns how many bytes the tables of a comparison may take. Some are for the pages and their
