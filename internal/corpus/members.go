@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +15,7 @@ import (
 // decode a line twice, once to find the members and once to read the strings. Package jsontext
 // checks a line and finds the bytes of its members in one pass. It accepts the lines that
 // encoding/json accepts; a fuzz test compares the two. If a line is invalid, the error comes from
-// encoding/json. Values are read by the code below, which is twice as fast as that of jsontext.
+// encoding/json.
 
 type member struct {
 	name  []byte
@@ -71,17 +68,6 @@ func membersOf(raw []byte) (members, error) {
 	return nil, json.Unmarshal(raw, &all)
 }
 
-// hex4 returns the number that four hexadecimal digits mean.
-func hex4(digits []byte) (r rune) {
-	for _, c := range digits[:4] {
-		if c > '9' {
-			c = c | 0x20 - 'a' + '9' + 1
-		}
-		r = r<<4 | rune(c-'0')
-	}
-	return r
-}
-
 // unquoted returns the value of a valid JSON string. As in encoding/json, U+FFFD replaces each
 // invalid UTF-8 byte and each unpaired surrogate. The result may be a part of raw.
 func unquoted(raw []byte) []byte { return unquotedIn(new([]byte), raw) }
@@ -89,47 +75,9 @@ func unquoted(raw []byte) []byte { return unquotedIn(new([]byte), raw) }
 // unquotedIn is like unquoted. If the result is not part of raw, it is stored in buffer, which
 // grows as needed.
 func unquotedIn(buffer *[]byte, raw []byte) []byte {
-	raw = raw[1 : len(raw)-1]
-	if !utf8.Valid(raw) {
-		raw = []byte(string([]rune(string(raw))))
+	if plain := raw[1 : len(raw)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
+		return plain
 	}
-	n := bytes.IndexByte(raw, '\\')
-	if n < 0 {
-		return raw
-	}
-	*buffer = slices.Grow((*buffer)[:0], len(raw)) // a value is never longer than its JSON
-	out := *buffer
-	for ; n >= 0; n = bytes.IndexByte(raw, '\\') {
-		out = append(out, raw[:n]...)
-		c := raw[n+1]
-		raw = raw[n+2:]
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			r := hex4(raw)
-			raw = raw[4:]
-			if utf16.IsSurrogate(r) {
-				low := rune(-1)
-				if len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
-					low = hex4(raw[2:])
-				}
-				if r = utf16.DecodeRune(r, low); r != unicode.ReplacementChar {
-					raw = raw[6:]
-				}
-			}
-			out = utf8.AppendRune(out, r)
-			continue
-		}
-		out = append(out, c)
-	}
-	return append(out, raw...)
+	*buffer, _ = jsontext.AppendUnquote((*buffer)[:0], raw) // the only possible error is invalid UTF-8, which has been replaced
+	return *buffer
 }
