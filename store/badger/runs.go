@@ -204,20 +204,29 @@ func (q *runQueue) leave(in inRun) (empty bool) {
 // A newRun is a run that a batch collects.
 type newRun struct {
 	run
-	host   string
-	level  level
+	runLane
 	states []frontier.State // state of each URL before it was queued
+}
+
+// A runLane is a host and a level.
+type runLane struct {
+	host  string
+	level level
+}
+
+// A runCollector collects the items that a batch queues in runs. An item that cannot be in a run ends
+// that of its lane, which keeps the order of arrival.
+type runCollector struct {
+	*batch
+	open  map[runLane]*newRun
+	order []*newRun
+	now   time.Time
 }
 
 // requeueAll queues the items that are not pending. It collects items that are made from records in
 // runs.
 func (b *batch) requeueAll(items []frontier.Item) (found int, err error) {
-	type lane struct {
-		host  string
-		level level
-	}
-	runs, order := map[lane]*newRun{}, []*newRun{}
-	now := time.Now()
+	c := &runCollector{batch: b, open: map[runLane]*newRun{}, now: time.Now()}
 	for _, it := range items {
 		id := dedup.Hash(frontier.ID(it.URL))
 		u, err := b.known(id)
@@ -228,36 +237,41 @@ func (b *batch) requeueAll(items []frontier.Item) (found int, err error) {
 			continue
 		}
 		found++
-		of := lane{frontier.HostOf(it.URL), levelOf(&it)}
-		r := runs[of]
-		inRun := it.Place != 0 && it.Place == u.num && !it.Due.IsZero() && !it.Due.After(now)
-		if r != nil && (!inRun || len(r.elems) == maxRun || r.due != nanoseconds(it.Due)) { // keeps the order of arrival
-			if err := b.queueRun(r); err != nil {
-				return 0, err
-			}
-			r = nil
-			delete(runs, of)
+		if err := c.requeue(id, u, it); err != nil {
+			return 0, err
 		}
-		if !inRun {
-			if err := b.queueKnown(id, u, it); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		if r == nil {
-			r = &newRun{run: run{due: nanoseconds(it.Due)}, host: of.host, level: of.level}
-			runs[of], order = r, append(order, r)
-		}
-		r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != ""})
-		r.states = append(r.states, u.state)
-		b.s.queue.runs.pending.add(u.num)
 	}
-	for _, r := range order {
+	for _, r := range c.order {
 		if err := b.queueRun(r); err != nil {
 			return 0, err
 		}
 	}
 	return found, nil
+}
+
+// requeue queues one item, or adds it to the run of its lane.
+func (c *runCollector) requeue(id dedup.Hash, u known, it frontier.Item) error {
+	of := runLane{frontier.HostOf(it.URL), levelOf(&it)}
+	r, due := c.open[of], nanoseconds(it.Due)
+	inRun := it.Place != 0 && it.Place == u.num && due != 0 && !it.Due.After(c.now)
+	if r != nil && (!inRun || len(r.elems) == maxRun || r.due != due) {
+		if err := c.queueRun(r); err != nil {
+			return err
+		}
+		delete(c.open, of)
+		r = nil
+	}
+	if !inRun {
+		return c.queueKnown(id, u, it)
+	}
+	if r == nil {
+		r = &newRun{run: run{due: due}, runLane: of}
+		c.open[of], c.order = r, append(c.order, r)
+	}
+	r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != ""})
+	r.states = append(r.states, u.state)
+	c.s.queue.runs.pending.add(u.num)
+	return nil
 }
 
 // queueRun writes a run that requeueAll has collected, unless it has been written.
