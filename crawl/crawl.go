@@ -49,17 +49,17 @@ func Defaults() Options {
 // fetch, when a limit is reached, or when ctx ends.
 //
 // Each change of the store is passed to page: a page with its text and verdict, a redirect, or an
-// error. A page that is visited or judged again is passed again. Calls of page do not overlap. page
-// may be nil. If it returns an error, the crawl ends with this error.
+// error. A page that is visited or judged again is passed again. Pages that must not be published are
+// passed too: see [store.Record].Private and NoIndex. Calls of page do not overlap. page may be nil. If
+// it returns an error, the crawl ends with this error.
 //
 // If ctx ends, Run stores the pages that it is fetching, and returns the error of ctx. Run fails if
 // a seed is not a valid URL, or if no page could be fetched.
 func Run(ctx context.Context, s store.Store, seeds []string, opt Options, page func(context.Context, *store.Change) error) error {
 	o := session.Defaults()
+	scope := cmp.Or(opt.Scope, o.Crawl.Scope)
 	o.Crawl, o.Wanted.Settings = opt.Options, opt.Settings
-	if o.Crawl.Scope == nil {
-		o.Crawl.Scope = session.Defaults().Crawl.Scope
-	}
+	o.Crawl.Scope = scope
 	o.Crawl.Scope.Obey(o.Crawl.Hosts)
 	o.Follow = session.Follower{After: opt.After, Page: page}
 	for _, seed := range seeds {

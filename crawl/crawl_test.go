@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"skink/dedup"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -86,6 +87,23 @@ func TestInterrupted(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || pages == 0 {
 		t.Errorf("got error %v after %d pages, want %v", err, pages, context.Canceled)
+	}
+}
+
+// A store that has pages and has lost its settings is refused, because it is unknown how its pages were
+// judged.
+func TestLostSettings(t *testing.T) {
+	s := open(t)
+	r := store.Record{ID: dedup.HashOf([]byte("https://example.com/")), URL: "https://example.com/", Kind: store.Page, Fetch: store.Fetch{Words: 60}, Judged: store.Judged{Verdict: dedup.Unique}}
+	if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+		t.Fatal(err)
+	}
+	err := Run(t.Context(), s, []string{site(t, 1) + "/0"}, hurried(), nil)
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "settings are lost") {
+		t.Errorf("got error %v", err)
+	}
+	if set, err := store.ReadSettings(t.Context(), s); set != nil || err != nil {
+		t.Errorf("the store has got settings: %+v, %v", set, err)
 	}
 }
 

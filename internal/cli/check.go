@@ -127,17 +127,3 @@ func costText(l badger.Loss) string {
 	}
 	return text
 }
-
-// mayGoOn returns an error if the store in dir has pages but no settings, because without them it
-// is unknown how the pages were judged, and a crawl must not add pages judged differently.
-func mayGoOn(ctx context.Context, dir string, s store.Store) error {
-	set, err := store.ReadSettings(ctx, s)
-	if err != nil || set != nil {
-		return err
-	}
-	tally, err := s.Tally(ctx)
-	if err != nil || tally.Pages() == 0 {
-		return err
-	}
-	return fmt.Errorf("%s: %w, and its settings are lost: save the remaining pages with skink export, and choose another --store", dir, store.ErrCorrupt)
-}

@@ -223,10 +223,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 
 // crawl crawls into the open store s, which other processes can read while it runs.
 func (f *crawlFlags) crawl(ctx context.Context, out session.Output, opt session.Options, s *writeStore) (sum session.Summary, err error) {
-	stop, err := serve(ctx, out, s)
-	if err != nil {
-		return sum, err
-	}
+	stop := serve(out, s)
 	defer func() { err = errors.Join(err, stop()) }()
 	if s.folder != nil {
 		if err := configOf(f.rule.flags).keepIn(*f.store); err != nil {
@@ -240,15 +237,12 @@ func (f *crawlFlags) crawl(ctx context.Context, out session.Output, opt session.
 }
 
 // serve lets other processes read the open store of a crawl until stop is called. It first prints
-// what the store has lost, and checks that a crawl may go on in it.
-func serve(ctx context.Context, out session.Output, s *writeStore) (stop func() error, err error) {
+// what the store has lost.
+func serve(out session.Output, s *writeStore) (stop func() error) {
 	if text := lossText(s.loss()); text != "" {
 		out.Say("%s", text)
 	}
-	if err := mayGoOn(ctx, s.Name, s); err != nil {
-		return nil, err
-	}
-	return s.answer("skink crawl", func(err error) { out.Say("%v", err) }), nil
+	return s.answer("skink crawl", func(err error) { out.Say("%v", err) })
 }
 
 // replay runs skink crawl --from, which reads pages from web archives instead of fetching them.
@@ -269,10 +263,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 		return err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
-	stop, err := serve(ctx, out, s)
-	if err != nil {
-		return err
-	}
+	stop := serve(out, s)
 	defer func() { err = keepFirst(err, stop()) }()
 	return session.Replay(ctx, &s.NamedStore, opt, out, files)
 }

@@ -142,9 +142,6 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	defer remove()
 	defer func() { err = keepFirst(err, s.Close()) }()
 	warn(d.con.Err, s.loss())
-	if err := mayGoOn(ctx, s.Name, s); err != nil {
-		return err
-	}
 	if d.store != "" { // other processes can read a store named by the user while this one writes to it
 		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
@@ -154,6 +151,9 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	if len(d.keep.against) == 0 {
 		return judge(s, nil)
+	}
+	if err := session.MayBegin(ctx, s, s.Name); err != nil { // the overlay has the pages of other stores too
+		return err
 	}
 	return d.over(ctx, s, len(d.keep.against)-1, judge)
 }

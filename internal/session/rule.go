@@ -34,6 +34,9 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 		return rule, want, fmt.Errorf("%s: %w", name, err)
 	}
 	if has == nil {
+		if err := MayBegin(ctx, s, name); err != nil {
+			return rule, want, err
+		}
 		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
 			return Agree(ctx, s, name, wanted) // another worker has just written the settings of the new store
 		}
@@ -44,6 +47,20 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 	}
 	rule, err = StoredRule(*has, name)
 	return rule, *has, err
+}
+
+// MayBegin returns an error if a store without settings has pages. Its settings are lost, so it is
+// unknown how the pages were judged, and no pages may be added that are judged differently.
+func MayBegin(ctx context.Context, s store.Store, name string) error {
+	set, err := store.ReadSettings(ctx, s)
+	if err != nil || set != nil {
+		return err
+	}
+	tally, err := s.Tally(ctx)
+	if err != nil || tally.Pages() == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w, and its settings are lost: save the remaining pages with skink export, and choose another --store", name, store.ErrCorrupt)
 }
 
 // Fits returns an error if a store's settings differ from those that the user chose (w.Insist), or
