@@ -66,7 +66,7 @@ import (
 // t, the bitmaps pass them too, and each pair is compared. In the worst case no exact method is
 // known to be better. A method that finds the pairs of n sets that share enough in time n^(2-ε)
 // would refute the strong exponential time hypothesis. Ahle, Pagh, Razenshteyn and Silvestri (PODS
-// 2016) prove this for inner products. And n similar sets make n(n-1)/2 pairs, of which [Clusters]
+// 2016) prove this for inner products. And n similar sets make n(n-1)/2 pairs, of which [Taken]
 // needs only some.
 
 // Occurrences counts for each shingle the sets in which it occurs. Only shingles that occur in

@@ -17,10 +17,10 @@ import (
 // The similarity at which two pages start to count as duplicates is chosen before a crawl. The
 // pages of the crawl then show whether it was a good choice. An Alike contains the clusters of
 // duplicates at several similarities, computed in one pass. At each similarity they equal the
-// result of [Judge]. [Alike.Curve] returns the number of clusters and pages at each similarity.
+// result of [Judge]. [Alike.Steps] returns the number of clusters and pages at each similarity.
 // [Alike.Near] returns pairs of pages just above and just below one similarity.
 //
-// One pass at the lowest similarity suffices. The join of [dedup.Clusters] proposes pairs of pages
+// One pass at the lowest similarity suffices. The join, [dedup.Join], proposes pairs of pages
 // that may be similar enough. A pair is compared if at some similarity the first page leads a
 // cluster, and the second is not yet in a cluster. For example, n pages of one template may
 // resemble each other equally. At and below that resemblance, the first page leads all others, so

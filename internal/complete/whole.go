@@ -235,12 +235,20 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err 
 	return w, w.rank(ctx, n, rows.sorted())
 }
 
-// apply replaces the crawl's verdict in a record with that of the whole comparison. The record of a
-// page that was not compared stays unchanged.
+// apply replaces the crawl's verdict in a record with that of the whole comparison.
 func (w *Whole) apply(ctx context.Context, r *store.Record) (err error) {
+	if w.judge(r) && r.Follows() {
+		r.DuplicateOf, err = w.urls.of(ctx, w.Reader, r.Leader)
+	}
+	return err
+}
+
+// judge is like apply, but does not set the URL of the leader. The record of a page that was not
+// compared stays unchanged, and judge returns false.
+func (w *Whole) judge(r *store.Record) (compared bool) {
 	page, ok := w.pages.find(r.ID)
 	if !ok {
-		return nil
+		return false
 	}
 	r.Judged = store.Judged{Verdict: dedup.Unique, NoText: r.NoText}
 	i := w.pages.text[page]
@@ -253,10 +261,7 @@ func (w *Whole) apply(ctx context.Context, r *store.Record) (err error) {
 	case w.texts[i].short:
 		r.Verdict = dedup.Thin
 	}
-	if r.Follows() {
-		r.DuplicateOf, err = w.urls.of(ctx, w.Reader, r.Leader)
-	}
-	return err
+	return true
 }
 
 // Pages returns pages of the store, with the verdicts of the whole comparison instead of those of
@@ -289,10 +294,11 @@ func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want
 // Tally counts the records of the store by the verdicts of the whole comparison.
 func (w *Whole) Tally(ctx context.Context) (store.Tally, error) {
 	var t store.Tally
-	for page, err := range w.Changes(ctx, "", store.WantRecord) {
+	for page, err := range w.Reader.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return t, err
 		}
+		w.judge(&page.Record)
 		t.Add(&page.Record)
 	}
 	return t, nil
