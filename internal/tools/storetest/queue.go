@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"skink/frontier"
+	"skink/store"
 )
 
 // A Frontier is a frontier in memory, for tests: the frontiers of the stores are compared with it.
@@ -384,17 +385,7 @@ func (f *Frontier) state(url string) frontier.State {
 }
 
 func (f *Frontier) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
-	return func(yield func(frontier.Host, error) bool) {
-		for _, h := range f.pendingHosts() {
-			if err := ctx.Err(); err != nil {
-				yield(frontier.Host{}, err)
-				return
-			}
-			if !yield(h, nil) {
-				return
-			}
-		}
-	}
+	return store.Listed(ctx, func() ([]frontier.Host, error) { return f.pendingHosts(), nil })
 }
 
 func (f *Frontier) pendingHosts() []frontier.Host {
@@ -417,17 +408,7 @@ func (f *Frontier) Counts(ctx context.Context) (frontier.Counts, error) {
 
 // URLs yields the URLs in the given state, in lexical order.
 func (f *Frontier) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for _, url := range f.inState(state) {
-			if err := ctx.Err(); err != nil {
-				yield("", err)
-				return
-			}
-			if !yield(url, nil) {
-				return
-			}
-		}
-	}
+	return store.Listed(ctx, func() ([]string, error) { return f.inState(state), nil })
 }
 
 func (f *Frontier) inState(state frontier.State) (urls []string) {
