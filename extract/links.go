@@ -44,10 +44,10 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 	return at
 }
 
-// refresh returns the address in the content of <meta http-equiv=refresh>, such as "5; url='/new'".
-// It returns "" if there is no address. The content is a number of seconds, then a semicolon or a
+// Refresh returns the address in a Refresh header or in <meta http-equiv=refresh>, such as
+// "5; url='/new'". It returns "" if there is no address, or none that can be fetched. The content is a number of seconds, then a semicolon or a
 // comma, then an address. On most pages, "url=" precedes the address, and quotes enclose it.
-func refresh(content string) string {
+func Refresh(content string) string {
 	i := strings.IndexAny(content, ";,")
 	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {
 		return ""
@@ -61,7 +61,10 @@ func refresh(content string) string {
 	if href != "" && (href[0] == '"' || href[0] == '\'') {
 		href, _, _ = strings.Cut(href[1:], href[:1])
 	}
-	return cleanHref(href)
+	if href = cleanHref(href); !leadsSomewhere(href) {
+		return ""
+	}
+	return href
 }
 
 var space = strings.NewReplacer("\t", "", "\n", "", "\r", "")

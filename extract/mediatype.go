@@ -50,18 +50,18 @@ func MediaType(body []byte, contentType string) string {
 // reading a short text.
 var usualTypes = map[string]string{"text/html; charset=utf-8": "text/html", "text/plain; charset=utf-8": "text/plain"}
 
-// mediaType returns the type in a Content-Type header. Invalid parameters are ignored, because many
-// servers send them.
+// mediaType returns the type in a Content-Type header, or "" if the header does not begin with one.
+// Invalid parameters are ignored, because many servers send them.
 func mediaType(contentType string) string {
 	if media := usualTypes[contentType]; media != "" {
 		return media
 	}
-	if media, _, err := mime.ParseMediaType(contentType); err == nil {
+	first, _, _ := strings.Cut(contentType, ";")
+	first, _, _ = strings.Cut(first, ",")
+	if media, _, err := mime.ParseMediaType(first); err == nil && strings.Contains(media, "/") {
 		return media
 	}
-	media, _, _ := strings.Cut(contentType, ";")
-	media, _, _ = strings.Cut(media, ",")
-	return strings.ToLower(strings.TrimSpace(media))
+	return ""
 }
 
 func isMarkup(media string) bool {

@@ -129,7 +129,7 @@ func (s *survey) meta(n *html.Node) {
 	case strings.EqualFold(equiv, "content-language"):
 		setOnce(&d.Lang, content)
 	case strings.EqualFold(equiv, "refresh"):
-		if href := refresh(content); leadsSomewhere(href) {
+		if href := Refresh(content); href != "" {
 			s.addHref(href, "", ByRefresh)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	whatwgerrors "github.com/nlnwa/whatwg-url/errors"
 	whatwg "github.com/nlnwa/whatwg-url/url"
@@ -88,7 +89,7 @@ func Canonical(rawURL string) (string, error) {
 // canonicalParsed does the work of [Canonical] with the full parser of the URL Standard. Canonical
 // calls it for URLs that the fast check in plain.go cannot handle.
 func canonicalParsed(rawURL string) (string, error) {
-	ref := stripBlanks(rawURL)
+	ref := escapeBytes(stripBlanks(rawURL))
 	s := scheme(ref)
 	if s == "" {
 		return "", fmt.Errorf("%s: %w, because it has no scheme; put https:// in front of it", quote(rawURL), ErrScheme)
@@ -186,6 +187,23 @@ func stripBlanks(s string) string {
 		return s
 	}
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+}
+
+// escapeBytes writes the non-ASCII bytes of s as %XX if s is not valid UTF-8. A header may contain
+// such a URL, and browsers request its bytes as they are.
+func escapeBytes(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf {
+			b.WriteByte(s[i])
+		} else {
+			fmt.Fprintf(&b, "%%%02X", s[i])
+		}
+	}
+	return b.String()
 }
 
 func trimBlanks(s string) string {

@@ -109,7 +109,9 @@ func TestCanonical(t *testing.T) {
 		{"a line separator", "http://example.com/\u2028", "http://example.com/%E2%80%A8"},
 		{"a byte order mark is a letter", "http://example.com/\ufeff", "http://example.com/%EF%BB%BF"},
 		{"unassigned and private letters", "http://example.com/\ufdd0\ue000", "http://example.com/%EF%B7%90%EE%80%80"},
-		{"bytes that are no UTF-8, U 1.2", "http://example.com/\xff", "http://example.com/%EF%BF%BD"},
+		{"bytes that are no UTF-8, as browsers request a Location", "http://example.com/caf\xe9/\xff", "http://example.com/caf%E9/%FF"},
+		{"also beside UTF-8, and in a query", "http://example.com/中?q=\x8a\xbf 文", "http://example.com/%E4%B8%AD?q=%8A%BF%20%E6%96%87"},
+		{"also with a host in UTF-8", "http://bücher.example/\xfc#\xfc", "http://xn--bcher-kva.example/%FC"},
 
 		{"escapes in capitals, R 6.2.2.1", "http://example.com/%c3%a9?%3d", "http://example.com/%C3%A9?%3D"},
 		{"unreserved decoded, R 6.2.2.2", "http://example.com/%7Euser/%41%7a%30%2D%2e%5f", "http://example.com/~user/Az0-._"},

@@ -82,7 +82,7 @@ func (b *Base) Absolute(href string) string {
 // very many links. But a link goes up at most as many folders as it has slashes. So the folders
 // above those are left out before parsing, and prepended to the result.
 func (b *Base) resolveParsed(href string) (string, error) {
-	ref := stripBlanks(href)
+	ref := escapeBytes(stripBlanks(href))
 	if s := scheme(ref); s != "" && !isWeb(s) {
 		return "", otherScheme(href, s)
 	}

@@ -236,7 +236,7 @@ func FuzzResolve(f *testing.F) {
 
 // resolveWhole resolves a link with the relative state of the library's parser.
 func resolveWhole(base *Base, href string) (string, error) {
-	ref := stripBlanks(href)
+	ref := escapeBytes(stripBlanks(href))
 	if s := scheme(ref); s != "" && !isWeb(s) {
 		return "", ErrScheme
 	}

@@ -462,6 +462,7 @@ var kinds = map[string]func(s *server, arg string) (address string){
 	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: serves N pages, each after MS milliseconds and with BALLAST more words; requests after the first MOST wait
 	"site":     serveSite,     // serves testdata/site, and the responses in testdata/redirects.tsv
 	"table":    serveTable,    // serves the responses in a file: path, status, and a body, or for 3xx a location. 429 is sent with a Retry-After of two minutes; * matches any other path. The file is read at each request
+	"raw":      serveRaw,      // sends the bytes in a file: each line has a path, and a response in quotes, as in Go, without its protocol
 	"nonsense": serveNonsense, // sends bytes that are not HTTP
 	"nobody":   serveNobody,   // an address at which no server listens
 	"bucket":   serveBucket,   // an S3 server; it refuses parts of objects from the number in the argument on
@@ -473,7 +474,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	arg := ""
 	if len(args) == 3 {
 		arg = args[2]
-		if args[1] == "files" || args[1] == "table" {
+		if args[1] == "files" || args[1] == "table" || args[1] == "raw" {
 			arg = ts.MkAbs(arg)
 		}
 	}
@@ -632,6 +633,31 @@ func tabled(name, path string) (status int, rest string) {
 		}
 	}
 	return status, rest
+}
+
+func serveRaw(s *server, name string) string {
+	return s.listen(func(w http.ResponseWriter, r *http.Request) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			path, quoted, _ := strings.Cut(strings.TrimSpace(line), " ")
+			response, err := strconv.Unquote(quoted)
+			if path != r.URL.RequestURI() || err != nil {
+				continue
+			}
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			status, rest, _ := strings.Cut(response, "\r\n")
+			fmt.Fprintf(conn, "HTTP/1.1 %s\r\nConnection: close\r\n%s", status, rest)
+			return
+		}
+		http.NotFound(w, r)
+	})
 }
 
 func serveNonsense(s *server, _ string) string {

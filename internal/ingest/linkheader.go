@@ -23,7 +23,14 @@ import (
 // obeyLinks adds the canonical URL and the alternates from the response header to a document. A
 // canonical URL in the document takes precedence. Links in a header are relative to the page's URL,
 // so the document's <base> does not apply.
+//
+// A Refresh header leads to another page like <meta http-equiv=refresh>.
 func obeyLinks(doc *extract.Document, header http.Header, url string) {
+	for _, content := range header["Refresh"] {
+		if href := extract.Refresh(content); href != "" {
+			doc.Links = append(doc.Links, extract.Link{Href: href, By: extract.ByRefresh})
+		}
+	}
 	if len(header["Link"]) == 0 {
 		return
 	}
