@@ -114,7 +114,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
 	}
-	limitMemory(*d.memory)
+	paceCollector(*d.memory/heapShare, *d.memory, completePercent)
 	in, err := d.inputs(args)
 	if err != nil {
 		return err

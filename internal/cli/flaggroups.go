@@ -117,7 +117,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink export --complete --strip-repeated --out pages.jsonl",
 			common:  strings.Fields("complete strip-repeated"),
-			rare:    strings.Fields("whole-text similarity config help"),
+			rare:    strings.Fields("whole-text similarity memory config help"),
 		},
 	},
 }

@@ -76,13 +76,3 @@ func growth(live, goal int64, minPercent int) int {
 	live = max(live, 1)
 	return int(min(max((goal-live)*10/live*10, int64(minPercent)), maxPercent))
 }
-
-// limitMemory passes the limit of --memory, in bytes, to the garbage collector, so that it collects
-// earlier when the heap approaches the limit. The garbage collector does not enforce the limit; the
-// crawl does, by making pages wait for memory. The environment variable GOMEMLIMIT takes
-// precedence.
-func limitMemory(bytes int64) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(bytes)
-	}
-}

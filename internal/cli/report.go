@@ -11,7 +11,6 @@ import (
 
 	"skink/base/harmless"
 	"skink/internal/complete"
-	"skink/internal/memory"
 	"skink/internal/session"
 	"skink/report"
 	"skink/report/audit"
@@ -220,15 +219,17 @@ type completeFlags struct {
 	flags               *pflag.FlagSet
 	complete, wholeText bool
 	similarity          float64
+	memory              *int64
 }
 
-var completeRules = []flagRule{{"whole-text,similarity", modifies, "complete", ""}}
+var completeRules = []flagRule{{"whole-text,similarity,memory", modifies, "complete", ""}}
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "compare every page with all others after the crawl, so that the order of the crawl does not matter")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare the text that a host repeats on many pages")
 	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
+	c.memory = addMemoryFlag(flags)
 	return c
 }
 
@@ -245,7 +246,11 @@ func (c *completeFlags) over(settings store.Settings) store.Settings {
 // first compares all pages with each other and passes the result to do as whole. Without it, whole
 // is nil.
 func withStore(ctx context.Context, con Console, dir string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
-	paceCollector(memory.Default/heapShare, math.MaxInt64, completePercent)
+	limit := int64(math.MaxInt64) // only a comparison keeps to a limit
+	if how.complete {
+		limit = *how.memory
+	}
+	paceCollector(*how.memory/heapShare, limit, completePercent)
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {
 		return err
@@ -270,7 +275,7 @@ func withStore(ctx context.Context, con Console, dir string, how *completeFlags,
 		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
 	}
 	settings = how.over(settings)
-	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
+	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true, Memory: *how.memory})
 	if err != nil {
 		return err
 	}
