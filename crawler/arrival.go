@@ -48,6 +48,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 		a.page = c.requisite(t)
 	}
 	if a.page == nil {
+		if t.item, err = c.mayConfirm(ctx, t.item); err != nil {
+			return nil, err
+		}
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals, a.page.Hidden = allowed.signals, allowed.hidden
 		c.findSitemaps(ctx, t, a.page)
@@ -64,6 +67,18 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 		return nil, c.tryLater(ctx, a)
 	}
 	return a, nil
+}
+
+// mayConfirm returns an item without its validators if the server must send the page whole.
+func (c *Crawl) mayConfirm(ctx context.Context, item frontier.Item) (frontier.Item, error) {
+	if c.opt.MayConfirm == nil || item.ETag == "" && item.Modified == "" {
+		return item, nil
+	}
+	may, err := c.opt.MayConfirm(ctx, item.URL)
+	if !may {
+		item.ETag, item.Modified = "", ""
+	}
+	return item, err
 }
 
 // locate looks up the IP address of a turn's host, if the options limit the number of requests to

@@ -57,6 +57,7 @@ type Options struct {
 	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
+	MayConfirm     func(context.Context, string) (bool, error)    // reports whether a URL may be answered with status 304 (Not Modified); otherwise it is fetched whole; nil means always
 	OnDated        func(ctx context.Context, pages []Dated) error // called with batches of pages for which a sitemap gives the date of the last change; may be nil
 	OnSeed         func(from, to string) error                    // called with the old and new URLs when a seed redirects within its site; may be nil
 

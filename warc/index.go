@@ -20,7 +20,7 @@ type Entry struct {
 	URL    string    `json:"url"`
 	Date   time.Time `json:"-"`
 	MIME   string    `json:"mime,omitempty"`          // media type of the payload, or "warc/revisit" for a revisit record
-	Status int       `json:"status,omitempty,string"` // HTTP status; 0 if the record has none
+	Status int       `json:"status,omitempty,string"` // HTTP status, for a revisit that of the response it refers to; 0 if the record has none
 	Digest string    `json:"digest,omitempty"`        // digest of the payload, such as "sha1:…"
 	Length int64     `json:"length,omitempty,string"`
 	Offset int64     `json:"offset,string"`
@@ -49,13 +49,25 @@ func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	}
 	e.MIME, _, _ = mime.ParseMediaType(kind)
 	if r.Type() == Revisit {
-		e.MIME = "warc/revisit"
+		e = e.AsRevisit()
 	}
 	if _, err := io.Copy(io.Discard, r.Block); err != nil {
 		return e, false, err
 	}
 	e.Length = r.Length
 	return e, e.URL != "", nil
+}
+
+// AsRevisit returns the entry of a revisit record, given that of an ordinary response with its head. A
+// server sends status 304 (Not Modified) only in place of 200 (RFC 9110, section 15.4.5). Players take
+// the status from the index, and show nothing for 304, so the entry has 200.
+func (e Entry) AsRevisit() Entry {
+	e.MIME = "warc/revisit"
+	const ok, notModified = 200, 304
+	if e.Status == notModified {
+		e.Status = ok
+	}
+	return e
 }
 
 // line returns the entry as a line of CDXJ: the URL's [SURT] key, the time as 14 digits, and a JSON

@@ -482,7 +482,7 @@ func TestRevisits(t *testing.T) {
 	id = id[strings.Index(id, "WARC-Record-ID: ")+16:]
 	id = id[:strings.Index(id, "\r\n")]
 	for _, want := range []string{
-		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\nWARC-Refers-To: " + id + "\r\nWARC-Refers-To-Target-URI: https://example.com/1\r\nWARC-Refers-To-Date: 2026-01-02T12:00:01.000000005Z\r\nWARC-Payload-Digest: " + first.Archive.Digest,
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\nWARC-Refers-To: " + id + "\r\nWARC-Refers-To-Target-URI: https://example.com/1\r\nWARC-Refers-To-Date: 2026-01-02T12:00:01Z\r\nWARC-Payload-Digest: " + first.Archive.Digest,
 		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\nWARC-Refers-To: " + id,
 		"\r\n\r\nHTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n\r\n\r\n",
 	} {

@@ -82,7 +82,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
 		var about []byte
-		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier response was lost in a power failure, or its file was deleted; this response replaces it
+		if isFound(page, &e.Record) && !a.Has(&e.Record) { // the earlier response was lost in a power failure, or its file was deleted; this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
@@ -107,6 +107,17 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		}
 		return a.commit(ctx, &call{entry: e, packed: all, about: about, private: page.Private, kept: isKept(&e.Record) || page.NotModified})
 	}
+}
+
+// Has reports whether the archive has the response for a record. If not, the server must not be asked
+// whether the page has changed, because status 304 (Not Modified) brings no body to archive. Files of
+// other workers may be on other machines, so Has does not look for them.
+func (a *Archive) Has(r *store.Record) bool {
+	if !isKept(r) || a.isOther(r.Archive.File) {
+		return isKept(r)
+	}
+	first := a.recordAt(r.Archive)
+	return first != nil && first.URI() == r.URL
 }
 
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }

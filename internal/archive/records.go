@@ -116,11 +116,13 @@ func (a *Archive) revisit(page *crawler.Page, profile string, before *store.Reco
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
 	h.Add("WARC-Profile", profile)
-	if id := a.idAt(before.Archive); id != "" {
-		h.Add("WARC-Refers-To", id)
+	at := before.FetchedAt
+	if first := a.recordAt(before.Archive); first != nil {
+		at = first.Date()
+		h.Add("WARC-Refers-To", first.ID())
 	}
 	h.Add("WARC-Refers-To-Target-URI", before.URL)
-	h.Add("WARC-Refers-To-Date", before.FetchedAt.UTC().Format(time.RFC3339Nano))
+	h.Add("WARC-Refers-To-Date", at.UTC().Format(time.RFC3339)) // without fractions of a second: ReplayWeb.page looks for the response from this time on, in an index with whole seconds
 	if before.Archive.Digest != "" {
 		h.Add("WARC-Payload-Digest", before.Archive.Digest)
 	}
@@ -129,26 +131,25 @@ func (a *Archive) revisit(page *crawler.Page, profile string, before *store.Reco
 		return p, err
 	}
 	p.index.Status, _ = statusAndType(raw.Head)
-	p.index.MIME = "warc/revisit"
+	p.index = p.index.AsRevisit()
 	return a.withRequest(p, rec, raw)
 }
 
-// idAt returns the WARC-Record-ID of the record at the given position, or "" if the record cannot
-// be read.
-func (a *Archive) idAt(at store.Archived) string {
+// recordAt returns the record at the given position, without its block, or nil if it cannot be read.
+func (a *Archive) recordAt(at store.Archived) *warc.Record {
 	f, err := os.Open(a.path(at.File))
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = os.Open(a.path(at.File + opening))
 	}
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	rec, err := warc.NewReader(io.NewSectionReader(f, at.Offset, at.Length)).Next()
 	if err != nil {
-		return ""
+		return nil
 	}
-	return rec.ID()
+	return rec
 }
 
 // with appends a metadata record to p, which has the records of a page's response. The new record

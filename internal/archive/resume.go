@@ -113,6 +113,12 @@ func (v *volume) first(ctx context.Context) error {
 
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
+// isOther reports whether another worker wrote the file with this name.
+func (a *Archive) isOther(file string) bool {
+	worker := notInName.ReplaceAllString(a.opt.Worker, "_")
+	return worker != "" && !strings.Contains(file, "-"+worker+"-") && !strings.Contains(file, "-"+worker+".")
+}
+
 // resume continues the archive whose stored state is m. It returns the number of committed pages
 // whose responses are missing.
 func (v *volume) resume(ctx context.Context, m mark) (lost int, err error) {
@@ -146,9 +152,8 @@ func (v *volume) resume(ctx context.Context, m mark) (lost int, err error) {
 		if err := fetchAgain(ctx, v.store.Requeue, all); err != nil {
 			return 0, err
 		}
-		return len(all), v.following(ctx)
 	}
-	return 0, v.begin(ctx)
+	return len(all), v.following(ctx) // not under the same name, because records in the store may have positions in the missing file
 }
 
 // cut truncates the open file after the last response for the given pages. It returns the number of

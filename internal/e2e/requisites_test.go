@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -17,14 +16,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/chromedp"
 	"golang.org/x/sync/errgroup"
 
-	"skink/crawler/render"
+	"skink/dedup"
 	"skink/internal/tools/postgrestest"
 )
 
@@ -32,6 +30,8 @@ import (
 // for each URL, and records when each host was asked.
 type dressedSite struct {
 	site, cdn *httptest.Server
+	tagged    bool         // whether responses have an ETag
+	edition   atomic.Int32 // from edition 1 on, page 1 has other words; from edition 2 on, headings have another colour
 
 	mu    sync.Mutex
 	asked map[string]int // guarded by mu
@@ -45,7 +45,7 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 	d := &dressedSite{asked: map[string]int{}}
 	files := map[string]string{
 		"site/robots.txt":                "User-agent: *\nDisallow: /private/\n",
-		"site/a.css":                     "@import \"deep/b.css\";\n@font-face { font-family: Own; src: url(/own.ttf) }\nh1 { font-family: Own; color: #063 }\n.box { width: 120px; height: 120px; background: url(../not-there.png), url('/tile.png?v=2&utm_source=x') }\n#secret { background: url(/private/secret.png) }",
+		"site/a.css":                     "@import \"deep/b.css\";\n@font-face { font-family: Own; src: url(/own.ttf) }\nh1 { font-family: Own; color: {SHADE} }\n.box { width: 120px; height: 120px; background: url(../not-there.png), url('/tile.png?v=2&utm_source=x') }\n#secret { background: url(/private/secret.png) }",
 		"site/deep/b.css":                "body { margin: 24px; background: #eef url(\"../corner.png\") no-repeat right top }\n@namespace svg url(/never.svg);",
 		"site/app.js":                    "document.body.insertAdjacentHTML('beforeend', '<p id=drawn style=\"background: #fd8\">This line comes from a script.</p>');",
 		"cdn/lib.css":                    "ul { list-style-image: url(dot.png) } .wide { display: block; height: 40px; background: url(\"{SITE}/wide.png\") repeat-x }",
@@ -86,8 +86,10 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 			case ".ttf":
 				w.Header().Set("Content-Type", "font/ttf")
 			}
-			body = strings.NewReplacer("{CDN}", d.cdn.URL, "{SITE}", d.site.URL).Replace(body)
-			_, _ = w.Write([]byte(body))
+			if d.tagged {
+				w.Header().Set("ETag", fmt.Sprintf("%q", dedup.HashOf([]byte(d.edit(body)))))
+			}
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(d.edit(body)))
 		}))
 		t.Cleanup(s.Close)
 		return s
@@ -96,6 +98,18 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 	d.cdn.Start()
 	d.site.Start()
 	return d
+}
+
+// edit returns a body as the current edition has it.
+func (d *dressedSite) edit(body string) string {
+	frogs, shade := "Frogs of the year 1901", "#063"
+	if d.edition.Load() >= 1 {
+		frogs = "Toads of the year 1901"
+	}
+	if d.edition.Load() >= 2 {
+		shade = "#b00"
+	}
+	return strings.NewReplacer("{CDN}", d.cdn.URL, "{SITE}", d.site.URL, "{SHADE}", shade, "Frogs of the year 1901", frogs).Replace(body)
 }
 
 // dressedPage returns page n of a site with the given number of pages. The pages differ only in
@@ -356,122 +370,4 @@ func indexedURLs(t *testing.T, dir, archive string) (urls []string) {
 		}
 	}
 	return urls
-}
-
-// TestReplayLooksTheSame opens a page of a crawl with --requisites in ReplayWeb.page, a player of
-// archives, while the site's servers are stopped. The screenshot must be the same as one of the
-// live page. Without --requisites, the screenshot must differ.
-func TestReplayLooksTheSame(t *testing.T) {
-	t.Parallel()
-	needBrowser(t)
-	player := filepath.Join(os.Getenv("SKINK_NODE_MODULES"), "replaywebpage")
-	if _, err := os.Stat(filepath.Join(player, "sw.js")); err != nil {
-		t.Skip("there is no player of archives: SKINK_NODE_MODULES names no folder with the npm package replaywebpage")
-	}
-	d := newDressedSite(t, 5)
-	if font() == "" {
-		t.Log("the page is tried without a font of its own, because this machine has none")
-	}
-	dir := t.TempDir()
-	for _, c := range []struct {
-		store string
-		more  []string
-	}{{"bare", nil}, {"dressed", []string{"--requisites"}}} {
-		runIn(t, dir, append([]string{"crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--store", c.store, "--warc", c.store + "-archive", d.site.URL + "/page/0"}, c.more...)...)
-		runIn(t, dir, "export", "--store", c.store, "--format", "wacz", "--out", c.store+".wacz")
-		if _, err := zip.OpenReader(filepath.Join(dir, c.store+".wacz")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	chromium, err := render.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := openBrowser(t, chromium, d.site.URL)
-	b.foreign.Store(true)
-	b.do(chromedp.EmulateViewport(900, 700))
-	b.load(chromedp.Navigate(d.site.URL + "/page/0"))
-	b.waitFor(`document.getElementById("drawn") && document.fonts.status == "loaded"`)
-	want := pictureOf(t, b)
-	keep(t, "original.png", want)
-	d.site.Close()
-	d.cdn.Close()
-
-	mux := http.NewServeMux()
-	mux.Handle("/replay/", http.StripPrefix("/replay/", http.FileServer(http.Dir(player))))
-	mux.Handle("/", http.FileServer(http.Dir(dir)))
-	mux.HandleFunc("/show/{store}", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><style>body { margin: 0 } replay-web-page { display: block; width: 100vw; height: 100vh }</style>
-<script src="/replay/ui.js"></script><replay-web-page embed="replayonly" replayBase="/replay/" source="/%s.wacz" url="%s/page/0"></replay-web-page>`, r.PathValue("store"), d.site.URL)
-	})
-	shows := httptest.NewServer(mux)
-	defer shows.Close()
-	for _, c := range []struct {
-		store string
-		same  bool
-	}{{"dressed", true}, {"bare", false}} {
-		b := openBrowser(t, chromium, shows.URL)
-		b.foreign.Store(true)
-		b.do(chromedp.EmulateViewport(900, 700), called(network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}))
-		b.load(chromedp.Navigate(shows.URL + "/show/" + c.store))
-		got := pictureOf(t, b)
-		differs := difference(got, want)
-		still := 0 // number of successive screenshots without a change
-		for until := time.Now().Add(patience); time.Now().Before(until) && differs > 0 && (c.same || still < 15); time.Sleep(200 * time.Millisecond) {
-			last := got
-			got = pictureOf(t, b)
-			differs = difference(got, want)
-			if still++; difference(got, last) > 0 {
-				still = 0
-			}
-		}
-		keep(t, c.store+".png", got)
-		t.Logf("%s: %.3f%% of the picture differ", c.store, 100*differs)
-		if same := differs == 0; same != c.same {
-			t.Errorf("%s: %.3f%% of the picture differ", c.store, 100*differs)
-		}
-	}
-}
-
-func pictureOf(t *testing.T, b *browser) image.Image {
-	t.Helper()
-	img, err := png.Decode(bytes.NewReader(got(b, chromedp.CaptureScreenshot())))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return img
-}
-
-// difference returns the share of pixels that differ between two pictures, from 0 to 1.
-func difference(a, b image.Image) float64 {
-	if a.Bounds() != b.Bounds() {
-		return 1
-	}
-	n, r := 0, a.Bounds()
-	for x := r.Min.X; x < r.Max.X; x++ {
-		for y := r.Min.Y; y < r.Max.Y; y++ {
-			if color.RGBAModel.Convert(a.At(x, y)) != color.RGBAModel.Convert(b.At(x, y)) {
-				n++
-			}
-		}
-	}
-	return float64(n) / float64(r.Dx()*r.Dy())
-}
-
-// keep writes a picture into the folder that SKINK_PICTURES names, so that people can look at it.
-func keep(t *testing.T, name string, img image.Image) {
-	t.Helper()
-	dir := os.Getenv("SKINK_PICTURES")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, img); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -140,7 +140,7 @@ func (c *selection) each(ctx context.Context, notDue func(time.Time), take func(
 func (c *selection) failedSeeds(ctx context.Context, take func(frontier.Item) error) error {
 	for _, seed := range c.named {
 		for url, hops := seed.URL, 0; url != "" && hops <= crawler.MaxHops; hops++ {
-			r, err := c.recordOf(ctx, url)
+			r, err := recordOf(ctx, c.store, url)
 			if err != nil {
 				return err
 			}
@@ -163,8 +163,8 @@ func (c *selection) failedSeeds(ctx context.Context, take func(frontier.Item) er
 	return nil
 }
 
-func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, error) {
-	pages, err := c.store.Pages(ctx, []dedup.Hash{dedup.Hash(frontier.ID(url))}, store.WantRecord)
+func recordOf(ctx context.Context, s store.Reader, url string) (*store.Record, error) {
+	pages, err := s.Pages(ctx, []dedup.Hash{dedup.Hash(frontier.ID(url))}, store.WantRecord)
 	if err != nil || pages[0] == nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time
 	}
 	due := c.options.Schedule.Due(r, nil)
 	if r.Follows() && !due.After(asked) {
-		leader, err := c.recordOf(ctx, r.DuplicateOf)
+		leader, err := recordOf(ctx, c.store, r.DuplicateOf)
 		if err != nil {
 			return false, err
 		}

@@ -39,6 +39,19 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	return k.archive.Answer
 }
 
+// mayConfirm returns a function that reports whether the archive has the response for a URL, so that
+// status 304 (Not Modified) can refer to it. mayConfirm returns nil if there is no archive.
+func (k *keeping) mayConfirm(s store.Reader) func(context.Context, string) (bool, error) {
+	a := k.archive
+	if a == nil {
+		return nil
+	}
+	return func(ctx context.Context, url string) (bool, error) {
+		r, err := recordOf(ctx, s, url)
+		return r != nil && a.Has(r), err
+	}
+}
+
 // archiveOrder writes the order of hosts to the archive, if there is one.
 func (r *run) archiveOrder(kept *keeping, order *precedence.Order) {
 	if kept.archive == nil {
