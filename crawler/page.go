@@ -42,7 +42,7 @@ type Page struct {
 	DrawError string          // reason why the browser failed to render the page; "" if there was no failure
 
 	Problem Problem // "" means that there is none
-	Detail  string  // description of the problem for the user
+	Detail  string  // description of the problem for the user, or a note on a page without a problem
 
 	unsent bool // no request was sent
 }
@@ -134,6 +134,8 @@ func (p *Page) fill(x *wire.Exchange) {
 		p.Problem, p.Detail = ProblemStatus, statusText(x.Status)
 	case x.BodyErr != nil:
 		p.fail(x.BodyErr)
+	default:
+		p.Detail = x.Note
 	}
 }
 

@@ -3,8 +3,10 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"strings"
@@ -28,7 +30,8 @@ import (
 //
 // Some servers declare gzip and send plain text. So a body is used unchanged if its coding has a
 // magic number that the body lacks, or if the declared coding is not a coding, such as "utf-8".
-// Bytes after a complete gzip body are ignored, as in browsers.
+// Bytes after a complete gzip body are ignored, as in browsers. So is a checksum that is missing or
+// wrong, if the compressed data is complete; the exchange then has a note.
 
 const (
 	maxCodings = 3 // maximum number of codings of a body; most bodies have one, and some have two by mistake
@@ -45,6 +48,9 @@ func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 // ErrTooLarge means that a body is larger than its limit, in its decoded or its encoded form.
 var ErrTooLarge = errors.New("the body is larger than the limit")
 
+// errSum means that a gzip body was decoded to its end, but that its checksum is missing or wrong.
+var errSum = errors.New("the checksum of the body is missing or wrong, so its content may be damaged")
+
 // An EncodingError means that a body cannot be decoded according to the Content-Encoding in its
 // header.
 type EncodingError struct {
@@ -54,6 +60,14 @@ type EncodingError struct {
 
 func (e *EncodingError) Error() string { return e.coding + ": " + e.err.Error() }
 func (e *EncodingError) Unwrap() error { return e.err }
+
+// read reads the body of a response, within the limit for its status; see readBody.
+func (x *Exchange) read(resp *http.Response, within func(io.Reader) io.Reader) {
+	x.Body, x.BodyErr = readBody(resp, bodyLimit(x.Status, x.Limit), within, x.Raw)
+	if errors.Is(x.BodyErr, errSum) {
+		x.Note, x.BodyErr = x.BodyErr.Error(), nil
+	}
+}
 
 // readBody reads the body of a response and returns it decoded, up to limit bytes. If it fails, it
 // also returns the part before the error. It reads the body through within(body), a reader that
@@ -212,40 +226,66 @@ func startsWith(r *bufio.Reader, magic string) bool {
 
 const gzipMagic = "\x1f\x8b"
 
-var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
+var gzipReaders = sync.Pool{New: func() any { return &members{head: new(gzip.Reader), z: flate.NewReader(nil)} }}
 
 func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 	if !startsWith(r, gzipMagic) {
 		return r, nothing
 	}
-	m := &members{in: r, z: gzipReaders.Get().(*gzip.Reader)}
-	return m, func() { gzipReaders.Put(m.z) }
+	m := gzipReaders.Get().(*members)
+	m.in, m.open, m.doubtful = r, false, false
+	return m, func() { gzipReaders.Put(m) }
 }
 
 // members reads the members of a gzip file one after the other, and stops at the first bytes that
-// do not begin a member.
+// do not begin a member. If the checksum of a member is missing or wrong, the last Read returns
+// errSum.
 type members struct {
-	in   *bufio.Reader
-	z    *gzip.Reader
-	open bool // z is in the middle of a gzip member
+	in        *bufio.Reader
+	head      *gzip.Reader // reads only the headers of members
+	z         io.Reader    // a flate.Resetter
+	open      bool         // z is in the middle of a gzip member
+	sum, size uint32       // of the open member's content
+	doubtful  bool         // the checksum of a member was missing or wrong
 }
 
 func (m *members) Read(p []byte) (int, error) {
 	if !m.open {
-		if !startsWith(m.in, gzipMagic) {
+		switch {
+		case startsWith(m.in, gzipMagic):
+		case m.doubtful:
+			return 0, errSum
+		default:
 			return 0, io.EOF
 		}
-		if err := m.z.Reset(m.in); err != nil {
+		if err := m.head.Reset(m.in); err != nil {
 			return 0, unexpected(err)
 		}
-		m.z.Multistream(false)
-		m.open = true
+		_ = m.z.(flate.Resetter).Reset(m.in, nil) // never fails without a dictionary
+		m.open, m.sum, m.size = true, 0, 0
 	}
 	n, err := m.z.Read(p)
+	m.sum, m.size = crc32.Update(m.sum, crc32.IEEETable, p[:n]), m.size+uint32(n)
 	if err == io.EOF {
-		m.open, err = false, nil
+		err = m.end()
 	}
 	return n, err
+}
+
+// end reads the trailer of a member (RFC 1952, section 2.3.1).
+func (m *members) end() error {
+	m.open = false
+	trailer, err := m.in.Peek(8)
+	switch {
+	case err == io.EOF:
+		m.doubtful = true
+	case err != nil:
+		return err
+	case binary.LittleEndian.Uint32(trailer) != m.sum, binary.LittleEndian.Uint32(trailer[4:]) != m.size:
+		m.doubtful = true
+	}
+	_, _ = m.in.Discard(len(trailer))
+	return nil
 }
 
 // unexpected turns io.EOF into io.ErrUnexpectedEOF, for use where the input must not end.
@@ -264,11 +304,9 @@ func decodeDeflate(r *bufio.Reader) (io.Reader, func()) {
 	case len(head) == 0:
 		return r, nothing
 	case isZlib(head):
-		z, err := zlib.NewReader(r)
-		if err != nil {
+		if _, err := zlib.NewReader(r); err != nil { // reads the header
 			return failed{unexpected(err)}, nothing
 		}
-		return z, nothing
 	}
 	return flate.NewReader(r), nothing
 }

@@ -50,7 +50,7 @@ func TestReplayOfCut(t *testing.T) {
 			t.Errorf("%s: crawled with error %v", tt.name, crawled)
 		}
 		cut := raw.Cut
-		if tt.coding == "" {
+		if cut == Whole {
 			cut = cutBy(crawled)
 		}
 		x := Replay(Answer{Status: 200, Header: h, Body: bytes.NewReader(raw.Body), Cut: cut}, 1000, time.Second)

@@ -27,8 +27,7 @@ func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 		if err := a.Cut.err(timeout); err != nil {
 			body = io.MultiReader(body, failed{err})
 		}
-		resp := &http.Response{Header: a.Header, Body: io.NopCloser(body)}
-		x.Body, x.BodyErr = readBody(resp, bodyLimit(a.Status, limit), func(r io.Reader) io.Reader { return r }, nil)
+		x.read(&http.Response{Header: a.Header, Body: io.NopCloser(body)}, func(r io.Reader) io.Reader { return r })
 	}
 	if err := a.Cut.err(timeout); err != nil && x.BodyErr != nil {
 		x.BodyErr = err

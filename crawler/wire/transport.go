@@ -50,8 +50,9 @@ type Exchange struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
-	BodyErr error // reason why Body is incomplete
-	Raw     *Raw  // the undecoded response; nil unless Options.KeepRaw is set
+	BodyErr error  // reason why Body is incomplete
+	Note    string // what may be wrong with a complete Body, for the user; "" means nothing
+	Raw     *Raw   // the undecoded response; nil unless Options.KeepRaw is set
 }
 
 // Options configures a transport.
@@ -157,8 +158,8 @@ func (t *Transport) Do(x *Exchange) error {
 	if !hasBody(x.Status) {
 		return nil
 	}
-	ctx, limit := x.Request.Context(), bodyLimit(x.Status, x.Limit)
-	x.Body, x.BodyErr = readBody(resp, limit, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.Clock) }, x.Raw)
+	ctx := x.Request.Context()
+	x.read(resp, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.Clock) })
 	x.BodyErr = attempt.why(x.BodyErr)
 	if x.Raw != nil && x.Raw.Cut == Whole {
 		x.Raw.Cut = cutBy(x.BodyErr)
