@@ -108,7 +108,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 }
 
 func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
-	base, err := frontier.NewBase(page.Item.URL, "")
+	base, err := frontier.NewBase(page.Item.URL, "", "")
 	if err != nil {
 		return render.Answer{}, err
 	}

@@ -41,9 +41,10 @@ type Target struct {
 
 // Links holds the links of a document, as written in the document.
 type Links struct {
-	Base  string                  // href of the document's <base>; "" means none
-	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
-	Files iter.Seq[string]        // URLs of the document's images, scripts and style sheets, which are not followed as links; nil means none
+	Base    string                  // href of the document's <base>; "" means none
+	Charset string                  // WHATWG name of the document's encoding, in which browsers write the queries of its links; "" means UTF-8
+	Hrefs   iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
+	Files   iter.Seq[string]        // URLs of the document's images, scripts and style sheets, which are not followed as links; nil means none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -108,7 +109,7 @@ func (l *Leads) Follow(links Links) error {
 	if l.opt == nil || links.Hrefs == nil && links.Files == nil {
 		return nil
 	}
-	base, err := frontier.NewBase(l.from.URL, links.Base)
+	base, err := frontier.NewBase(l.from.URL, links.Base, links.Charset)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	if err != nil {
 		return fail("%v", err)
 	}
-	base, err := frontier.NewBase(at, "")
+	base, err := frontier.NewBase(at, "", "")
 	if err != nil {
 		return fail("%v", err)
 	}
@@ -183,7 +183,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 	case err == nil:
 		ok, want = x.Status == status, "status "+l.Check
 	case strings.HasPrefix(l.Check, "/"), strings.HasPrefix(l.Check, "http://"), strings.HasPrefix(l.Check, "https://"):
-		base, baseErr := frontier.NewBase(l.Page, "")
+		base, baseErr := frontier.NewBase(l.Page, "", "")
 		if baseErr != nil {
 			return &LoginError{l.Page, baseErr.Error()}
 		}

@@ -174,7 +174,7 @@ func location(from string, h http.Header) (string, error) {
 	if to == "" {
 		return "", errors.New("no Location header")
 	}
-	base, err := frontier.NewBase(from, "")
+	base, err := frontier.NewBase(from, "", "")
 	if err != nil {
 		return "", err
 	}

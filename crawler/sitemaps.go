@@ -76,7 +76,7 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || pause(page.Status, page.Header) > 0 || !frontier.IsRoot(item.URL) {
 		return
 	}
-	base, err := frontier.NewBase(item.URL, "")
+	base, err := frontier.NewBase(item.URL, "", "")
 	if err != nil {
 		return
 	}
@@ -147,7 +147,7 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	default:
 		return nil
 	}
-	base, err := frontier.NewBase(item.URL, "")
+	base, err := frontier.NewBase(item.URL, "", "")
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,9 @@ func decode(body []byte, contentType string, markup bool) (text []byte, name str
 	return decodeAs(body, name), name
 }
 
+// Charset returns the WHATWG name of the encoding that [Parse] would use to decode an HTML page.
+func Charset(body []byte, contentType string) string { return encodingOf(body, contentType, true) }
+
 func decodeAs(body []byte, name string) []byte {
 	e := lookup(name)
 	if e == nil {

@@ -35,9 +35,7 @@ import (
 // its %32 would give "%2e", which means a dot the next time it is read. So an escape that would
 // complete another one is kept, and canonicalizing a canonical form does not change it.
 //
-// Known weaknesses: a browser escapes the query of a link in the encoding of the link's page, and
-// this package always escapes it in UTF-8. So links with a query can be wrong on pages in a legacy
-// encoding.
+// The query of a link is escaped in the encoding of the link's page; see query.go.
 
 // MaxURL is the maximum length in bytes of a URL that is crawled, as written and in canonical form.
 // RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain data, or

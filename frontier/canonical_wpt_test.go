@@ -131,7 +131,7 @@ func resolveAny(t *testing.T, base, input string) (string, error) {
 		checkCanonical(t, input)
 		return Canonical(input)
 	}
-	b, err := NewBase(base, "")
+	b, err := NewBase(base, "", "")
 	if err != nil {
 		return skipped, nil
 	}

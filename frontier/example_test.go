@@ -8,7 +8,7 @@ import (
 
 // A Base resolves the links of a page.
 func ExampleBase() {
-	base, err := frontier.NewBase("https://example.com/docs/", "")
+	base, err := frontier.NewBase("https://example.com/docs/", "", "")
 	if err != nil {
 		fmt.Println(err)
 		return

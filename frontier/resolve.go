@@ -3,6 +3,8 @@ package frontier
 import (
 	"fmt"
 	"strings"
+
+	"golang.org/x/text/encoding"
 )
 
 // A Base resolves the links of one page to canonical URLs. Several goroutines may use it.
@@ -12,19 +14,23 @@ type Base struct {
 	origin string // scheme, host and port of page: "https://example.com:8080"
 	path   string // path of page, without its query
 	dir    string // path up to and including its last slash
+
+	charset encoding.Encoding // encoding of the queries of links; nil means UTF-8
 }
 
 // NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
 // element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored if it is
 // not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme is not
-// http or https, because a page saved to disk may have a base with the scheme file:. The errors are
-// those of [Canonical] for pageURL.
-func NewBase(pageURL, baseHref string) (*Base, error) {
+// http or https, because a page saved to disk may have a base with the scheme file:. charset is the
+// encoding of the page, such as "gbk"; "" means UTF-8. The errors are those of [Canonical] for
+// pageURL.
+func NewBase(pageURL, baseHref, charset string) (*Base, error) {
 	page, err := Canonical(pageURL)
 	if err != nil {
 		return nil, fmt.Errorf("parse the base URL of links: %w", err)
 	}
 	b := newBase(page)
+	b.charset = queryEncoding(charset)
 	if baseHref == "" {
 		return b, nil
 	}
@@ -32,7 +38,9 @@ func NewBase(pageURL, baseHref string) (*Base, error) {
 	if err != nil {
 		return b, nil
 	}
-	return newBase(other), nil
+	base := newBase(other)
+	base.charset = b.charset
+	return base, nil
 }
 
 func newBase(page string) *Base {
@@ -82,7 +90,7 @@ func (b *Base) Absolute(href string) string {
 // very many links. But a link goes up at most as many folders as it has slashes. So the folders
 // above those are left out before parsing, and prepended to the result.
 func (b *Base) resolveParsed(href string) (string, error) {
-	ref := escapeBytes(stripBlanks(href))
+	ref := b.encodeQuery(escapeBytes(stripBlanks(href)))
 	if s := scheme(ref); s != "" && !isWeb(s) {
 		return "", otherScheme(href, s)
 	}

@@ -98,7 +98,7 @@ func TestResolve(t *testing.T) {
 		{"nor is a script", "javascript:void(0)", "", false},
 		{"nor is a host with a port", "example.org:80/", "", false},
 	}
-	base, err := NewBase(page, "")
+	base, err := NewBase(page, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestResolve(t *testing.T) {
 // the full parser.
 func TestResolveOwnHost(t *testing.T) {
 	for _, origin := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "https://xn--bcher-kva.example", "https://xn--pokxncvks", "http://a.xn--:8080"} {
-		base, err := NewBase(origin+"/a/", "")
+		base, err := NewBase(origin+"/a/", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestResolveOwnHost(t *testing.T) {
 }
 
 func TestResolveErrors(t *testing.T) {
-	base, err := NewBase("https://example.com/"+strings.Repeat("a", MaxURL/2)+"/", "")
+	base, err := NewBase("https://example.com/"+strings.Repeat("a", MaxURL/2)+"/", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +160,54 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
+// The expected URLs are those that browsers request.
+func TestQueryEncoding(t *testing.T) {
+	const page = "http://example.com/a/"
+	for _, tt := range []struct{ charset, href, want string }{
+		{"gbk", "3.asp?DengJh=洪1700718", "http://example.com/a/3.asp?DengJh=%BA%E91700718"},
+		{"shift_jis", "/s.cgi?q=水車&r=ア", "http://example.com/s.cgi?q=%90%85%8E%D4&r=%83A"}, // the second byte of ア is an ASCII letter
+		{"windows-1251", "?name=мельница", "http://example.com/a/?name=%EC%E5%EB%FC%ED%E8%F6%E0"},
+		{"euc-kr", "http://other.example/v?k=방앗간#간", "http://other.example/v?k=%B9%E6%BE%D1%B0%A3"},
+		{"windows-1252", "café/?q=café", "http://example.com/a/caf%C3%A9/?q=caf%E9"}, // a path is in UTF-8
+		{"windows-1252", "?q=€ & 水", "http://example.com/a/?q=%80%20&%20%26%2327700%3B"},
+		{"windows-1252", "#?q=é", "http://example.com/a/"},
+		{"iso-2022-jp", "?q=水", "http://example.com/a/?q=%1B$B?e%1B(B"},
+		{"big5", "?q=a", "http://example.com/a/?q=a"},
+		{"utf-16le", "?q=é", "http://example.com/a/?q=%C3%A9"},
+		{"", "?q=é", "http://example.com/a/?q=%C3%A9"},
+		{"no such name", "?q=é", "http://example.com/a/?q=%C3%A9"},
+		{"gbk", "?q=\xe9", "http://example.com/a/?q=%E9"},
+	} {
+		for _, baseHref := range []string{"", "./?x"} {
+			base, err := NewBase(page, baseHref, tt.charset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := base.Resolve(tt.href); got != tt.want && tt.href[0] != '#' || err != nil {
+				t.Errorf("%s, %q: got %q, %v, want %q", tt.charset, tt.href, got, err, tt.want)
+			}
+		}
+	}
+}
+
+// The canonical form of a URL does not change when it is resolved again, whatever the encoding.
+func TestQueryEncodingRepeats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		charset := rapid.SampledFrom([]string{"gbk", "gb18030", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "big5", "windows-1251", "iso-8859-5", "koi8-r"}).Draw(t, "charset")
+		base, err := NewBase("http://example.com/", "", charset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		once, err := base.Resolve("/?" + rapid.String().Draw(t, "query"))
+		if err != nil {
+			t.Skip()
+		}
+		if twice, err := base.Resolve(once); twice != once || err != nil {
+			t.Fatalf("%q becomes %q, %v", once, twice, err)
+		}
+	})
+}
+
 func TestNewBase(t *testing.T) {
 	tests := []struct {
 		name, page, base string
@@ -177,7 +225,7 @@ func TestNewBase(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			base, err := NewBase(tt.page, tt.base)
+			base, err := NewBase(tt.page, tt.base, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +234,7 @@ func TestNewBase(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewBase("a/b", ""); !errors.Is(err, ErrScheme) {
+	if _, err := NewBase("a/b", "", ""); !errors.Is(err, ErrScheme) {
 		t.Errorf("a relative page URL: %v, want %v", err, ErrScheme)
 	}
 }
@@ -197,7 +245,7 @@ func TestResolvePlain(t *testing.T) {
 		if rapid.IntRange(0, 3).Draw(t, "deep") == 0 {
 			page += strings.Repeat("/folder", 80) + drawPath(t)
 		}
-		base, err := NewBase(page, "")
+		base, err := NewBase(page, "", "")
 		if err != nil {
 			t.Skip("no base")
 		}
@@ -226,7 +274,7 @@ func FuzzResolve(f *testing.F) {
 	f.Add("http://xn--a/"+strings.Repeat("folder/", 80), "../e?f")
 	f.Add("http://example.com/"+strings.Repeat("folder/", 80), "\xc3\xa9/..\\../http:?a/../b")
 	f.Fuzz(func(t *testing.T, page, href string) {
-		base, err := NewBase(page, "")
+		base, err := NewBase(page, "", "")
 		if err != nil {
 			t.Skip("no base")
 		}
@@ -288,7 +336,7 @@ func TestResolveHostileIsBounded(t *testing.T) {
 		"http://example.com/" + strings.Repeat(strings.Repeat("a", 14)+"/", maxSlashes-10),
 		"http://example.com/" + strings.Repeat("a", MaxURL-100) + "/",
 	} {
-		base, err := NewBase(page, "")
+		base, err := NewBase(page, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +356,7 @@ func TestResolveHostileIsBounded(t *testing.T) {
 }
 
 func BenchmarkResolve(b *testing.B) {
-	base, err := NewBase("https://docs.example.org/library/text/shingles.html?lang=en", "")
+	base, err := NewBase("https://docs.example.org/library/text/shingles.html?lang=en", "", "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -335,7 +383,7 @@ func BenchmarkResolve(b *testing.B) {
 func BenchmarkNewBase(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := NewBase("https://docs.example.org/library/text/shingles.html?lang=en", ""); err != nil {
+		if _, err := NewBase("https://docs.example.org/library/text/shingles.html?lang=en", "", ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -156,7 +156,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	markdown := ""
 	if f.markdown {
 		opt := extract.MarkdownOptions{Pictures: f.pictures}
-		if base, err := frontier.NewBase(name, doc.Base); err == nil && f.links == extract.LinksWhole { // in a file without a URL, links stay as written
+		if base, err := frontier.NewBase(name, doc.Base, doc.Charset); err == nil && f.links == extract.LinksWhole { // in a file without a URL, links stay as written
 			opt.Resolve = base.Absolute
 		}
 		markdown = doc.Markdown(opt)

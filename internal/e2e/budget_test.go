@@ -31,7 +31,7 @@ var budgets = map[string]int{
 	"extract":               5_600,
 	"extract/markup":        850,
 	"feed":                  1_400,
-	"frontier":              850,
+	"frontier":              900,
 	"internal/archive":      1_100,
 	"internal/cli":          7_250,
 	"internal/complete":     2_050,

@@ -194,7 +194,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			}
 			markdown := ""
 			if opt.Markdown != store.NoMarkdown {
-				base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the file name is not a URL; links are then kept unresolved
+				base, _ := frontier.NewBase(text.URL, text.Doc.Base, text.Doc.Charset) // nil if the file name is not a URL; links are then kept unresolved
 				markdown = opt.markdown(text.Doc, base)
 			}
 			got.pack(opt, text.Doc.Text, markdown, headingsOf(text.Doc))

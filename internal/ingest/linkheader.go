@@ -34,7 +34,7 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 	if len(header["Link"]) == 0 {
 		return
 	}
-	base, err := frontier.NewBase(url, "")
+	base, err := frontier.NewBase(url, "", "")
 	if err != nil {
 		return
 	}

@@ -21,7 +21,7 @@ type outgoing struct {
 
 // links returns the links for the crawler, which follows some and only resolves the others.
 func (o outgoing) links() crawler.Links {
-	return crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), Files: o.files(), NoFollow: o.doc.NoFollow, Targets: o.keep}
+	return crawler.Links{Base: o.doc.Base, Charset: o.doc.Charset, Hrefs: o.hrefs(), Files: o.files(), NoFollow: o.doc.NoFollow, Targets: o.keep}
 }
 
 func (o outgoing) hrefs() iter.Seq2[string, bool] {

@@ -186,8 +186,11 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	case page.MayRender && doc.Needs != "":
 		return nil, crawler.ErrRender
 	}
-	if d := page.Drawing; d != nil && d.Goes != "" {
-		doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
+	if d := page.Drawing; d != nil {
+		doc.Charset = extract.Charset(page.Body, page.Header.Get("Content-Type"))
+		if d.Goes != "" {
+			doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
+		}
 	}
 	opt.obey(page.Item.URL, doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)
@@ -208,7 +211,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	}
 	got.describe(doc)
 	got.faults(&doc.Markup, page)
-	base, err := frontier.NewBase(got.seen.URL, doc.Base)
+	base, err := frontier.NewBase(got.seen.URL, doc.Base, doc.Charset)
 	if err != nil {
 		return nil, err
 	}

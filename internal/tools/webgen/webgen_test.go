@@ -69,7 +69,7 @@ func TestAllIsLinked(t *testing.T) {
 		if resp == nil {
 			continue
 		}
-		base, err := frontier.NewBase(url, "")
+		base, err := frontier.NewBase(url, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
