@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 // # WACZ
 //
 // A WACZ file is a web archive in one file. It contains the archived responses of a crawl, an index
-// of them, and the title and text of each page in the feed. Viewers such as ReplayWeb.page show it
-// in a browser.
+// of them, and a list of all archived pages with their titles, texts and verdicts. Viewers such as
+// ReplayWeb.page show it in a browser.
 
 // WACZ configures [WriteWACZ], together with [Options].
 type WACZ struct {
@@ -46,16 +47,18 @@ func (e *MissingError) Error() string {
 
 // WriteWACZ packs the archive of a store into one file, and returns the number of pages in the
 // file's page list. The file contains no record of a URL that opt leaves out because it is private
-// or because of its content signals. The verdicts that opt selects apply only to the page list.
+// or because of its content signals. The page list has every page that the file contains.
+// Only opt.NoThin and opt.MinWords make it shorter.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
 	}
 	withheld := map[dedup.Hash]bool{}
-	names, err := opt.archives(ctx, s, withheld)
+	names, err := opt.archives(ctx, s, from.Dir, withheld)
 	if err != nil {
 		return 0, err
 	}
+	opt.Include = All
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
 	for _, name := range names {
 		path := filepath.Join(from.Dir, name)
@@ -82,9 +85,13 @@ func isPrivate(path string) (bool, error) {
 	return warc.First(f).Has(warc.PrivateField), nil
 }
 
-// archives returns the names of the files with the responses of all records that opt releases. It
-// adds the IDs of all other records to withheld.
-func (opt *Options) archives(ctx context.Context, s store.Reader, withheld map[dedup.Hash]bool) ([]string, error) {
+// serial finds the part of a file name that all files of a crawl have in common.
+var serial = regexp.MustCompile(`^(.+)-\d{5,}(?:-private)?\.warc\.gz$`)
+
+// archives returns the names of the files with the responses of all records that opt releases, and of
+// the other files of the same crawl in dir, which have earlier responses. It adds the IDs of all other
+// records to withheld.
+func (opt *Options) archives(ctx context.Context, s store.Reader, dir string, withheld map[dedup.Hash]bool) ([]string, error) {
 	named := map[string]bool{}
 	gate := release.Gate{
 		Filter:   release.Filter{Include: release.Records, NoSignals: opt.NoSignals, Private: opt.Private},
@@ -99,6 +106,14 @@ func (opt *Options) archives(ctx context.Context, s store.Reader, withheld map[d
 		named[r.Archive.File], named[r.Answered.File] = true, true
 	}
 	delete(named, "")
+	for name := range maps.Clone(named) {
+		if m := serial.FindStringSubmatch(name); m != nil {
+			siblings, _ := filepath.Glob(filepath.Join(dir, m[1]+"-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
+			for _, path := range siblings {
+				named[filepath.Base(path)] = true
+			}
+		}
+	}
 	if len(named)+len(withheld) == 0 {
 		return nil, ErrNoArchive
 	}
@@ -148,7 +163,10 @@ func (opt *Options) beginnings(ctx context.Context, s store.Reader, archives []w
 				continue
 			}
 			*count++
-			p := warc.StartPage{ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Content().Text, Size: r.Size}
+			p := warc.StartPage{
+				ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Content().Text, Size: r.Size,
+				Seed: r.Depth == 0, Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf,
+			}
 			if !yield(p, nil) {
 				return
 			}

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"archive/zip"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -44,6 +45,10 @@ type StartPage struct {
 	Title string    `json:"title,omitempty"`
 	Text  string    `json:"text,omitempty"` // the page's text, for players to search
 	Size  int64     `json:"size,omitempty"` // size of the page in bytes
+	Seed  bool      `json:"seed,omitempty"` // whether the crawl began at the page; the first such page is the main page of the package
+
+	Verdict     string `json:"verdict,omitempty"`      // verdict of duplicate detection; not part of the format, as the next field
+	DuplicateOf string `json:"duplicate_of,omitempty"` // URL of the page that this one duplicates
 }
 
 // WriteWACZ writes a package as a WACZ file. It opens and reads each archive twice.
@@ -59,6 +64,7 @@ type packing struct {
 	zip       *zip.Writer
 	date      time.Time
 	resources []resource
+	main      *StartPage // nil means none
 }
 
 // A resource describes one file in datapackage.json, the list of all files in a WACZ file.
@@ -83,7 +89,7 @@ func (z *packing) all(p Package) error {
 		return err
 	}
 	entries = nil
-	if err := z.file("pages.jsonl", "pages/pages.jsonl", func(w io.Writer) error { return writePages(w, p.Pages) }); err != nil {
+	if err := z.file("pages.jsonl", "pages/pages.jsonl", func(w io.Writer) error { return z.pages(w, p.Pages) }); err != nil {
 		return err
 	}
 	if err := z.list(p); err != nil {
@@ -165,7 +171,7 @@ func (z *packing) file(name, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-func writePages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
+func (z *packing) pages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	if err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}); err != nil {
@@ -178,6 +184,9 @@ func writePages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
 		if err != nil {
 			return err
 		}
+		if p.Seed && z.main == nil {
+			z.main = &p
+		}
 		if err := out.Encode(p); err != nil {
 			return err
 		}
@@ -188,13 +197,16 @@ func writePages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
 // list writes datapackage.json, the list of all files in the WACZ file, and a file with the digest
 // of that list.
 func (z *packing) list(p Package) error {
+	main := cmp.Or(z.main, &StartPage{})
 	list, err := json.MarshalIndent(struct {
 		Profile   string     `json:"profile"`
 		Version   string     `json:"wacz_version"`
 		Created   time.Time  `json:"created"`
 		Software  string     `json:"software,omitempty"`
+		Main      string     `json:"mainPageUrl,omitempty"`
+		MainDate  time.Time  `json:"mainPageDate,omitzero"`
 		Resources []resource `json:"resources"`
-	}{"data-package", "1.1.1", p.Created.UTC(), p.Software, z.resources}, "", "  ")
+	}{"data-package", "1.1.1", p.Created.UTC(), p.Software, main.URL, main.Date, z.resources}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,7 @@ changes since the last export to an index:
 		{"strip-repeated", excludes, "whole-text", ""},
 		{"strip-repeated", excludes, "markdown", "repeated text stays in the Markdown"},
 		{"format=wacz", excludes, "markdown", "pages are written as the server sent them"},
+		{"format=wacz", excludes, "include,min-words", "all archived pages are listed"},
 		{"format=links", excludes, "markdown,strip-repeated,min-words,without,fields,include", "the links of all pages are written"},
 	}),
 }

@@ -30,7 +30,7 @@ var budgets = map[string]int{
 	"document":              1_100,
 	"extract":               5_600,
 	"extract/markup":        850,
-	"feed":                  1_400,
+	"feed":                  1_450,
 	"frontier":              900,
 	"internal/archive":      1_100,
 	"internal/cli":          7_250,
@@ -39,7 +39,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_450,
 	"internal/ingest":       4_700,
 	"internal/session":      3_300,
-	"report":                2_250,
+	"report":                2_150,
 	"report/audit":          3_800,
 	"store":                 1_600,
 	"store/badger":          5_200,
@@ -47,7 +47,7 @@ var budgets = map[string]int{
 	"store/postgres":        2_750,
 	"store/remote":          650,
 	"view":                  2_550,
-	"warc":                  1_350,
+	"warc":                  1_400,
 }
 
 const (
