@@ -28,8 +28,9 @@ const (
 	numberHeader = "Skink-Exchange"
 
 	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
-	// Colly would reject some URLs that are valid in the current URL Standard.
-	collyURL = "http://exchange.invalid/"
+	// Colly would reject some URLs that are valid in the current URL Standard. Colly parses the URL of
+	// each request three times, so it is short, and has no host.
+	collyURL = "exchange:"
 )
 
 // A shell makes HTTP exchanges through Colly. It is also the http.RoundTripper that Colly calls.

@@ -165,6 +165,15 @@ func (s *schedule) changed() {
 	s.wake = make(chan struct{})
 }
 
+// moved is offer and changed, but wakes no one if the host can get no request now or later and no
+// aside waits for it. Most changes during a request are of this kind, and each wake costs two switches
+// between goroutines.
+func (s *schedule) moved(h *host) {
+	if s.offer(h); h.spot.Queue() != nil || h.asides > 0 {
+		s.changed()
+	}
+}
+
 // next waits for a URL that may be fetched now, and begins its turn (the fetch of the URL). It
 // returns errFinished or errLimit when the crawl is over, and fails if ctx ends. Only one goroutine
 // may call it.

@@ -171,15 +171,13 @@ func (s *schedule) watch(ctx context.Context, x *slot) context.Context {
 			defer s.mu.Unlock()
 			x.host.sent(x.number)
 			x.send()
-			s.offer(x.host)
-			s.changed()
+			s.moved(x.host)
 		},
 		GotFirstResponseByte: func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if x.host.heard(x.number) {
-				s.offer(x.host)
-				s.changed()
+				s.moved(x.host)
 			}
 		},
 	})
@@ -213,6 +211,5 @@ func (s *schedule) leave(x *slot, a *ask, got *wire.Exchange) {
 			h.spent.Bytes += int64(bytes)
 		}
 	}
-	s.offer(h)
-	s.changed()
+	s.moved(h)
 }

@@ -108,10 +108,11 @@ func appendStruct(b []byte, v, before reflect.Value) []byte {
 		if same(f, was) {
 			continue
 		}
-		if b = append(b, byte(i+1)); was.IsValid() && isFields(f) {
-			b = appendStruct(b, f, was)
-		} else {
+		whole := len(b)
+		if b = append(b, byte(i+1)); !was.IsValid() || !isFields(f) {
 			b = appendValue(b, f)
+		} else if b = appendStruct(b, f, was); len(b) == whole+2 { // no field differs
+			b = b[:whole]
 		}
 	}
 	return append(b, 0)
@@ -123,8 +124,10 @@ func same(f, was reflect.Value) bool {
 		return !was.IsValid() || was.Len() == 0
 	case !was.IsValid():
 		return f.IsZero()
-	case f.Kind() == reflect.Slice || isFields(f):
-		return reflect.DeepEqual(f.Addr().Interface(), was.Addr().Interface())
+	case isFields(f):
+		return false // its fields are compared one by one
+	case f.Kind() == reflect.Slice:
+		return f.Len() == was.Len() && (f.UnsafePointer() == was.UnsafePointer() || reflect.DeepEqual(f.Interface(), was.Interface()))
 	}
 	return f.Equal(was)
 }

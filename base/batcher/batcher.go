@@ -13,7 +13,7 @@ type Batcher[Q, A any] struct {
 	do func(calls [][]Q) ([][]A, error)
 
 	mu      sync.Mutex
-	running bool          // whether a goroutine is executing run; guarded by mu
+	running bool          // whether a goroutine runs batches; guarded by mu
 	waiting []*call[Q, A] // calls that are not in a batch yet; guarded by mu
 }
 
@@ -37,11 +37,15 @@ func (b *Batcher[Q, A]) Ask(ctx context.Context, asks []Q) ([]A, error) {
 	c := &call[Q, A]{asks: asks, done: make(chan struct{})}
 	b.mu.Lock()
 	b.waiting = append(b.waiting, c)
-	if !b.running {
-		b.running = true
+	first := !b.running
+	b.running = true
+	b.mu.Unlock()
+	switch {
+	case first && ctx.Done() == nil: // the call need not be left early, and a new goroutine would have to grow its stack
+		b.runNext()
+	case first:
 		go b.run()
 	}
-	b.mu.Unlock()
 	select {
 	case <-c.done:
 		return c.answers, c.err
@@ -50,24 +54,40 @@ func (b *Batcher[Q, A]) Ask(ctx context.Context, asks []Q) ([]A, error) {
 	}
 }
 
+// run runs batches until no call waits.
 func (b *Batcher[Q, A]) run() {
 	for calls := b.next(); calls != nil; calls = b.next() {
-		all := make([][]Q, len(calls))
-		for i, c := range calls {
-			all[i] = c.asks
+		b.answer(calls)
+	}
+}
+
+// runNext runs the next batch. Another goroutine runs those after it.
+func (b *Batcher[Q, A]) runNext() {
+	b.answer(b.next())
+	if calls := b.next(); calls != nil {
+		go func() {
+			b.answer(calls)
+			b.run()
+		}()
+	}
+}
+
+func (b *Batcher[Q, A]) answer(calls []*call[Q, A]) {
+	all := make([][]Q, len(calls))
+	for i, c := range calls {
+		all[i] = c.asks
+	}
+	answers, err := b.do(all)
+	for i, c := range calls {
+		if c.err = err; err == nil {
+			c.answers = answers[i]
 		}
-		answers, err := b.do(all)
-		for i, c := range calls {
-			if c.err = err; err == nil {
-				c.answers = answers[i]
-			}
-			close(c.done)
-		}
+		close(c.done)
 	}
 }
 
 // next removes the calls for the next batch from waiting and returns them. If there are none, it
-// returns nil, and the goroutine of run must end.
+// returns nil, and the caller must run no more batches.
 func (b *Batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -42,7 +42,11 @@ func TestAsk(t *testing.T) {
 			for j := range asks {
 				asks[j] = i
 			}
-			got, err := b.Ask(context.Background(), asks)
+			ctx := context.Background()
+			if i%2 == 0 { // a call that can be left early does not run the batch itself
+				ctx = t.Context()
+			}
+			got, err := b.Ask(ctx, asks)
 			if err != nil || len(got) != i || i > 0 && got[i-1] != -i {
 				t.Errorf("call %d: %v, %v", i, got, err)
 			}

@@ -22,14 +22,19 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(num uint64
 	list := blocks(it, func(block uint64) bool { return block <= first })
 	obsolete, stop := skipping(r.txn)
 	defer stop()
-	updateOf, stopUpdates := updating(r.txn)
-	defer stopUpdates()
+	updates := &readVisits(r.txn).updates
+	defer updates.close()
+	var update []byte
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), func(item *badgerdb.Item) error {
 		num := lastNum(item.Key())
 		if obsolete(num) {
 			return nil
 		}
-		update, err := updateOf(num)
+		update = update[:0]
+		_, err := updates.get(num, func(value []byte) error {
+			update = append(update, value...)
+			return nil
+		})
 		if err != nil {
 			return fmt.Errorf("read the update of record %d: %w", num, err)
 		}

@@ -100,15 +100,19 @@ type standing struct {
 }
 
 func (b *batch) standing(e *store.Entry) (was standing, err error) {
+	page := b.s.handedPage(e.Record.ID)
+	if page != nil && page.fetched && e.Touch && e.State == frontier.Fetched { // its u key stays as it is
+		return standing{page.known(), page.stored}, nil
+	}
 	was.known, err = b.known(e.Record.ID)
 	if err != nil || was.num == 0 || !e.Revisit && !e.Touch {
 		return was, err
 	}
-	if page := b.s.handed.get(e.Record.ID); page != nil && page.num == was.num {
+	if page != nil && page.num == was.num {
 		was.stored = page.stored
 		return was, nil
 	}
-	was.stored, err = storedAt(b.txn, was.num)
+	was.stored, err = readVisits(b.txn).stored(was.num)
 	return was, err
 }
 
@@ -252,7 +256,7 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 		return err
 	}
 	if num != 0 || e.Touch {
-		b.s.handed.drop(r.ID)
+		b.s.handed.Delete(r.ID)
 	}
 	if num != 0 {
 		if err := b.obsolete(u.num, was.record); err != nil {

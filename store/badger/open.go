@@ -77,7 +77,7 @@ type Store struct {
 	texts    *textFile // nil unless the store is temporary
 
 	commits *batcher.Batcher[*store.Entry, store.Outcome]
-	handed  *handedPages
+	handed  sync.Map      // the handedPage of each page id
 	visible atomic.Uint64 // latest visit that lookups and readers can see
 
 	mu        sync.Mutex // held by every writer; guards all fields below
@@ -226,7 +226,6 @@ func newStore(dir string, opt Options) *Store {
 		space:     &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
 		files:     filesOf(dir, opt),
 		queue:     newQueue(),
-		handed:    noneHanded(),
 		recent:    newRecent(),
 		lately:    newLately(),
 		workspace: newWorkspace(),

@@ -25,12 +25,6 @@ import (
 // only once.
 func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) (pages []store.Packed, err error) {
 	pages = make([]store.Packed, len(ids))
-	if r.txn == nil && want == store.WantRecord && len(ids) == 1 {
-		if page := r.s.handed.get(ids[0]); page != nil {
-			pages[0].Record = page.packed
-			return pages, ctx.Err()
-		}
-	}
 	err = r.in(ctx, func(r reader) error { return r.packedPages(ctx, ids, want, pages) })
 	return pages, err
 }

@@ -56,6 +56,11 @@ var errStop = errors.New("stop")
 
 // Pages returns the pages in the order of ids, with nil for an unknown id.
 func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	if r.txn == nil && want == store.WantRecord && len(ids) == 1 {
+		if page := r.s.handedPage(ids[0]); page != nil {
+			return []*store.Content{{Record: *page.record}}, ctx.Err()
+		}
+	}
 	packed, err := r.PackedPages(ctx, ids, want)
 	if err != nil {
 		return nil, err
@@ -70,15 +75,8 @@ func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 }
 
 func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
-	var r *store.Record
-	_, err := get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
-		packed, err := packedRecordAt(txn, num, value)
-		if err == nil {
-			r, err = store.UnpackRecord(packed)
-		}
-		return err
-	})
-	return r, err
+	r, err := readVisits(txn).stored(num)
+	return r.record, err
 }
 
 // sketchAt returns the sketch of visit num, with the id and the text hash of its page.

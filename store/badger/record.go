@@ -85,23 +85,13 @@ func decodeRecord(value []byte) (*store.Record, error) {
 	return store.UnpackRecord(b)
 }
 
-// updateAt calls fn with the update of the record of visit num, which is empty if there is none. The
-// update is valid until fn returns.
-func updateAt(txn *badgerdb.Txn, num uint64, fn func(update []byte) error) error {
-	found, err := get(txn, numKey(keyUpdate, num), fn)
-	if err != nil || found {
-		return err
-	}
-	return fn(nil)
-}
-
 // packedRecordAt returns the packed form of the record of visit num with its update. value is the
 // stored record.
 func packedRecordAt(txn *badgerdb.Txn, num uint64, value []byte) (packed []byte, err error) {
 	if packed, err = packedRecord(value); err != nil {
 		return nil, err
 	}
-	err = updateAt(txn, num, func(update []byte) error {
+	_, err = get(txn, numKey(keyUpdate, num), func(update []byte) error {
 		packed = store.Updated(packed, update)
 		return nil
 	})
@@ -110,50 +100,85 @@ func packedRecordAt(txn *badgerdb.Txn, num uint64, value []byte) (packed []byte,
 
 // stored is a record as it is stored. It is not changed.
 type stored struct {
-	packed  []byte        // with its update
 	written *store.Record // as the visit wrote it
 	record  *store.Record // with its update
 }
 
-// storedAt returns the record of visit num. It is empty if there is none.
-func storedAt(txn *badgerdb.Txn, num uint64) (r stored, err error) {
-	_, err = get(txn, pageKey(keyRecord, num), func(value []byte) (err error) {
-		if r.packed, err = packedRecord(value); err == nil {
-			r.written, err = store.UnpackRecord(r.packed)
-		}
-		return err
-	})
-	if err != nil || r.written == nil {
-		return r, err
+// A visitReader reads records and updates. In a transaction that writes, it may read only one visit.
+type visitReader struct{ records, updates cursor }
+
+func readVisits(txn *badgerdb.Txn) *visitReader {
+	return &visitReader{
+		records: cursor{txn: txn, key: func(num uint64) []byte { return pageKey(keyRecord, num) }},
+		updates: cursor{txn: txn, key: func(num uint64) []byte { return numKey(keyUpdate, num) }},
 	}
-	record := *r.written
-	r.record = &record
-	err = updateAt(txn, num, func(update []byte) error {
-		r.packed = store.Updated(r.packed, update)
-		return record.Update(update)
-	})
-	return r, err
 }
 
-// updating returns two functions. update returns the update of the record of a visit in txn, or nil;
-// it must be called with ascending visit numbers, and the result is valid until the next call. stop
-// must be called at the end.
-func updating(txn *badgerdb.Txn) (update func(num uint64) ([]byte, error), stop func()) {
-	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyUpdate}})
-	begun := false
-	var value []byte
-	return func(num uint64) (_ []byte, err error) {
-		if !begun {
-			it.Seek(numKey(keyUpdate, num))
-			begun = true
-		}
-		for it.Valid() && lastNum(it.Item().Key()) < num { // nearly all visits have an update, or none has
-			it.Next()
-		}
-		if !it.Valid() || lastNum(it.Item().Key()) > num {
-			return nil, nil
-		}
-		value, err = it.Item().ValueCopy(value)
-		return value, err
-	}, it.Close
+func (r *visitReader) close() {
+	r.records.close()
+	r.updates.close()
+}
+
+// stored returns the record of visit num. It is empty if there is none.
+func (r *visitReader) stored(num uint64) (s stored, err error) {
+	_, err = r.records.get(num, func(value []byte) (err error) {
+		s.written, err = decodeRecord(value)
+		return err
+	})
+	if err != nil || s.written == nil {
+		return s, err
+	}
+	record := *s.written
+	s.record = &record
+	_, err = r.updates.get(num, record.Update)
+	return s, err
+}
+
+// A cursor reads values by visit number. If a number is close to the one before, a step to the next key
+// finds its value, which costs less than a search.
+type cursor struct {
+	txn  *badgerdb.Txn
+	key  func(num uint64) []byte
+	last uint64             // number that was read last; 0 means none
+	it   *badgerdb.Iterator // at the first key from the key "from" on; nil until it is needed
+	from []byte
+}
+
+const cursorSteps = 8
+
+// get calls fn with the value of a number, and reports whether it exists. The value is valid until fn
+// returns.
+func (c *cursor) get(num uint64, fn func(value []byte) error) (bool, error) {
+	key, far := c.key(num), c.last == 0 || num < c.last || num-c.last > cursorSteps
+	if c.last = num; far {
+		return get(c.txn, key, fn)
+	}
+	c.moveTo(key)
+	if !c.it.Valid() || !bytes.Equal(c.it.Item().Key(), key) {
+		return false, nil
+	}
+	return true, c.it.Item().Value(fn)
+}
+
+func (c *cursor) moveTo(key []byte) {
+	if c.it == nil {
+		c.it = c.txn.NewIterator(badgerdb.IteratorOptions{Prefix: key[:1]})
+	}
+	before := func() bool { return c.it.Valid() && bytes.Compare(c.it.Item().Key(), key) < 0 }
+	if c.from == nil || bytes.Compare(key, c.from) < 0 {
+		c.it.Seek(key)
+	}
+	for steps := 0; steps < cursorSteps && before(); steps++ {
+		c.it.Next()
+	}
+	if before() {
+		c.it.Seek(key)
+	}
+	c.from = key
+}
+
+func (c *cursor) close() {
+	if c.it != nil {
+		c.it.Close()
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"sync"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -40,6 +39,7 @@ type run struct {
 type runElem struct {
 	num         uint64
 	conditional bool // whether the item has the validators of the record
+	fetched     bool // whether the stored state of the URL is Fetched
 	stays       bool // whether the URL is pending although its record shows a visit
 }
 
@@ -53,12 +53,11 @@ func (r *run) encode() []byte {
 	b := binary.AppendVarint(make([]byte, 0, 16+4*len(r.elems)), r.due)
 	last := int64(0)
 	for _, e := range r.elems {
-		v := int64(e.num) << 2
-		if e.conditional {
-			v |= 1
-		}
-		if e.stays {
-			v |= 2
+		v := int64(e.num) << 3
+		for i, set := range []bool{e.conditional, e.stays, e.fetched} {
+			if set {
+				v |= 1 << i
+			}
 		}
 		b = binary.AppendVarint(b, v-last)
 		last = v
@@ -71,7 +70,7 @@ func decodeRun(b []byte) (r run, err error) {
 	r.due = d.Signed()
 	for v := int64(0); len(d.Rest) > 0; {
 		v += d.Signed()
-		r.elems = append(r.elems, runElem{uint64(v >> 2), v&1 != 0, v&2 != 0})
+		r.elems = append(r.elems, runElem{num: uint64(v >> 3), conditional: v&1 != 0, stays: v&2 != 0, fetched: v&4 != 0})
 	}
 	return r, whole(d)
 }
@@ -89,24 +88,16 @@ func (r *run) item(e runElem, record *store.Record) frontier.Item {
 
 // left reports whether an element has left the run. If thorough is true, left also looks whether its
 // record has been replaced since.
-func (r *run) left(txn *badgerdb.Txn, e runElem, thorough bool) (left bool, err error) {
+func (r *run) left(visits *visitReader, e runElem, thorough bool) (left bool, err error) {
 	if left = e.num == 0; !left && !e.stays {
-		left, err = r.visited(txn, e)
+		var record store.Record
+		_, err = visits.updates.get(e.num, record.Update)
+		left = isSince(r.due, &record)
 	}
 	if !left && err == nil && thorough {
-		left, err = e.replaced(txn)
+		left, err = e.replaced(visits.records.txn)
 	}
 	return left, err
-}
-
-func (r *run) visited(txn *badgerdb.Txn, e runElem) (visited bool, err error) {
-	err = updateAt(txn, e.num, func(update []byte) error {
-		var record store.Record
-		err := record.Update(update)
-		visited = isSince(r.due, &record)
-		return err
-	})
-	return visited, err
 }
 
 func isSince(due int64, record *store.Record) bool {
@@ -157,37 +148,25 @@ type inRun struct {
 	id      dedup.Hash // of the page, if the URL was handed out
 }
 
-// A handedPages has the records of the pages of runs that were handed out. The visit of such a page reads
-// its record twice, and what is read from disk to make the item need not be read again.
-type handedPages struct {
-	mu    sync.Mutex
-	pages map[dedup.Hash]*handedPage // guarded by mu
-}
-
-func noneHanded() *handedPages { return &handedPages{pages: map[dedup.Hash]*handedPage{}} }
-
+// A handedPage is the record of a page of a run that was handed out. The visit of such a page reads its
+// record twice, and what is read from disk to make the item need not be read again. It is dropped before
+// a transaction that changes the record or the state of the URL is committed.
 type handedPage struct {
-	num uint64
+	num     uint64
+	fetched bool // whether the stored state of the URL is Fetched
 	stored
 }
 
-func (h *handedPages) put(id dedup.Hash, p *handedPage) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.pages[id] = p
+func (s *Store) handedPage(id dedup.Hash) *handedPage {
+	page, _ := s.handed.Load(id)
+	found, _ := page.(*handedPage)
+	return found
 }
 
-func (h *handedPages) get(id dedup.Hash) *handedPage {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.pages[id]
-}
-
-// drop must be called before a transaction that changes the record is committed.
-func (h *handedPages) drop(id dedup.Hash) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.pages, id)
+// known returns the state of the URL of a page whose revisit ends with the stored state, without its
+// place.
+func (p *handedPage) known() known {
+	return known{state: frontier.Pending, num: p.num, url: p.record.URL, again: true, was: frontier.Fetched}
 }
 
 // leave removes a URL, and reports whether its run has no other pending URLs.
@@ -268,7 +247,7 @@ func (c *runCollector) requeue(id dedup.Hash, u known, it frontier.Item) error {
 		r = &newRun{run: run{due: due}, runLane: of}
 		c.open[of], c.order = r, append(c.order, r)
 	}
-	r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != ""})
+	r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != "", fetched: u.state == frontier.Fetched})
 	r.states = append(r.states, u.state)
 	c.s.queue.runs.pending.add(u.num)
 	return nil
@@ -343,7 +322,7 @@ func scanRuns(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(hos
 // has left its run.
 func (b *batch) leaveRun(host string, in inRun, finished bool) error {
 	b.s.queue.remove(host, in.at)
-	b.s.handed.drop(in.id)
+	b.s.handed.Delete(in.id)
 	switch {
 	case b.s.queue.runs.leave(in):
 		return b.delete(queueKey(host, in.key))
@@ -410,13 +389,15 @@ func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badger
 		return err
 	})
 	taken := 0
+	visits := readVisits(txn)
+	defer visits.close()
 	for i := 0; i < len(r.elems) && taken < n && l.waiting > 0 && err == nil; i++ {
 		e, p := r.elems[i], r.positionOf(i, key)
 		if p.seq < l.next || !s.queue.runs.pending.has(e.num) {
 			continue
 		}
-		page := &handedPage{num: e.num}
-		if page.stored, err = storedAt(txn, e.num); page.record == nil && err == nil {
+		page := &handedPage{num: e.num, fetched: e.fetched}
+		if page.stored, err = visits.stored(e.num); page.record == nil && err == nil {
 			err = fmt.Errorf("%w: record %d, whose URL is in the queue, is missing", store.ErrCorrupt, e.num)
 		}
 		if err != nil {
@@ -427,7 +408,7 @@ func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badger
 		}
 		*items = append(*items, r.item(e, page.record))
 		h.taken[p] = true
-		s.handed.put(page.record.ID, page)
+		s.handed.Store(page.record.ID, page)
 		s.queue.runs.taken[e.num] = inRun{p, key, r.due, e, page.record.ID}
 		l.next = p.seq + 1
 		l.waiting--
@@ -441,9 +422,11 @@ func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badger
 func (s *Store) loadRuns(thorough bool) (empty [][]byte, err error) {
 	ctx := context.Background()
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
+		visits := readVisits(txn)
+		defer visits.close()
 		return scanRuns(ctx, txn, []byte{keyQueue}, func(host string, key position, r *run) error {
 			for i, e := range r.elems {
-				left, err := r.left(txn, e, thorough)
+				left, err := r.left(visits, e, thorough)
 				if err != nil {
 					return err
 				}
@@ -466,18 +449,17 @@ func (s *Store) loadRuns(thorough bool) (empty [][]byte, err error) {
 // revisits calls fn with the item of each pending URL of the runs whose keys have the prefix, and with
 // the visit number of its record.
 func (r reader) revisits(ctx context.Context, prefix []byte, fn func(num uint64, it frontier.Item) error) error {
+	visits := readVisits(r.txn)
+	defer visits.close()
 	return scanRuns(ctx, r.txn, prefix, func(_ string, _ position, run *run) error {
 		for _, e := range run.elems {
-			left, err := run.left(r.txn, e, true)
-			if left && err == nil {
-				continue
+			left, err := run.left(visits, e, true)
+			var v stored
+			if err == nil && !left {
+				v, err = visits.stored(e.num)
 			}
-			var record *store.Record
-			if err == nil {
-				record, err = recordAt(r.txn, e.num)
-			}
-			if err == nil && record != nil {
-				err = fn(e.num, run.item(e, record))
+			if err == nil && v.record != nil {
+				err = fn(e.num, run.item(e, v.record))
 			}
 			if err != nil {
 				return err
