@@ -22,7 +22,7 @@ var Checks = []Check{
 	{CanonicalInBody, "canonicals.body", "a <link rel=canonical> in <body>, unless <head> has a <noscript>, because browsers that run scripts parse such a page differently"},
 	{CanonicalScheme, "canonicals.scheme", "a <link rel=canonical> whose URL has a scheme other than http or https"},
 	{CanonicalRelative, "canonicals.relative", "a <link rel=canonical> whose URL has no scheme and no host"},
-	{LinkEmpty, "links.empty", "an <a href> without any text, alternative text, aria-label or title; links that scripts handle are not counted. If a link contains another link, HTML parsers split it, and one part is empty"},
+	{LinkEmpty, "links.empty", "an <a href> without any text, alternative text, aria-label or title; hidden links and links that scripts handle are not counted. If a link contains another link, HTML parsers split it, and one part is empty"},
 	{LinkVague, "links.vague", "an <a href> whose only text is a phrase such as \"click here\", in English, German, French or Spanish"},
 	{LinkFragment, "links.fragments", "an <a href=\"#part\"> if no element has this id; links that scripts handle and routes such as #/part are not counted"},
 	{LinkLocal, "links.local", "an <a href> to localhost, 127.0.0.1 or file:"},

@@ -97,6 +97,17 @@ func named(n *html.Node) bool {
 	return node.Attr(n, "aria-label") != "" || node.Attr(n, "aria-labelledby") != "" || node.Attr(n, "title") != ""
 }
 
+// isHidden reports whether an element, or one around it, says that it is not shown.
+func isHidden(n *html.Node) bool {
+	for p := n; p != nil; p = p.Parent {
+		style := strings.ReplaceAll(strings.ToLower(node.Attr(p, "style")), " ", "")
+		if node.HasAttr(p, "hidden") || p.DataAtom == atom.Template || strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden") {
+			return true
+		}
+	}
+	return false
+}
+
 func isDecoration(n *html.Node) bool {
 	role := node.Attr(n, "role")
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
@@ -156,7 +167,7 @@ func (r *reader) anchor(n *html.Node) {
 		return
 	}
 	if text := textOf(n); text == "" {
-		if !named(n) && !isDecoration(n) && !hasPicture(n) {
+		if !named(n) && !isDecoration(n) && !isHidden(n) && !hasPicture(n) {
 			r.found(LinkEmpty, href)
 		}
 	} else if isVague(text) && !named(n) {

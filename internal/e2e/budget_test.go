@@ -40,7 +40,7 @@ var budgets = map[string]int{
 	"internal/ingest":       4_700,
 	"internal/session":      3_300,
 	"report":                2_150,
-	"report/audit":          3_800,
+	"report/audit":          3_850,
 	"store":                 1_600,
 	"store/badger":          5_200,
 	"store/badger/postings": 1_050,

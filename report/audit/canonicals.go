@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"skink/dedup"
 	"skink/extract/markup"
 	"skink/report"
@@ -102,7 +104,10 @@ func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
 		Columns: brief(
-			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Translation", otherURL).where((*subject).hasOther),
+			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther),
+			column("unknown", "Unknown", func(_ *subject, r *store.Record) any { return listed(badLanguages(r)) }).where(func(s *subject) bool { return s.finding.Name == "code" }),
+			urlColumn,
+			column("alternate", "Translation", otherURL).where((*subject).hasOther),
 			column("is", "Translation is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(
 			column("names", "Translations listed there", func(s *subject, _ *store.Record) any {
@@ -172,21 +177,47 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// hreflangCode matches valid values of hreflang: x-default, or a language (ISO 639), an optional
-// script (ISO 15924) and an optional region (ISO 3166-1 or UN M.49).
-var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
+// hreflangCode matches the form of hreflang: a language (ISO 639), an optional script (ISO 15924)
+// and an optional region (ISO 3166-1 or UN M.49).
+var hreflangCode = regexp.MustCompile(`^([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|[0-9]{3}))?$`)
+
+// isHreflang reports whether a value of hreflang, in lower case, is x-default or consists of codes
+// that are assigned. "uk" and "eu" are reserved, but are no regions of languages.
+func isHreflang(value string) bool {
+	parts := hreflangCode.FindStringSubmatch(value)
+	if parts == nil || parts[3] == "uk" || parts[3] == "eu" {
+		return value == "x-default"
+	}
+	if _, err := language.ParseBase(parts[1]); err != nil {
+		return false
+	}
+	if _, err := language.ParseScript(parts[2]); parts[2] != "" && err != nil {
+		return false
+	}
+	region, err := language.ParseRegion(parts[3])
+	return parts[3] == "" || err == nil && !region.IsPrivateUse()
+}
+
+// badLanguages returns the values of hreflang that are not valid.
+func badLanguages(r *store.Record) (bad []string) {
+	for _, alt := range r.Alternates {
+		if !isHreflang(strings.ToLower(alt.Lang)) {
+			bad = append(bad, alt.Lang)
+		}
+	}
+	return bad
+}
 
 func alternateFaults(r *store.Record) (names []string) {
 	if len(r.Alternates) == 0 {
 		return nil
 	}
-	self, byDefault, several, bad := false, false, false, false
+	self, byDefault, several := false, false, false
 	urls := map[string]string{}
 	for _, alt := range r.Alternates {
 		lang := strings.ToLower(alt.Lang)
 		self = self || alt.URL == r.URL
 		byDefault = byDefault || lang == "x-default"
-		bad = bad || !hreflangCode.MatchString(lang) || strings.HasSuffix(lang, "-uk") || strings.HasSuffix(lang, "-eu")
 		if before, known := urls[lang]; known && before != alt.URL {
 			several = true
 		}
@@ -201,7 +232,7 @@ func alternateFaults(r *store.Record) (names []string) {
 	if several {
 		names = append(names, "several")
 	}
-	if bad {
+	if len(badLanguages(r)) > 0 {
 		names = append(names, "code")
 	}
 	return names

@@ -87,7 +87,7 @@ func (s saying) list(a *Audit) *List {
 		case n > s.long:
 			l.found("long", at, nobody)
 		}
-		seen.add(at, r.URL, first)
+		seen.add(at, r, first)
 	}
 	l.conclude = func() {
 		seen.leaveOutCopies()
@@ -108,7 +108,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // its leader has a different line, or noindex
+			case p.at != g.first, a.site.pages[p.at].follows(): // its leader has a different line, or noindex
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -164,7 +164,10 @@ type repeated struct {
 	pages   int32  // number of pages that are not further pages
 	all     int32  // total number of pages
 	key     uint64 // hash of the host and the line
-	differ  bool   // whether any of the pages are in different clusters, and so are not copies
+	differ  bool   // whether any of the pages are in different clusters, and so are not copies; equal pages without words are copies
+
+	text dedup.Hash // hash of the first page's text; a page without words is in no cluster with another
+	size int64      // size of the first page's body
 }
 
 // minLogo is the minimum number of pages with the same heading for it to count as the site's
@@ -181,8 +184,8 @@ func (r *repeats) isLogo(g repeated) bool {
 // and ?paged=3.
 var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2-9]|[1-9][0-9]+)(\.[a-z]+)?(/|&|\?|$)`)
 
-func (r *repeats) add(at int32, url, line string) {
-	p := &r.site.pages[at]
+func (r *repeats) add(at int32, rec *store.Record, line string) {
+	p, url := &r.site.pages[at], rec.URL
 	if p.aside() {
 		return
 	}
@@ -202,11 +205,11 @@ func (r *repeats) add(at int32, url, line string) {
 	case further && g.further == nobody:
 		g.further = at
 	case !further && g.first == nobody:
-		g.first = at
+		g.first, g.text, g.size = at, rec.Hash, rec.Size
 	}
 	if !further {
 		g.pages++
-		g.differ = g.differ || r.site.pages[g.first].cluster != p.cluster
+		g.differ = g.differ || r.site.pages[g.first].cluster != p.cluster && (rec.Words > 0 || rec.Hash != g.text || rec.Size != g.size)
 	}
 	r.pages = append(r.pages, grouped{at, group, further})
 }

@@ -24,6 +24,8 @@ func urls(*Audit) *List {
 	return l
 }
 
+func isNumber(segment string) bool { return strings.Trim(segment, "0123456789") == "" }
+
 var encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
 func urlFaults(address string) (names []string) {
@@ -43,7 +45,7 @@ func urlFaults(address string) (names []string) {
 	}
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range segments[1:] {
-		if segments[i] == segments[i+1] && segments[i] != "" {
+		if segments[i] == segments[i+1] && segments[i] != "" && !isNumber(segments[i]) { // a date, such as 2026/06/06
 			names = append(names, "repeated")
 			break
 		}
