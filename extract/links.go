@@ -67,6 +67,10 @@ func Refresh(content string) string {
 	return href
 }
 
+// hiddenMail is in the addresses that Cloudflare writes in place of mailto: links. A script restores
+// the links, and the addresses themselves have status 404.
+const hiddenMail = "/cdn-cgi/l/email-protection"
+
 var space = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
 // cleanHref removes the characters that the URL standard ignores: white space around an address,
@@ -83,7 +87,7 @@ func cleanHref(href string) string {
 // leadsSomewhere reports whether an address may lead to another page. It is false for "#part", and
 // for schemes such as javascript:, mailto: and tel:.
 func leadsSomewhere(href string) bool {
-	if href == "" || href[0] == '#' {
+	if href == "" || href[0] == '#' || strings.Contains(href, hiddenMail) {
 		return false
 	}
 	scheme, _, ok := strings.Cut(href, ":")
