@@ -185,6 +185,36 @@ func TestReplayAfterVisits(t *testing.T) {
 	}
 }
 
+// TestReplayOfApplication crawls an application twice, whose pages scripts fill. Its server says that the
+// files have not changed since the first crawl. Both captures must look like the live page.
+func TestReplayOfApplication(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	player := newPlayer(t, dir)
+	app := newWebApp(t, "react")
+	b := player.browser(t, app.URL)
+	b.load(chromedp.Navigate(app.URL + "/"))
+	b.waitFor(`document.querySelector("#root h1, #app h1, h1")`)
+	want := pictureOf(t, b)
+	for range 2 {
+		runIn(t, dir, "crawl", "--delay", "0", "--render", "auto", "--warc", "archive", "--requisites", "--recrawl", "0s", app.URL)
+		time.Sleep(2 * time.Second)
+	}
+	runIn(t, dir, "export", "--format", "wacz", "--out", "app.wacz")
+	app.Close()
+	times := captures(t, filepath.Join(dir, "archive"), app.URL+"/")
+	if len(times) != 2 {
+		t.Fatalf("the page has captures at %q, want 2", times)
+	}
+	for i, ts := range times {
+		got := player.shows(t, "app.wacz", app.URL+"/", ts, want, true)
+		keep(t, fmt.Sprintf("app-%d.png", i), got)
+		if differs := difference(got, want); differs > 0 {
+			t.Errorf("capture %d: %.3f%% of the picture differ", i, 100*differs)
+		}
+	}
+}
+
 // TestConfirmedOnlyIfArchived checks that a crawl sends an ETag only if its archive has the response:
 // not after a crawl without an archive, even if a run without one was killed, and not if the archive
 // was deleted.
