@@ -63,6 +63,10 @@ const (
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 )
 
+// InfoFields lists the fields of a warcinfo record that say who crawled, and why. The names are those of
+// WARC 1.1 (record type warcinfo) and of the Dublin Core terms.
+var InfoFields = []string{"operator", "http-header-from", "description", "isPartOf", "audience", "hostname", "ip"}
+
 // PrivateField is a field of a warcinfo record, or of a single record. Its presence means that others
 // may not be allowed to see the record, or the records up to the next warcinfo record, because the
 // responses are to requests with a user's secrets.

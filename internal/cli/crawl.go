@@ -62,7 +62,7 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
 		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
 		{"from", excludes, "feed", "after the run, write the pages with skink export"},
-		{"requisites", needs, "warc", ""},
+		{"requisites,warc-info", needs, "warc", ""},
 		{"images", modifies, "markdown", ""},
 		{"log-urls", needs, "log-format=json", ""},
 		{"log-urls", excludes, "quiet", ""},
@@ -123,6 +123,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	isOutput(flags, "warc", sharedFolder, "")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
+	flags.Var(&list{kind: "stringArray", add: kept.AddInfo}, "warc-info", "`NAME=VALUE` with --warc: write this field about the crawl into each file, such as operator=NAME (repeatable)")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, images and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
 	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum total size of style sheets, scripts, images and fonts from each host; 0 means no limit")

@@ -143,13 +143,13 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 		Size:   to.Size,
 		Digest: to.Digest,
 		Worker: worker,
-		Info: warc.Header{
+		Info: append(warc.Header{
 			{Name: "software", Value: "skink " + r.opt.Build.Version},
 			{Name: "format", Value: "WARC File Format 1.1"},
 			{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
 			{Name: "robots", Value: robots},
 			{Name: "http-header-user-agent", Value: r.opt.Crawl.UserAgent},
-		},
+		}, to.Info...),
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
 		dir, _ := archive.FolderOf(ctx, r.store, worker)

@@ -3,7 +3,10 @@ package session
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"skink/crawler"
 	"skink/dedup"
@@ -97,6 +100,20 @@ type Archive struct {
 	Dir    string // "" means that responses are not archived
 	Size   int64  // file size in bytes at which a new file begins
 	Digest warc.Digest
+	Info   warc.Header // fields about the crawl, from the user
+}
+
+// AddInfo adds a field to a.Info, given as NAME=VALUE.
+func (a *Archive) AddInfo(text string) error {
+	name, value, _ := strings.Cut(text, "=")
+	switch {
+	case !slices.Contains(warc.InfoFields, name):
+		return fmt.Errorf("must be NAME=VALUE with one of the names %s", strings.Join(warc.InfoFields, ", "))
+	case strings.TrimSpace(value) == "", strings.ContainsFunc(value, unicode.IsControl):
+		return fmt.Errorf("the value of %s must be one line of text", name)
+	}
+	a.Info.Add(name, strings.TrimSpace(value))
+	return nil
 }
 
 // A UsageError means that the options contradict each other or the store.
