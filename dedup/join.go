@@ -74,11 +74,19 @@ import (
 // counted together. So the count of a shingle that occurs in several sets may be too high, but is
 // hardly ever too low. Counting stops at 65,535.
 type Occurrences struct {
+	repeats
 	counts []uint16 // the counter of shingle x is counts[x>>shift]; it stops at 65,535
 	shift  int
-	met    []uint64 // two bits for each shingle, 32 shingles in each word: whether it occurred in no set (0), in one (1) or in several (2)
-	mask   uint64   // selects the bits of a shingle that determine its position in met
 }
+
+// A repeats records for each number whether it occurred in no set (0), in one (1) or in several (2). The
+// record of a number takes two bits. Some numbers share one, so the result may be too high.
+type repeats struct {
+	met  []uint64 // 32 records in each word
+	mask uint64   // selects the bits of a number that determine the position of its record
+}
+
+func newRepeats(width int) repeats { return repeats{make([]uint64, 1<<(width-5)), 1<<width - 1} }
 
 // The table of counters has one counter for two to four shingles, because on most sites most
 // shingles occur in only one set. It takes at most 128 MiB. The table that records whether a
@@ -99,49 +107,53 @@ func NewOccurrences(shingles, memory int) *Occurrences {
 	for 1<<met/4+2<<size > memory && size > minCounterBits {
 		met, size = met-1, min(size, met-4)
 	}
-	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
+	return &Occurrences{newRepeats(met), make([]uint16, 1<<size), 64 - size}
 }
 
 func (o *Occurrences) Count(s Set) {
 	for _, x := range s {
-		word, at := o.place(x)
-		met := *word >> at & 3
-		if met < several {
-			*word += 1 << at
-		}
-		if n := &o.counts[x>>o.shift]; met > 0 && *n < math.MaxUint16 {
+		if n := &o.counts[x>>o.shift]; o.meet(x) > 0 && *n < math.MaxUint16 {
 			*n++
 		}
 	}
 }
 
-func (o *Occurrences) place(x uint64) (word *uint64, at int) {
-	x &= o.mask
-	return &o.met[x>>5], int(x&31) * 2
+func (r *repeats) place(x uint64) (word *uint64, at int) {
+	x &= r.mask
+	return &r.met[x>>5], int(x&31) * 2
 }
 
-// several is the value of met for a shingle that occurs in more than one set.
+// several is the record of a number that occurs in more than one set.
 const several = 2
 
-// times returns 0 if a shingle occurs in none of the counted sets, 1 if it occurs in one, and several
-// if it occurs in more. The result may be too high, because other shingles can share the bits of x,
-// but it is never too low.
-func (o *Occurrences) times(x uint64) uint64 {
-	word, at := o.place(x)
+// meet counts a number, and returns what times returned before.
+func (r *repeats) meet(x uint64) (before uint64) {
+	word, at := r.place(x)
+	if before = *word >> at & 3; before < several {
+		*word += 1 << at
+	}
+	return before
+}
+
+// times returns 0 if a number occurs in none of the counted sets, 1 if it occurs in one, and several
+// if it occurs in more. The result may be too high, but it is never too low.
+func (r *repeats) times(x uint64) uint64 {
+	word, at := r.place(x)
 	return *word >> at & 3
 }
 
-// An Entry is what a [Join] needs to know of a set. It takes 4 bytes for each of the set's rarest
+// An Entry is what a [Join] needs to know of a set. It takes 6 bytes for each of the set's rarest
 // shingles that another set has, and an eighth of a byte to two bytes for each shingle. At t = .8 the
 // former are at most a fifth of all shingles, at .3 at most seven tenths.
 type Entry struct {
 	Text int32 // index of the set
 	Some bool  // whether only some of the sets were counted; see [Occurrences.Entry]
 
-	size, alone int32    // number of all shingles, and of those that no other set has; the latter come first in the order and are not indexed
-	from        float64  // result of Join.From for an entry in memory
-	keys        []uint32 // upper halves of the indexed shingles, rarest first
-	bitmap      []uint64 // for the second test; see the essay above
+	size   int32    // number of all shingles
+	from   float64  // result of Join.From for an entry in memory
+	keys   []uint32 // upper halves of the indexed shingles, rarest first
+	places []uint16 // position of each among all shingles of the set, which begin with those that no other set has; at most 65,535
+	bitmap []uint64 // for the second test; see the essay above
 }
 
 // Entry returns the entry of a set for a join at resemblance t, above 0 and at most 1. o must have
@@ -162,7 +174,7 @@ func (o *Occurrences) Entry(t float64, text int32, some bool, s Set) (e Entry, o
 	return e, true
 }
 
-// post fills e.keys and e.alone from s. The keys come from the rarest shingles of s, as many as a
+// post fills e.keys and e.places from s. The keys come from the rarest shingles of s, as many as a
 // search may need. Shingles with equal counts stay in ascending order. post returns false if there
 // are none.
 func (e *Entry) post(o *Occurrences, least uint64, t float64, s Set) bool {
@@ -174,13 +186,14 @@ func (e *Entry) post(o *Occurrences, least uint64, t float64, s Set) bool {
 		}
 	}
 	alone := len(s) - len(order)
-	if e.alone = int32(alone); alone >= prefix {
+	if alone >= prefix {
 		return false
 	}
 	slices.Sort(order)
-	e.keys = make([]uint32, prefix-alone)
+	e.keys, e.places = make([]uint32, prefix-alone), make([]uint16, prefix-alone)
 	for i := range e.keys {
 		e.keys[i] = uint32(s[uint32(order[i])] >> 32)
+		e.places[i] = uint16(min(alone+i, math.MaxUint16)) // a lower position excludes less
 	}
 	return true
 }
@@ -207,8 +220,9 @@ func (e *Entry) AppendRow(row []byte) []byte {
 		some = 1
 	}
 	row = append(binary.BigEndian.AppendUint32(row, uint32(e.Text)), some)
-	row, _ = binary.Append(row, binary.BigEndian, []int32{e.size, e.alone, int32(len(e.keys))})
+	row, _ = binary.Append(row, binary.BigEndian, []int32{e.size, int32(len(e.keys))})
 	row, _ = binary.Append(row, binary.BigEndian, e.keys)
+	row, _ = binary.Append(row, binary.BigEndian, e.places)
 	row, _ = binary.Append(row, binary.BigEndian, e.bitmap)
 	return row
 }
@@ -218,16 +232,67 @@ func TextOf(row []byte) int32 { return int32(binary.BigEndian.Uint32(row)) }
 
 // read sets the entry to that of a row.
 func (e *Entry) read(row []byte) {
-	head := make([]int32, 3)
 	e.Text, e.Some = TextOf(row), row[4] > 0
-	n, _ := binary.Decode(row[5:], binary.BigEndian, head)
-	e.size, e.alone = head[0], head[1]
-	row = row[5+n:]
-	e.keys = slices.Grow(e.keys[:0], int(head[2]))[:head[2]]
-	n, _ = binary.Decode(row, binary.BigEndian, e.keys)
-	row = row[n:]
-	e.bitmap = slices.Grow(e.bitmap[:0], len(row)/8)[:len(row)/8]
-	_, _ = binary.Decode(row, binary.BigEndian, e.bitmap)
+	e.size = int32(binary.BigEndian.Uint32(row[5:]))
+	n := int(binary.BigEndian.Uint32(row[9:]))
+	row = row[13:]
+	e.keys, e.places = slices.Grow(e.keys[:0], n)[:n], slices.Grow(e.places[:0], n)[:n]
+	e.bitmap = slices.Grow(e.bitmap[:0], (len(row)-6*n)/8)[:(len(row)-6*n)/8]
+	_, _ = binary.Decode(row, binary.BigEndian, e.keys)
+	_, _ = binary.Decode(row[4*n:], binary.BigEndian, e.places)
+	_, _ = binary.Decode(row[6*n:], binary.BigEndian, e.bitmap)
+}
+
+// Sift yields the rows of [Entry.AppendRow] without the keys that only one of them has, by which a
+// Join finds nothing. A row that has no other keys is left out. Each key that stays takes memory, and
+// is looked up in each round of a Join. The table of [Occurrences], which should have excluded most of
+// the keys before, may be too small for all shingles of all sets. Few of these are keys.
+//
+// Sift reads rows twice. keys is their expected number of keys, and memory the size of its table in bytes.
+func Sift(keys, memory int, rows iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	width := min(bits.Len(uint(keys))+2, maxMetBits)
+	for 1<<width/4 > memory && width > minCounterBits {
+		width--
+	}
+	met := newRepeats(max(width, minCounterBits))
+	return func(yield func([]byte, error) bool) {
+		var e Entry
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			e.read(row)
+			for _, key := range e.keys {
+				met.meet(uint64(key))
+			}
+		}
+		var sifted []byte
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if e.read(row); e.sift(&met) {
+				if sifted = e.AppendRow(sifted[:0]); !yield(sifted, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sift drops the keys that only one entry has. It reports whether any key is left.
+func (e *Entry) sift(met *repeats) bool {
+	n := 0
+	for i, key := range e.keys {
+		if met.times(uint64(key)) >= several {
+			e.keys[n], e.places[n] = key, e.places[i]
+			n++
+		}
+	}
+	e.keys, e.places = e.keys[:n], e.places[:n]
+	return n > 0
 }
 
 // apart reports whether the bitmaps of two sets prove that their resemblance is less than
@@ -264,6 +329,7 @@ type Join struct {
 	entries []Entry // those of this round, in ascending order of text
 	bytes   int
 	keys    room[uint32]
+	places  room[uint16]
 	bits    room[uint64]
 
 	lists   []posting // all lists of postings, one after the other
@@ -288,7 +354,7 @@ type Join struct {
 // [Entry.AppendRow] in ascending order. The result more reports whether there are sets that were not
 // compared with each other. They are those from next on, which the next round must be given.
 func (x *Join) Round(rows iter.Seq2[[]byte, error]) (next int32, more bool, err error) {
-	x.entries, x.bytes, x.keys, x.bits = nil, 0, room[uint32]{}, room[uint64]{}
+	x.entries, x.bytes, x.keys, x.places, x.bits = nil, 0, room[uint32]{}, room[uint16]{}, room[uint64]{}
 	last := int32(-1)
 	for row, err := range rows {
 		if err != nil {
@@ -330,16 +396,17 @@ func (x *Join) Round(rows iter.Seq2[[]byte, error]) (next int32, more bool, err 
 // add adds a copy of an entry to those in memory.
 func (x *Join) add(e *Entry) {
 	one := *e
-	one.keys, one.bitmap = x.keys.take(len(e.keys)), x.bits.take(len(e.bitmap))
+	one.keys, one.places, one.bitmap = x.keys.take(len(e.keys)), x.places.take(len(e.places)), x.bits.take(len(e.bitmap))
 	copy(one.keys, e.keys)
+	copy(one.places, e.places)
 	copy(one.bitmap, e.bitmap)
 	x.entries = append(x.entries, one)
 	x.bytes += entryBytes + keyBytes*len(one.keys) + 8*len(one.bitmap)
 }
 
 const (
-	entryBytes = 88 // of an Entry, without its keys and its bitmap, in a growing slice
-	keyBytes   = 18 // of a key, its posting and its share of the lists
+	entryBytes = 112 // of an Entry, without its keys and its bitmap, in a growing slice
+	keyBytes   = 20  // of a key, its posting and its share of the lists
 )
 
 // within tries the pairs of the entries in memory.
@@ -422,7 +489,7 @@ func (e *Entry) asks(t float64) iter.Seq2[int, uint32] {
 	return func(yield func(int, uint32) bool) {
 		least := t * (t*float64(e.size) - leeway)
 		for i, key := range e.keys {
-			if place := int(e.alone) + i; e.reach(t, place) < least || !yield(place, key) {
+			if place := int(e.places[i]); e.reach(t, place) < least || !yield(place, key) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package complete
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -168,6 +169,9 @@ func (w *Whole) shinglesOf(canon *dedup.Text, p wording, left bool) dedup.Set {
 // both of them, in the order of [dedup.Join]. It begins at the text next. After each round but the last
 // it calls done with the text at which the next round begins.
 func (c *matcher) join(ctx context.Context, next int32, from func(int32) float64, take func(a, b int32, resemblance float64) error, done func(next int32)) error {
+	if err := c.sift(ctx, next); err != nil {
+		return err
+	}
 	step, most := c.w.progress.next(len(c.w.texts)), 0
 	j := dedup.Join{T: c.least, Memory: c.w.room(), From: from, Try: func(a, b int32, some bool) error {
 		if c.isMixed(a, b) != some {
@@ -192,6 +196,19 @@ func (c *matcher) join(ctx context.Context, next int32, from func(int32) float64
 	}
 	step(len(c.w.texts))
 	return nil
+}
+
+// sift leaves only those entries of the texts from next on that may be in a pair. These are often a
+// tenth of them.
+func (c *matcher) sift(ctx context.Context, next int32) error {
+	all := c.entries
+	c.entries = &sorter{}
+	for row, err := range dedup.Sift(all.size()/8, c.w.room(), all.from(ctx, next)) {
+		if err := cmp.Or(err, c.entries.add(row)); err != nil {
+			return errors.Join(err, all.close())
+		}
+	}
+	return all.close()
 }
 
 // isMixed reports whether one of two texts was shortened, and the other has too few words left

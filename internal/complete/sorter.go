@@ -83,6 +83,15 @@ func (s *sorter) spill() (err error) {
 	return err
 }
 
+// size returns the size of all rows in bytes.
+func (s *sorter) size() int {
+	size := len(s.rows)
+	if n := len(s.runs); n > 0 {
+		size += int(s.runs[n-1])
+	}
+	return size
+}
+
 // close removes the temporary file.
 func (s *sorter) close() error {
 	if s.file == nil {
