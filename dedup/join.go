@@ -243,43 +243,38 @@ func (e *Entry) read(row []byte) {
 	_, _ = binary.Decode(row[6*n:], binary.BigEndian, e.bitmap)
 }
 
-// Sift yields the rows of [Entry.AppendRow] without the keys that only one of them has, by which a
-// Join finds nothing. A row that has no other keys is left out. Each key that stays takes memory, and
-// is looked up in each round of a Join. The table of [Occurrences], which should have excluded most of
-// the keys before, may be too small for all shingles of all sets. Few of these are keys.
+// Sift calls add with the rows of [Entry.AppendRow] without the keys that only one of them has, by
+// which a Join finds nothing. It leaves out rows that have no other keys. Each key takes memory, and is
+// looked up in each round of a Join. The table of [Occurrences] excludes most of these keys, unless it
+// is too small for all shingles of all sets. There are fewer keys than shingles.
 //
-// Sift reads rows twice. keys is their expected number of keys, and memory the size of its table in bytes.
-func Sift(keys, memory int, rows iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
-	width := min(bits.Len(uint(keys))+2, maxMetBits)
-	for 1<<width/4 > memory && width > minCounterBits {
-		width--
-	}
-	met := newRepeats(max(width, minCounterBits))
-	return func(yield func([]byte, error) bool) {
-		var e Entry
-		for row, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			e.read(row)
-			for _, key := range e.keys {
-				met.meet(uint64(key))
-			}
+// Sift reads rows twice. keys is about their number of keys, and memory the size of its table in bytes.
+func Sift(keys, memory int, rows iter.Seq2[[]byte, error], add func(row []byte) error) error {
+	met := newRepeats(max(min(bits.Len(uint(keys))+2, bits.Len(uint(memory))+1, maxMetBits), minCounterBits))
+	var e Entry
+	for row, err := range rows {
+		if err != nil {
+			return err
 		}
-		var sifted []byte
-		for row, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if e.read(row); e.sift(&met) {
-				if sifted = e.AppendRow(sifted[:0]); !yield(sifted, nil) {
-					return
-				}
-			}
+		e.read(row)
+		for _, key := range e.keys {
+			met.meet(uint64(key))
 		}
 	}
+	var sifted []byte
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if e.read(row); !e.sift(&met) {
+			continue
+		}
+		sifted = e.AppendRow(sifted[:0])
+		if err := add(sifted); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sift drops the keys that only one entry has. It reports whether any key is left.
@@ -406,7 +401,7 @@ func (x *Join) add(e *Entry) {
 
 const (
 	entryBytes = 112 // of an Entry, without its keys and its bitmap, in a growing slice
-	keyBytes   = 20  // of a key, its posting and its share of the lists
+	keyBytes   = 24  // of a key, its posting and its share of the lists
 )
 
 // within tries the pairs of the entries in memory.
@@ -466,6 +461,7 @@ func (r *room[T]) take(n int) []T {
 
 // All postings of one shingle are in one list.
 type posting struct {
+	key   uint32
 	entry int32
 	reach float32 // Join.reach, rounded up to a float32 so that no pair is missed
 }
@@ -525,7 +521,7 @@ func (x *Join) index() {
 	postings(func(at, place int, key uint32) {
 		k := x.number(key)
 		x.starts[k]--
-		x.lists[x.starts[k]] = posting{int32(at), math.Nextafter32(float32(x.entries[at].reach(x.T, place)), math.MaxFloat32)}
+		x.lists[x.starts[k]] = posting{key, int32(at), math.Nextafter32(float32(x.entries[at].reach(x.T, place)), math.MaxFloat32)}
 	})
 	for k := range len(x.starts) - 1 {
 		slices.SortFunc(x.lists[x.starts[k]:x.starts[k+1]], func(p, q posting) int {
@@ -559,6 +555,9 @@ func (x *Join) probe(e *Entry, later bool, yield func(at int32) error) error {
 				break
 			}
 			x.read++
+			if p.key != key {
+				continue
+			}
 			other := &x.entries[p.entry]
 			if (other.Text > e.Text) != later || other.Some != e.Some || x.met[p.entry] == x.search {
 				continue

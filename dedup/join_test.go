@@ -21,7 +21,7 @@ func TestJoin(t *testing.T) {
 		for i := range from {
 			from[i] = max(similarity, rapid.SampledFrom([]float64{0, 0, 0, .4, .6, .75, 1, Nowhere}).Draw(rt, "from"))
 		}
-		met := tried(rt, similarity, rapid.SampledFrom([]int{1, 1000, 1 << 30}).Draw(rt, "memory"), from, entriesOf(similarity, sets, nil))
+		met := tried(rt, similarity, rapid.SampledFrom([]int{1, 1000, 1 << 30}).Draw(rt, "memory"), from, sifted(rt, entriesOf(similarity, sets, nil)))
 		for a := range sets {
 			for b := range sets {
 				got, least := met[[2]int32{int32(a), int32(b)}], max(from[a], from[b])
@@ -59,6 +59,19 @@ func tried(t interface {
 	return met
 }
 
+// sifted returns rows without keys that only one of them has. Some tables are so small that they take
+// many keys for repeated ones.
+func sifted(t *rapid.T, rows [][]byte) (left [][]byte) {
+	err := Sift(rapid.IntRange(0, 1000).Draw(t, "keys"), 1<<20, rowsFrom(rows, 0), func(row []byte) error {
+		left = append(left, slices.Clone(row))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
 // entriesOf returns the rows of sets, of which all are counted, or those that counted says.
 func entriesOf(similarity float64, sets []Set, counted []bool) (rows [][]byte) {
 	shingles := 0
@@ -88,7 +101,7 @@ func TestJoinOfSome(t *testing.T) {
 		for i := range sets {
 			counted[i] = rapid.IntRange(0, 3).Draw(rt, "counted") == 0
 		}
-		met := tried(rt, similarity, rapid.SampledFrom([]int{1, 1000, 1 << 30}).Draw(rt, "memory"), slices.Repeat([]float64{similarity}, len(sets)), entriesOf(similarity, sets, counted))
+		met := tried(rt, similarity, rapid.SampledFrom([]int{1, 1000, 1 << 30}).Draw(rt, "memory"), slices.Repeat([]float64{similarity}, len(sets)), sifted(rt, entriesOf(similarity, sets, counted)))
 		for a := range sets {
 			for b := a + 1; b < len(sets); b++ {
 				if n := met[[2]int32{int32(a), int32(b)}]; (counted[a] || counted[b]) && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= similarity && n != 1 {

@@ -198,17 +198,11 @@ func (c *matcher) join(ctx context.Context, next int32, from func(int32) float64
 	return nil
 }
 
-// sift leaves only those entries of the texts from next on that may be in a pair. These are often a
-// tenth of them.
+// sift leaves only those entries of the texts from next on that may be in a pair.
 func (c *matcher) sift(ctx context.Context, next int32) error {
 	all := c.entries
 	c.entries = &sorter{}
-	for row, err := range dedup.Sift(all.size()/8, c.w.room(), all.from(ctx, next)) {
-		if err := cmp.Or(err, c.entries.add(row)); err != nil {
-			return errors.Join(err, all.close())
-		}
-	}
-	return all.close()
+	return errors.Join(dedup.Sift(all.size()/8, c.w.room(), all.from(ctx, next), c.entries.add), all.close())
 }
 
 // isMixed reports whether one of two texts was shortened, and the other has too few words left

@@ -35,7 +35,7 @@ type span struct{ start, end uint32 }
 // sorterBytes bounds the memory of a sorter, without the spans. The buffers for merging the runs take
 // mergeBytes each.
 const (
-	sorterBytes = 32 << 20
+	sorterBytes = 16 << 20
 	mergeBytes  = 16 << 10
 )
 
