@@ -1,6 +1,10 @@
 package extract
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // # Labels
 //
@@ -8,10 +12,13 @@ import "bytes"
 // "Read more". Words cannot identify labels in every language. So a label is recognized by its
 // shape: a short line, or a line that is mostly a link, beside running text.
 //
-// A short line may also belong to the text. Three rules keep such lines:
+// A short line may also belong to the text. These rules keep such lines:
 //
 // - Lines with the same markup (a shape) are all text or all labels, by majority. So one short
-//   answer among long ones stays.
+//   answer among long ones stays. Within one box, the majority of the words decides.
+// - A line that a sentence with a colon announces stays, as does each item of an announced list.
+// - A list, or a line of digits, stays between running paragraphs. So does a sentence with a link.
+// - The name above a description stays, if the page has several such boxes.
 // - The title of a box stays if running text is above and below the box.
 // - A line with a URL stays below a running paragraph, because the paragraph refers to it.
 
@@ -25,7 +32,7 @@ func (s *survey) dropLabels() {
 	if !s.hasLabels(first, last) {
 		return
 	}
-	alike, text := s.shapes(first, last), s.stretches()
+	alike, text := s.alikes(first, last), s.stretches()
 	below := false
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
@@ -33,12 +40,91 @@ func (s *survey) dropLabels() {
 			continue
 		}
 		switch {
-		case !s.isLabel(b), below && s.isAddress(b), b.link == 0 && (b.kind == group && alike[s.shapeOf(b)] > 0 || s.isTitle(i, text)):
+		case !s.isLabel(b), below && s.isAddress(b), b.link == 0 && (alike.isText(s, b) || s.isTitle(i, text)):
+		case s.flows(b, text), s.isAnnounced(i), s.isName(i, alike):
 		default:
 			b.dropped = true
 		}
 		below = b.runs()
 	}
+}
+
+// flows reports whether a paragraph or a list item stands between running paragraphs and is more
+// than a link: a line of digits, a sentence with a link, or an item of a list.
+func (s *survey) flows(b *block, text *stretches) bool {
+	if s.thread || b.kind != item && b.kind != para || s.isArticle() && isPointer(b) {
+		return false
+	}
+	e := s.outerList(b.elem)
+	switch {
+	case e >= 0 && s.elems[e].parent >= 0 && text.flowsAround(s, e):
+		return true
+	case b.kind == item || s.elems[b.elem].parent < 0:
+		return false
+	case b.link == 0:
+		return text.flowsAround(s, b.elem)
+	}
+	return b.size() > b.link+2 && s.endsWith(b, ".!?…。！？")
+}
+
+// outerList returns the outermost list around element e, or -1 if e is not in a list item.
+func (s *survey) outerList(e int32) int32 {
+	found := int32(-1)
+	for ; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
+		if s.elems[e].kind == list {
+			found = e
+		}
+	}
+	return found
+}
+
+// isAnnounced reports whether the line above a block, or above its list, ends with a colon.
+func (s *survey) isAnnounced(i int32) bool {
+	b := &s.blocks[i]
+	if e := s.outerList(b.elem); e >= 0 {
+		i = s.elems[e].first
+	}
+	if i == 0 || b.kind == group || s.isArticle() && isPointer(b) {
+		return false
+	}
+	above := &s.blocks[i-1]
+	return !above.dropped && above.words > label && above.kind == para && above.link == 0 && s.endsWith(above, ":：")
+}
+
+// isName reports whether block i is the name above a description, in one of several similar boxes.
+func (s *survey) isName(i int32, alike alikes) bool {
+	box := s.blocks[i].elem
+	for box >= 0 && s.elems[box].last == i+1 {
+		box = s.elems[box].parent
+	}
+	if box < 0 || !s.isText() || s.elems[box].first != i || s.elems[box].controls > 0 || !s.hasLetters(&s.blocks[i]) {
+		return false
+	}
+	b := &s.blocks[i+1]
+	if b.dropped || b.link*2 > b.size() || s.isLabel(b) && !alike.isText(s, b) {
+		return false
+	}
+	k := s.kindOfBox(box)
+	return k != (boxKind{}) && (k == s.kindBeside(box, i-1) || k == s.kindBeside(box, s.elems[box].last))
+}
+
+// kindBeside returns the boxKind of the sibling of an element that holds block i, if there is one.
+func (s *survey) kindBeside(box, i int32) boxKind {
+	if i < 0 || int(i) >= len(s.blocks) {
+		return boxKind{}
+	}
+	for e := s.blocks[i].elem; e >= 0; e = s.elems[e].parent {
+		if s.elems[e].parent == s.elems[box].parent {
+			return s.kindOfBox(e)
+		}
+	}
+	return boxKind{}
+}
+
+// endsWith reports whether the last character of a block is one of marks.
+func (s *survey) endsWith(b *block, marks string) bool {
+	r, _ := utf8.DecodeLastRune(s.text[b.start:b.end])
+	return strings.ContainsRune(marks, r)
 }
 
 func (s *survey) isLabel(b *block) bool {
@@ -57,44 +143,63 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// A shape identifies blocks with the same markup: the boxKinds of the block's element and of its
-// parent. If the parent has no class, the in field identifies the parent itself, by its index in
-// elems plus one.
+// A shape identifies blocks with the same markup: the boxKinds of the block's element and of the
+// element around it. Elements that hold only this block and have no class are left out. If the
+// element around has no class, the in field identifies it, by its index in elems plus one.
 type shape struct {
 	box, around boxKind
 	in          int32
 }
 
-func (s *survey) shapeOf(b *block) shape {
+// shapeOf returns the shape of a block, and its shape among the lines of the same element.
+func (s *survey) shapeOf(b *block) (all, beside shape) {
 	if b.kind != group || b.elem < 0 {
-		return shape{}
+		return all, all
 	}
-	of := shape{box: s.kindOfBox(b.elem)}
-	if p := s.elems[b.elem].parent; p >= 0 {
-		if of.around = s.kindOfBox(p); of.around == (boxKind{}) {
-			of.in = p + 1
-		}
-		of.box.name = s.elems[b.elem].node.DataAtom
+	all.box = s.kindOfBox(b.elem)
+	p := s.elems[b.elem].parent
+	for p >= 0 && s.elems[p].last == s.elems[p].first+1 && s.kindOfBox(p) == (boxKind{}) {
+		p = s.elems[p].parent
 	}
-	return of
+	if p < 0 {
+		return all, all
+	}
+	all.around = s.kindOfBox(p)
+	all.box.name = s.elems[b.elem].node.DataAtom
+	beside = all
+	if beside.in = p + 1; all.around == (boxKind{}) {
+		all.in = p + 1
+	}
+	return all, beside
 }
 
-// shapes returns, for each shape in blocks[first:last], the number of blocks that are not labels
-// minus the number of those that are.
-func (s *survey) shapes(first, last int32) map[shape]int {
-	alike := make(map[shape]int)
+// alikes counts, for each shape, the blocks that are not labels minus those that are. Among the
+// lines of one element it counts their words, because a dialogue has more short lines than long.
+type alikes struct{ blocks, words map[shape]int }
+
+func (s *survey) alikes(first, last int32) alikes {
+	a := alikes{make(map[shape]int), make(map[shape]int)}
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped || b.kind != group {
 			continue
 		}
+		all, beside := s.shapeOf(b)
 		if s.isLabel(b) {
-			alike[s.shapeOf(b)]--
+			a.blocks[all]--
+			a.words[beside] -= b.words
 		} else {
-			alike[s.shapeOf(b)]++
+			a.blocks[all]++
+			a.words[beside] += b.words
 		}
 	}
-	return alike
+	return a
+}
+
+// isText reports whether most lines like b are text.
+func (a alikes) isText(s *survey, b *block) bool {
+	all, beside := s.shapeOf(b)
+	return b.kind == group && (a.blocks[all] > 0 || s.isText() && a.words[beside] > 0)
 }
 
 // isTitle reports whether block i is the title of an element of running text, with more running

@@ -1,7 +1,9 @@
 package extract
 
+import "bytes"
+
 // dropRepeats drops blocks of running text that repeat an earlier block. Pages repeat text in a
-// copy for narrow screens, in an excerpt, or in a quoted post. On product pages shorter lines are
+// copy for narrow screens, in an excerpt, or in a quoted post. A chorus stays. On product pages shorter lines are
 // dropped too, because carousels repeat them.
 //
 // List items are not dropped, because steps of instructions may repeat. Nothing is dropped in
@@ -14,23 +16,67 @@ func (s *survey) dropRepeats() {
 	if s.isProduct() {
 		words = label + 1
 	}
-	seen, repeated := make(map[string]bool), false
+	seen, repeated := make(map[string]int32), false
 	isText := func(b *block) bool { return b.words >= words && (b.kind != item || s.isProduct()) }
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		switch text := s.text[b.start:b.end]; {
-		case b.dropped || !isText(b):
-		case seen[string(text)]:
-			b.dropped, b.again, repeated = true, true, true
+		if b.dropped || !isText(b) {
+			continue
+		}
+		first, again := seen[string(s.text[b.start:b.end])]
+		switch {
+		case !again:
+			seen[string(s.text[b.start:b.end])] = int32(i)
+		case s.isChorus(first, int32(i)):
+			seen[string(s.text[b.start:b.end])] = int32(i)
 		default:
-			seen[string(text)] = true
+			b.dropped, b.again, repeated = true, true, true
 		}
 	}
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		b.again = b.again || b.dropped && isText(b) && seen[string(s.text[b.start:b.end])]
+		if b.dropped && isText(b) && !b.again {
+			_, b.again = seen[string(s.text[b.start:b.end])]
+		}
 	}
 	if repeated {
 		s.recount()
 	}
+}
+
+const maxChorus = 8 // a run of this many repeated lines is a copy of a box
+
+// isChorus reports whether block i repeats an earlier paragraph of the same column, in the same kind
+// of box, with text in between that is not repeated. A copied box has no such text in between.
+// Boxes other than paragraphs do not count, because a carousel repeats its first one at its end.
+func (s *survey) isChorus(first, i int32) bool {
+	a, b := &s.blocks[first], &s.blocks[i]
+	if s.thread || s.isProduct() || b.link > 0 || b.kind != para && a.elem != b.elem || !s.inOneColumn(a.elem, b.elem) {
+		return false
+	}
+	above, below := int32(0), int32(1)
+	for first > above && above < maxChorus && s.sameText(first-above-1, i-above-1) {
+		above++
+	}
+	for int(i+below) < len(s.blocks) && below < maxChorus && s.sameText(first+below, i+below) {
+		below++
+	}
+	return above < maxChorus && below < maxChorus && s.total(first+below, max(i-above, first+below)).runs > 0
+}
+
+// inOneColumn reports whether two elements with one block each stand alike in the same element.
+func (s *survey) inOneColumn(a, b int32) bool {
+	for a >= 0 && b >= 0 && a != b {
+		x, y := &s.elems[a], &s.elems[b]
+		if x.last != x.first+1 || y.last != y.first+1 || x.node.Data != y.node.Data || firstClass(x.node) != firstClass(y.node) {
+			return false
+		}
+		a, b = x.parent, y.parent
+	}
+	return a >= 0 && a == b
+}
+
+func (s *survey) sameText(i, j int32) bool {
+	a, b := &s.blocks[i], &s.blocks[j]
+	return bytes.Equal(s.text[a.start:a.end], s.text[b.start:b.end])
 }
