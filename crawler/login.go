@@ -5,17 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/net/html"
 
 	"skink/crawler/access"
 	"skink/crawler/wire"
@@ -145,7 +140,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	if err != nil {
 		return fail("%v", err)
 	}
-	base, err := frontier.NewBase(at, "", "")
+	base, err := frontier.NewBase(at, form.base, "")
 	if err != nil {
 		return fail("%v", err)
 	}
@@ -163,7 +158,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 		return fail("the form would send the fields unencrypted to %s", action)
 	}
 	if form.post {
-		x, at, err = f.loginExchange(ctx, &h, http.MethodPost, action, form.values)
+		x, at, err = f.loginExchange(ctx, &h, http.MethodPost, action, form)
 	} else {
 		x, at, err = f.loginExchange(ctx, &h, http.MethodGet, withoutQuery(action)+"?"+form.values.Encode(), nil)
 	}
@@ -198,11 +193,12 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the server returned %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(responseURL))}
 }
 
-// loginExchange makes a request for a login, and follows redirects within the host with GET
-// requests. It returns the last response and its URL.
-func (f *fetcher) loginExchange(ctx context.Context, h *access.Host, method, to string, values url.Values) (*wire.Exchange, string, error) {
+// loginExchange makes a request for a login, and follows redirects with GET requests. A redirect to
+// another host is followed only if that host matches the settings too, as in single sign-on, and if
+// it does not lead from https to http. loginExchange returns the last response and its URL.
+func (f *fetcher) loginExchange(ctx context.Context, h *access.Host, method, to string, sent *form) (*wire.Exchange, string, error) {
 	for range loginHops {
-		x, err := f.send(ctx, ask{url: to, purpose: forLogin, login: h, method: method, form: values, limit: loginLimit})
+		x, err := f.send(ctx, ask{url: to, purpose: forLogin, login: h, method: method, form: sent, limit: loginLimit})
 		if err != nil {
 			return nil, to, err
 		}
@@ -213,88 +209,11 @@ func (f *fetcher) loginExchange(ctx context.Context, h *access.Host, method, to 
 		if err != nil { // the error contains the URL, in which the server may repeat the fields
 			return nil, to, errors.New("the server redirects to a URL that is missing or not valid")
 		}
-		if frontier.HostOf(next) != frontier.HostOf(to) {
+		host, unsafe := frontier.HostOf(next), strings.HasPrefix(to, "https:") && !strings.HasPrefix(next, "https:")
+		if host != frontier.HostOf(to) && (unsafe || !access.Matches(h.Pattern, host) && host != frontier.HostOf(h.Login.Page)) {
 			return x, to, nil
 		}
-		method, to, values = http.MethodGet, next, nil
+		method, to, sent = http.MethodGet, next, nil
 	}
 	return nil, to, errors.New("too many redirects")
-}
-
-type form struct {
-	action string // URL to which the form is submitted, as written; "" means the URL of the page
-	post   bool
-	values url.Values
-}
-
-// findForm finds the first form that has all these fields, and fills them in. All other fields keep
-// their values, as in a browser.
-func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
-	root, err := html.Parse(bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	var known []string // names of the fields of all forms
-	for n := range root.Descendants() {
-		if n.Type != html.ElementNode || n.Data != "form" {
-			continue
-		}
-		f := readForm(n)
-		known = append(known, slices.Collect(maps.Keys(f.values))...)
-		missing := func(name string) bool { _, ok := f.values[name]; return !ok }
-		if slices.ContainsFunc(slices.Collect(maps.Keys(fields)), missing) {
-			continue
-		}
-		for name, value := range fields {
-			f.values.Set(name, string(value))
-		}
-		return f, nil
-	}
-	want := strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
-	if len(known) == 0 {
-		return nil, fmt.Errorf("the page has no form with the fields %s", want)
-	}
-	slices.Sort(known)
-	return nil, fmt.Errorf("the page has no form with the fields %s; its forms have the fields %s", want, cut(strings.Join(slices.Compact(known), ", ")))
-}
-
-// readForm reads the controls of a form with their values, as if the first submit button had been
-// pressed.
-func readForm(n *html.Node) *form {
-	f := &form{action: attribute(n, "action"), post: strings.EqualFold(attribute(n, "method"), "post"), values: url.Values{}}
-	pressed := false
-	for c := range n.Descendants() {
-		name := attribute(c, "name")
-		if c.Type != html.ElementNode || name == "" || hasAttribute(c, "disabled") {
-			continue
-		}
-		kind := strings.ToLower(attribute(c, "type"))
-		switch {
-		case c.Data == "textarea", c.Data == "select":
-			f.values.Set(name, "")
-		case c.Data == "button" && (kind == "" || kind == "submit"), c.Data == "input" && kind == "submit":
-			if !pressed {
-				f.values.Set(name, attribute(c, "value"))
-			}
-			pressed = true
-		case c.Data != "input", kind == "button", kind == "reset", kind == "image", kind == "file":
-		case (kind == "checkbox" || kind == "radio") && !hasAttribute(c, "checked"):
-		default:
-			f.values.Set(name, attribute(c, "value"))
-		}
-	}
-	return f
-}
-
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func hasAttribute(n *html.Node, name string) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }

@@ -169,7 +169,7 @@ func TestLoginCheck(t *testing.T) {
 		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "the check expects status 204, but the server returned 200 OK"},
 		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the check expects a page that contains"},
 		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the check expects a page without the form"},
-		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; its forms have the fields csrf, how, password, q, remember, user"},
+		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; its forms have the fields csrf, how, password, q, remember, spam, user"},
 		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the login page returned 403 Forbidden: check its URL"},
 	} {
 		s := &memberSite{}

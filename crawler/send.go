@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +43,7 @@ type ask struct {
 	purpose purpose
 	from    string       // canonical URL of the page that caused the request; "" means that the frontier or the user did
 	method  string       // "" means GET
-	form    url.Values   // the fields to submit with POST
+	form    *form        // the form to submit with POST
 	login   *access.Host // for steps of a login: the settings with the login, whose page may be on another host
 	depth   int          // distance from a seed, for pages
 	limit   int64        // maximum number of bytes to read from the body
@@ -149,8 +148,8 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	}
 	r.Method = cmp.Or(a.method, http.MethodGet)
 	if r.Method == http.MethodPost {
-		body := a.form.Encode()
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		body, kind := a.form.encoded()
+		r.Header.Set("Content-Type", kind)
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 	}
 	if host.Private() {
