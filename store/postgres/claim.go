@@ -291,17 +291,15 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 		b := &pgx.Batch{}
 		b.Queue("SELECT EXISTS (SELECT FROM host WHERE"+holds+")", c.Host, c.Worker, int64(c.Token)).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
 		b.Queue(ripenSQL, []string{c.Host})
-		b.Queue("SELECT hash, item FROM queue WHERE host = $1 AND later IS NULL ORDER BY rank, seq LIMIT $2", c.Host, n+len(taken.urls)).Query(func(rows pgx.Rows) error {
-			var hash id
-			var it frontier.Item
-			_, err := pgx.ForEachRow(rows, []any{&hash, &it}, func() error {
+		b.Queue("SELECT q.hash, "+itemSQL+" FROM (SELECT * FROM queue WHERE host = $1 AND later IS NULL ORDER BY rank, seq LIMIT $2)"+itemsOf+"ORDER BY q.rank, q.seq", c.Host, n+len(taken.urls)).Query(func(rows pgx.Rows) error {
+			return readRows(rows, func(rows pgx.Rows) error {
+				var hash id
+				it, err := scanItem(rows, &hash)
 				if len(items) < n && !taken.urls[hash] {
 					items = append(items, it)
 				}
-				it = frontier.Item{}
-				return nil
+				return err
 			})
-			return err
 		})
 		return s.pool.SendBatch(ctx, b).Close()
 	})
@@ -324,7 +322,7 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	taken.mu.Lock()
 	defer taken.mu.Unlock()
 	held, err := s.exec(ctx, `WITH h AS (SELECT name FROM host WHERE`+holds+`), q AS (
- UPDATE queue SET rank = $6, seq = nextval('queue_seq'), later = CASE WHEN $7::bigint > `+nowNS+` THEN $7 END, item = $8 FROM h WHERE hash = $4 AND $5)
+ UPDATE queue SET rank = $6, seq = nextval('queue_seq'), later = CASE WHEN $7::bigint > `+nowNS+` THEN $7 END, item = $8, page = NULL, asked = NULL, conditional = NULL FROM h WHERE hash = $4 AND $5)
  SELECT FROM h`, c.Host, c.Worker, int64(c.Token), id(hash), taken.urls[hash], rankOf(it), nanos(it.Due), packed)
 	if err = orLost(err, held == 1); err != nil {
 		return fmt.Errorf("return a URL of host %s to the queue: %w", c.Host, err)

@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"skink/dedup"
 	"skink/frontier"
+	"skink/store"
 )
 
 // These statements add newly discovered URLs. They write rows in the order of their hashes, so two
@@ -18,15 +21,18 @@ import (
 // with many links.
 const (
 	discoverSQL = `WITH found AS (
-  SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[]) a(hash, i, host, rank, later, item)),
+  SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[], $9::uuid[], $10::bigint[], $11::bool[]) a(hash, i, host, rank, later, item, page, place, conditional)),
  fresh AS (
   INSERT INTO known (hash, state, was) SELECT hash, 1, 0 FROM found
    WHERE NOT EXISTS (SELECT FROM known k WHERE k.hash = found.hash AND NOT k.state = ANY($7::smallint[]))
   ON CONFLICT (hash) DO UPDATE SET state = 1, was = known.state, url = NULL WHERE known.state = ANY($7::smallint[])
   RETURNING hash, was),
  queued AS (
-  INSERT INTO queue (hash, host, rank, later, item)
-  SELECT f.hash, f.host, f.rank, CASE WHEN f.later > ` + nowNS + ` THEN f.later END, f.item::json FROM found f WHERE (f.hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY f.i
+  INSERT INTO queue (hash, host, rank, later, item, page, asked, conditional)
+  SELECT f.hash, f.host, f.rank, CASE WHEN f.later > ` + nowNS + ` THEN f.later END,
+   CASE WHEN r.page IS NULL THEN f.item::json END, r.page, CASE WHEN r.page IS NOT NULL THEN f.later END, CASE WHEN r.page IS NOT NULL THEN f.conditional END
+  FROM found f CROSS JOIN LATERAL (SELECT (SELECT id FROM page WHERE id = f.page AND place = f.place AND f.later BETWEEN 1 AND ` + nowNS + `) AS page) r
+  WHERE (f.hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY f.i
   RETURNING host, rank, coalesce(later, 0) AS ripe),
  hosts AS (
   INSERT INTO host (name, rank, ripe) SELECT host, coalesce(min(rank) FILTER (WHERE ripe = 0), min(rank)), min(ripe) FROM queued GROUP BY host ORDER BY host
@@ -60,12 +66,42 @@ func packItem(it frontier.Item) (string, error) {
 	return string(b), err
 }
 
+// A row of queue has the item as JSON, or a reference to the record from which the item is made. These
+// columns and joins read both.
+const (
+	itemSQL     = "q.item, q.asked, q.conditional, v.record::text, p.later"
+	itemURL     = "coalesce(q.item->>'URL', v.record->>'url')"
+	itemsOf     = " q LEFT JOIN page p ON p.id = q.page LEFT JOIN visit v ON v.id = p.visit "
+	queuedItems = "queue" + itemsOf
+)
+
+// scanItem scans the columns first, and then those of itemSQL.
+func scanItem(row pgx.Row, first ...any) (it frontier.Item, err error) {
+	var packed, record, later []byte
+	var asked *int64
+	var conditional *bool
+	if err := row.Scan(append(first, &packed, &asked, &conditional, &record, &later)...); err != nil {
+		return it, err
+	}
+	if asked == nil {
+		return it, json.Unmarshal(packed, &it)
+	}
+	r, err := store.UnpackRecord(store.Updated(record, later))
+	if err != nil {
+		return it, err
+	}
+	return store.Revisit(r, time.Unix(0, *asked).UTC(), *conditional), nil
+}
+
 // urls holds discovered URLs as one slice for each column, ordered by hash, without duplicates.
 type urls struct {
 	hashes      []id
 	order, rank []int32 // order: position in order of arrival; rank: see rankOf
 	hosts, item []string
 	later       []int64
+	page        []id
+	place       []int64 // of the record of the page from which the item was made, or 0
+	conditional []bool
 }
 
 // urlsOf converts items to columns. If filter is not nil, it leaves out the URLs in filter.
@@ -89,6 +125,7 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 		}
 		u.hashes, u.order, u.rank = append(u.hashes, f.hash), append(u.order, int32(f.i)), append(u.rank, rankOf(it))
 		u.hosts, u.item, u.later = append(u.hosts, frontier.HostOf(it.URL)), append(u.item, packed), append(u.later, nanos(it.Due))
+		u.page, u.place, u.conditional = append(u.page, id(dedup.HashOf([]byte(it.URL)))), append(u.place, int64(it.Place)), append(u.conditional, it.ETag != "" || it.Modified != "")
 	}
 	return u, nil
 }
@@ -102,7 +139,7 @@ func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool
 			states = append(states, int16(state))
 		}
 	}
-	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot)
+	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot, u.page, u.place, u.conditional)
 }
 
 func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {

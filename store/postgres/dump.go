@@ -175,12 +175,12 @@ func (d dumping) outside(ctx context.Context) error {
 
 func (d dumping) queue(ctx context.Context) error {
 	for _, sql := range []string{
-		"SELECT item FROM queue WHERE later IS NULL ORDER BY host, rank, seq",
-		"SELECT item FROM queue WHERE later IS NOT NULL ORDER BY host, later, seq",
+		"WHERE q.later IS NULL ORDER BY q.host, q.rank, q.seq",
+		"WHERE q.later IS NOT NULL ORDER BY q.host, q.later, q.seq",
 	} {
-		err := d.rows(ctx, sql, func(row pgx.Row) (*store.Part, error) {
-			var it frontier.Item
-			return &store.Part{Item: &it}, row.Scan(&it)
+		err := d.rows(ctx, "SELECT "+itemSQL+" FROM "+queuedItems+sql, func(row pgx.Row) (*store.Part, error) {
+			it, err := scanItem(row)
+			return &store.Part{Item: &it}, err
 		})
 		if err != nil {
 			return err

@@ -378,7 +378,7 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	case frontier.Outside:
 		sql = outsideSQL
 	case frontier.Pending:
-		sql = "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2"
+		sql = "SELECT q.hash, " + itemURL + " FROM " + queuedItems + "WHERE q.hash > $1 ORDER BY q.hash LIMIT $2"
 	default:
 		return func(func(string, error) bool) {}
 	}

@@ -34,7 +34,8 @@ CREATE TABLE visit (
 
 -- The state of each page after its last visit. The id is the first 16 bytes of the XXH3 hash of the page's URL. A
 -- row takes some 100 bytes. A visit that finds the page unchanged changes only the last two columns. The fill factor
--- leaves room for that in the same block, so no index is written.
+-- leaves room for that in the same block, so no index is written: if one transaction changes all rows of a block, the
+-- block has room for the old rows and for the new ones, which are longer.
 CREATE TABLE page (
   id          uuid   PRIMARY KEY,
   place       bigint NOT NULL, -- place of the page in the order of commits
@@ -44,7 +45,7 @@ CREATE TABLE page (
   resemblance float8 NOT NULL, -- resemblance to the leader, 0 to 1
   visited     timestamptz,     -- last visit, if the page has not changed since the visit to which the column visit refers
   later       bytea            -- fields of the record that such visits changed, see store.Record.AppendUpdate; NULL means none
-) WITH (fillfactor = 60);
+) WITH (fillfactor = 36);
 CREATE UNIQUE INDEX page_place ON page (place);                                                 -- lists changes in order, and finds the leaders in posting
 CREATE INDEX page_hash   ON page (hash, place) WHERE hash IS NOT NULL;                          -- finds the earliest page with a text
 CREATE INDEX page_leader ON page (leader, resemblance DESC, place) WHERE leader IS NOT NULL;    -- lists the members of a cluster in order
@@ -58,14 +59,14 @@ CREATE TABLE posting (
 );
 
 -- Every URL that was ever discovered. The states are those of frontier.State: 1 pending, 2 fetched,
--- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A row takes some 90 bytes with its
--- index entry.
+-- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A row takes some 150 bytes with its
+-- index entry and the room for its next version.
 CREATE TABLE known (
   hash  uuid     PRIMARY KEY, -- hash of the URL; begins with 4 bytes of the host's hash, so that the host's URLs are neighbours in the index
   state smallint NOT NULL,
   was   smallint NOT NULL,    -- state before the last change
   url   text                  -- set only in state 7; in the other states the URL is in a record or in the queue
-) WITH (fillfactor = 70); -- each visit changes the state twice, which writes no index if there is room in the block
+) WITH (fillfactor = 45); -- each visit changes the state twice, which writes no index if there is room in the block
 
 -- The URLs to fetch, including those that workers are fetching now. A URL is removed when it is finished.
 CREATE SEQUENCE queue_seq;
@@ -75,7 +76,10 @@ CREATE TABLE queue (
   rank  int    NOT NULL,  -- priority, then depth; URLs with lower ranks come first
   seq   bigint NOT NULL DEFAULT nextval('queue_seq'),
   later bigint,           -- earliest time of the fetch, in Unix nanoseconds; NULL means that the URL may be fetched at once
-  item  json   NOT NULL
+  item  json,             -- NULL if the URL is that of a page to visit again; the next three columns then describe the visit
+  page  uuid,             -- id of that page, whose record has the rest of the item
+  asked bigint,           -- when the visit was requested, in Unix nanoseconds
+  conditional bool        -- whether the request has the validators of the record
 );
 CREATE INDEX queue_order ON queue (host, rank, seq) WHERE later IS NULL;  -- lists a host's URLs in order
 CREATE INDEX queue_later ON queue (host, later) WHERE later IS NOT NULL;  -- finds the URLs whose time has come

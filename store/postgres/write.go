@@ -172,7 +172,7 @@ const (
  WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id AND visit.links IS DISTINCT FROM a.links`
 	unqueueSQL = "DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[])"
 	endSQL     = `WITH ended AS (
-  UPDATE known SET state = a.state, was = 1, url = CASE WHEN a.state = 7 THEN (SELECT item->>'URL' FROM queue WHERE queue.hash = a.hash) END FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
+  UPDATE known SET state = a.state, was = 1, url = CASE WHEN a.state = 7 THEN (SELECT ` + itemURL + ` FROM ` + queuedItems + `WHERE q.hash = a.hash) END FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
    WHERE t.one = 1 AND t.holder = $1 AND known.hash = a.hash AND known.state = 1 RETURNING known.state)
  INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended) d GROUP BY name ORDER BY name
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
