@@ -40,7 +40,7 @@ import (
 
 // Version is the version of the rules that turn documents into text. Increase it with every change
 // that affects the text of any document.
-const Version = 1
+const Version = 2
 
 // These are the media types of documents.
 const (

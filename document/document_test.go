@@ -191,6 +191,13 @@ func TestOffice(t *testing.T) {
 		{"table of contents", pack1(t, "word/styles.xml", `<s><style styleId="I1"><name val="toc 1"/></style></s>`, wordMain,
 			`<d><p><pPr><pStyle val="I1"/></pPr><t>one 1</t></p><sdt><sdtPr><docPartGallery val="Table of Contents"/></sdtPr><sdtContent><p><t>not</t></p></sdtContent></sdt><p><t>one</t></p></d>`), "one"},
 		{"tabs, breaks and hyphens", pack1(t, wordMain, `<d><p><t>one</t><tab/><t>two</t><br/><t>three</t><noBreakHyphen/><t>four soft`+"\u00ad"+`ly</t></p></d>`), "one two three-four softly"},
+		{"a main part with another name", pack1(t, "[Content_Types].xml", "<Types/>", "_rels/.rels", `<Relationships><Relationship Type="http://o.example/relationships/core-properties" Target="docProps/core.xml"/>
+			<Relationship Type="http://o.example/relationships/officeDocument" Target="word/document2.xml"/></Relationships>`, "word/document2.xml", `<d><p><t>one</t></p></d>`), "one"},
+		{"parts with other names", pack1(t, "[Content_Types].xml", "<Types/>", "_rels/.rels", `<Relationships><Relationship Type="x/officeDocument" Target="/word/text/main.xml"/></Relationships>`,
+			"word/text/_rels/main.xml.rels", `<Relationships><Relationship Type="x/styles" Target="look.xml"/><Relationship Type="x/footnotes" Target="/word/notes.xml"/></Relationships>`,
+			"word/text/look.xml", `<s><style styleId="I1"><name val="toc 1"/></style></s>`, "word/notes.xml", `<d><p><t>note</t></p></d>`,
+			"word/text/main.xml", `<d><p><pPr><pStyle val="I1"/></pPr><t>one 1</t></p><p><t>one</t></p></d>`), "one\nnote"},
+		{"relationships without the usual part", pack1(t, "_rels/.rels", `<Relationships/>`, wordMain, `<d><p><t>one</t></p></d>`, "word/endnotes.xml", `<d><p><t>end</t></p></d>`), "one\nend"},
 		{"styles that inherit in a circle", pack1(t, "word/styles.xml", `<s><style styleId="a"><basedOn val="b"/></style><style styleId="b"><basedOn val="a"/></style></s>`,
 			wordMain, `<d><p><pPr><pStyle val="a"/></pPr><t>one</t></p></d>`), "one"},
 		{"notes, comments, spaces, deleted text", pack1(t, "mimetype", ODT, "content.xml", `<d><tracked-changes><p>not</p></tracked-changes><p>one<note><note-citation>1</note-citation>

@@ -1,8 +1,10 @@
 package document
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
+	"path"
 	"strconv"
 	"strings"
 
@@ -17,12 +19,55 @@ import (
 // two versions of a drawing, page headers, page footers and comments. Footnotes and endnotes come
 // after the text.
 
+//
+// The relationships of the package name its main part, which some programs call
+// word/document2.xml, and those of the main part name the others.
+
+// wordMain is the main part of a file without relationships.
 const wordMain = "word/document.xml"
+
+// A wordParts maps the last word of a relationship's type, such as "styles", to the target.
+type wordParts map[string]string
+
+func (w wordParts) begin(name string, attrs []xml.Attr) {
+	if kind := path.Base(attr(attrs, "Type")); name == "Relationship" && w[kind] == "" {
+		w[kind] = attr(attrs, "Target")
+	}
+}
+
+func (w wordParts) end(string)  {}
+func (w wordParts) text([]byte) {}
+func (w wordParts) err() error  { return nil }
+
+// wordParts returns the names of the main part and of the parts that it refers to.
+func (p *pack) wordParts() (main string, parts wordParts, err error) {
+	parts = wordParts{"styles": "styles.xml", "footnotes": "footnotes.xml", "endnotes": "endnotes.xml"}
+	top, own := wordParts{}, wordParts{}
+	if err := p.walk("_rels/.rels", top); err != nil && !errors.Is(err, errMissing) {
+		return "", nil, err
+	}
+	main = strings.TrimPrefix(cmp.Or(top["officeDocument"], wordMain), "/")
+	dir, file := path.Split(main)
+	if err := p.walk(dir+"_rels/"+file+".rels", own); err != nil && !errors.Is(err, errMissing) {
+		return "", nil, err
+	}
+	for kind, name := range parts {
+		if name = cmp.Or(own[kind], name); !strings.HasPrefix(name, "/") {
+			name = dir + name
+		}
+		parts[kind] = name
+	}
+	return main, parts, nil
+}
 
 func (p *pack) docx() (*extract.Document, error) {
 	d := &extract.Document{}
+	main, parts, err := p.wordParts()
+	if err != nil {
+		return nil, err
+	}
 	styles := wordStyles{levels: map[string]int{}, based: map[string]string{}, contents: map[string]bool{}}
-	if err := p.walk("word/styles.xml", &styles); err != nil && !errors.Is(err, errMissing) {
+	if err := p.walk(parts["styles"], &styles); err != nil && !errors.Is(err, errMissing) {
 		return nil, err
 	}
 	core, err := p.fields("docProps/core.xml")
@@ -35,8 +80,8 @@ func (p *pack) docx() (*extract.Document, error) {
 		d.Lang = styles.lang
 	}
 	text := &wordText{styles: &styles, blocks: blocks{maxText: p.maxText}}
-	for _, part := range []string{wordMain, "word/footnotes.xml", "word/endnotes.xml"} {
-		if err := p.walk(part, text); err != nil && (part == wordMain || !errors.Is(err, errMissing)) {
+	for _, part := range []string{main, parts["footnotes"], parts["endnotes"]} {
+		if err := p.walk(part, text); err != nil && (part == main || !errors.Is(err, errMissing)) {
 			return nil, err
 		}
 	}

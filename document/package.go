@@ -43,7 +43,7 @@ func packageType(body []byte) string {
 	name = name[:min(len(name), int(binary.LittleEndian.Uint16(body[26:])))]
 	switch content := body[min(len(body), head+len(name)+int(binary.LittleEndian.Uint16(body[28:]))):]; {
 	case string(name) != "mimetype":
-		if bytes.Contains(body, []byte(wordMain)) {
+		if bytes.Contains(body, []byte(wordMain)) || bytes.Contains(body, []byte("[Content_Types].xml")) && bytes.Contains(body, []byte("word/")) {
 			return DOCX
 		}
 		if bytes.Contains(body, []byte(epubMain)) {
