@@ -1,6 +1,9 @@
 package extract
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // # Pruning
 //
@@ -145,8 +148,17 @@ func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
 
+// weight returns the weight of an element, or 0 if it is navigation that is mostly links.
+func (g guard) weight(in sum) int {
+	if g.mark&markNav != 0 && in.runs == 0 && in.link*2 > in.size {
+		return 0
+	}
+	return in.weight
+}
+
 func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
+	var large []boxKind // boxes of these kinds are text, because one of them has much of the text
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&g.mark == 0 || g.mark == markHidden && e.mark&markPanel != 0 {
@@ -154,18 +166,24 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 			continue
 		}
 		in := s.within(i)
-		if g.mark&markNav != 0 && in.runs == 0 && in.link*2 > in.size {
-			in.weight = 0
-		}
+		in.weight = g.weight(in)
 		if g.isMore(in, g.part, whole) {
+			large = append(large, s.kindOfBox(i))
 			i++ // the element is too large to drop, so try the elements inside
 			continue
 		}
 		boxes = append(boxes, i)
-		taken.weight += in.weight
+		i = e.end
+	}
+	boxes = slices.DeleteFunc(boxes, func(i int32) bool {
+		k := s.kindOfBox(i)
+		return g.mark&markClass != 0 && k != (boxKind{}) && slices.Contains(large, k)
+	})
+	for _, i := range boxes {
+		in := s.within(i)
+		taken.weight += g.weight(in)
 		taken.size += in.size
 		taken.link += in.link
-		i = e.end
 	}
 	return boxes, taken
 }

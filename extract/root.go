@@ -56,7 +56,7 @@ func (s *survey) chooseRoot() (root int32, how string) {
 		return i, RootArticle
 	}
 	if i := s.foremost(hintArticle); i >= 0 && !s.thread && s.holds(i, whole, 0.5) {
-		return i, RootArticle
+		return s.chapterOf(i), RootArticle
 	}
 	if i := s.only(hintMain); i >= 0 && (s.holds(i, whole, 0.4) || whole < 8*short) {
 		if s.manual {
@@ -70,6 +70,16 @@ func (s *survey) chooseRoot() (root int32, how string) {
 		}
 	}
 	return -1, RootBody
+}
+
+// chapterOf returns the chapter of which a declared article is a section, or the article itself.
+func (s *survey) chapterOf(article int32) int32 {
+	for p, up := s.elems[article].parent, 0; p >= 0 && up < wrappers; p, up = s.elems[p].parent, up+1 {
+		if s.isChapter(p, article) {
+			return p
+		}
+	}
+	return article
 }
 
 func (s *survey) holds(i int32, whole int, share float64) bool {
@@ -468,12 +478,15 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 
 // isChapter reports whether a child of element i is a section of a chapter: element i begins with a
 // heading and has running text before the child, and the child begins with a heading of a lower
-// level. It is false on articles, where the text before the child is an introduction that copies of
+// level, or has code and no heading. It is false on articles, where the text before the child is an introduction that copies of
 // the article lack.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
-	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {
+	if s.isArticle() || !s.isHeaded(i) || s.total(s.elems[i].first, first).runs == 0 {
 		return false
+	}
+	if !s.isHeaded(child) {
+		return s.within(child).code > 0
 	}
 	return s.rank(s.headOf(i)) < s.rank(s.headOf(child))
 }
