@@ -34,7 +34,7 @@ import (
 // millisecond of CPU time for a page of 100 to 400 words. A store of 300,000 texts of 100 words, one in
 // ten of which resembles another, was compared with --whole-text, which reads each text about three
 // times. In one round, that took 27 seconds of CPU time and 245 MB of memory, at all similarities from
-// 0.3 up. In a limit of 200 MB, and so in many rounds, it took 44 seconds, and 140 MB of temporary files.
+// 0.3 up. In a limit of 200 MB, and so in many rounds, it took 51 seconds, and 168 MB of temporary files.
 //
 // Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
 // resemblances take all values between two similarities, and the pages are compared pair by pair.
