@@ -164,7 +164,7 @@ func TestRecords(t *testing.T) {
 // unpacked returns the decompressed content of the first file of an archive.
 func unpacked(t *testing.T, dir string) string {
 	t.Helper()
-	names, err := corpus.Archives(dir)
+	names, err := corpus.Archives(dir, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +421,7 @@ func TestAtOnce(t *testing.T) {
 	if got := strings.Count(listing(t, dir, s), "response"); got != pages {
 		t.Errorf("%d answers of %d pages", got, pages)
 	}
-	files, err := corpus.Archives(dir)
+	files, err := corpus.Archives(dir, func(string) {})
 	if err != nil || len(files) < 3 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
@@ -583,7 +583,7 @@ func TestPages(t *testing.T) {
 		"https://example.com/5": "0   connect: nobody is there",
 	}
 	got := map[string]string{}
-	names, err := corpus.Archives(dir)
+	names, err := corpus.Archives(dir, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestPrivateFiles(t *testing.T) {
 	if err := open(t, dir, s, Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := corpus.Archives(dir)
+	files, err := corpus.Archives(dir, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/internal/session"
+	"skink/report"
 	"skink/store"
 	"skink/view"
 	"skink/warc"
@@ -252,8 +253,9 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 		return usagef("--from reads pages from an archive instead of fetching them: omit the seeds")
 	}
 	var files []corpus.Archive
+	var passed report.Passed
 	for _, path := range f.from {
-		of, err := corpus.Archives(path)
+		of, err := corpus.Archives(path, passed.Add)
 		if err != nil {
 			return plainError(path, err)
 		}
@@ -266,7 +268,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	defer func() { err = keepFirst(err, s.Close()) }()
 	stop := serve(out, s)
 	defer func() { err = keepFirst(err, stop()) }()
-	return session.Replay(ctx, &s.NamedStore, opt, out, files)
+	return session.Replay(ctx, &s.NamedStore, opt, out, files, &passed)
 }
 
 // parallelShared is the number of pages that are processed at once if the store is on a database

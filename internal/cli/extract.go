@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -196,7 +197,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		in := bufio.NewReaderSize(con.In, archiveStart)
 		con.In = in
-		if start, _ := in.Peek(archiveStart); warc.Begins(start) {
+		if start, _ := in.Peek(archiveStart); beginsArchive(bytes.NewReader(start)) {
 			return io.NopCloser(in), nil
 		}
 		return nil, nil
@@ -208,13 +209,23 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, plainError(name, err)
 	}
-	start := make([]byte, archiveStart)
-	n, _ := io.ReadFull(f, start)
-	if _, err := f.Seek(0, io.SeekStart); err != nil || !warc.Begins(start[:n]) {
+	begins := beginsArchive(f)
+	if _, err := f.Seek(0, io.SeekStart); err != nil || !begins {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// beginsArchive reports whether a file is a web archive, compressed or not.
+func beginsArchive(r io.Reader) bool {
+	in, err := corpus.Unpack(r, "")
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	start, _ := in.Peek(archiveStart)
+	return warc.Begins(start)
 }
 
 // archived prints the main text of each page in the given web archive, and an error for each

@@ -4,13 +4,13 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,44 +47,46 @@ func (a Archive) First() (order Order, private bool) {
 }
 
 // Archives returns the archives at a path: the file itself, those in a WACZ package, or those in a
-// folder. The archives of a folder are sorted by name, which is the order in which a crawl wrote
-// them.
-func Archives(path string) (files []Archive, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return filesIn(path)
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), Opening)
-		switch at := filepath.Join(path, e.Name()); {
-		case !e.Type().IsRegular():
+// folder and the folders below it. The archives of a folder are sorted by name, which is the order in
+// which a crawl wrote them. Archives calls passed with the kind of each file in a folder that it does
+// not return, except for indexes. It fails for a file in ARC format only if there are no archives.
+func Archives(path string, passed func(kind string)) (files []Archive, err error) {
+	arc := ""
+	var unreadable error
+	found := func(i input, _ string) (err error) {
+		name := strings.TrimSuffix(i.name, Opening)
+		switch {
+		case !i.inside:
+			files, err = filesIn(i.name)
+			return err
 		case strings.HasSuffix(name, ".arc.gz") || strings.HasSuffix(name, ".arc"):
-			return nil, fmt.Errorf("%s: %w", at, warc.ErrARC)
+			arc = i.name
+			passed("ARC file")
 		case isArchiveName(name):
-			files = append(files, onDisk(at))
+			files = append(files, onDisk(i.name))
 		case strings.HasSuffix(name, ".wacz"):
-			of, err := filesIn(at)
-			if err != nil {
-				return nil, err
-			}
+			of, err := filesIn(i.name)
 			files = append(files, of...)
+			return err
+		case !strings.HasSuffix(name, ".cdxj"):
+			passed("file that is not a web archive")
 		}
+		return nil
 	}
-	if len(files) == 0 {
+	err = walk(walkable(path), found, func(err error) { unreadable = cmp.Or(unreadable, err) }, passed)
+	switch {
+	case cmp.Or(err, unreadable) != nil:
+		return nil, cmp.Or(err, unreadable)
+	case len(files) == 0 && arc != "":
+		return nil, fmt.Errorf("%s: %w", arc, warc.ErrARC)
+	case len(files) == 0:
 		return nil, fmt.Errorf("there is no web archive in the folder %s", path)
 	}
 	return files, nil
 }
 
 func isArchiveName(name string) bool {
-	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc")
+	return strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.zst")
 }
 
 func filesIn(path string) (files []Archive, err error) {
@@ -117,7 +119,7 @@ const ZIPMagic = "PK\x03\x04"
 // Packaged returns the archives of a WACZ package, sorted by name.
 func Packaged(z *zip.Reader) (entries []*zip.File) {
 	for _, f := range z.File {
-		if strings.HasPrefix(f.Name, "archive/") && isArchiveName(f.Name) {
+		if strings.HasPrefix(f.Name, "archive/") && isArchiveName(f.Name) && !strings.HasSuffix(f.Name, ".zst") { // players read only these
 			entries = append(entries, f)
 		}
 	}
@@ -158,10 +160,22 @@ type Notes struct {
 // error from reading the file, from ctx, or from take.
 func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived, Order) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
-	if start, _ := in.Peek(startBytes); IsARC(start) {
+	start, _ := in.Peek(startBytes)
+	if IsARC(start) {
 		return warc.ErrARC
 	}
-	records := warc.NewReader(in)
+	var records *warc.Reader
+	whole := isZstd(start) // no record can be read on its own
+	if whole {
+		unpacked, err := Unpack(in, name)
+		if err != nil {
+			return err
+		}
+		defer unpacked.Close()
+		records = warc.NewReader(unpacked)
+	} else {
+		records = warc.NewReader(in)
+	}
 	var info warc.Header
 	var known companions
 	for {
@@ -205,7 +219,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		order := orderOf(info)
 		order.Seeds = known.seeds
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
-		if rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
+		if whole || rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
 			at = store.Archived{}
 		}
 		if err := take(page, at, order); err != nil {

@@ -3,6 +3,8 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -55,13 +57,61 @@ func Unpack(f io.Reader, name string) (*Unpacker, error) {
 		}
 		return &Unpacker{bufio.NewReaderSize(z, bufferSize), without(name, gzipEndings), true, func() {}}, nil
 	case isZstd(start):
-		z, err := zstd.NewReader(b, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+		opt := []zstd.DOption{zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1)}
+		dict, err := dictionary(b)
+		if dict != nil {
+			opt = append(opt, zstd.WithDecoderDicts(dict))
+		}
+		var z *zstd.Decoder
+		if err == nil {
+			z, err = zstd.NewReader(b, opt...)
+		}
 		if err != nil {
 			return nil, err
 		}
 		return &Unpacker{bufio.NewReaderSize(z, bufferSize), without(name, zstdEndings), true, z.Close}, nil
 	}
 	return &Unpacker{b, name, false, func() {}}, nil
+}
+
+// A .warc.zst file may begin with the dictionary that all its frames use (Zstandard Compression for WARC
+// Files 1.0, by the IIPC). It is in a skippable frame, and may itself be compressed.
+var (
+	dictionaryFrame = []byte("\x5D\x2A\x4D\x18")
+	dictionaryMagic = []byte("\x37\xA4\x30\xEC")
+)
+
+// maxDictionary is the maximum size of a dictionary in bytes. Usual ones have about 1 MB.
+const maxDictionary = 64 << 20
+
+// dictionary reads the dictionary at the beginning of a zstd file. It returns nil if there is none.
+func dictionary(b *bufio.Reader) ([]byte, error) {
+	start, err := b.Peek(8)
+	if !bytes.HasPrefix(start, dictionaryFrame) || err != nil {
+		return nil, nil
+	}
+	size := binary.LittleEndian.Uint32(start[4:])
+	if size > maxDictionary {
+		return nil, fmt.Errorf("the zstd dictionary has %d bytes, and at most %d are allowed", size, maxDictionary)
+	}
+	content := make([]byte, 8+size)
+	if _, err := io.ReadFull(b, content); err != nil {
+		return nil, fmt.Errorf("read the zstd dictionary: %w", err)
+	}
+	if content = content[8:]; isZstd(content) {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxDictionary), zstd.WithDecoderConcurrency(1))
+		if err == nil {
+			defer z.Close()
+			content, err = z.DecodeAll(content, nil)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("decompress the zstd dictionary: %w", err)
+		}
+	}
+	if !bytes.HasPrefix(content, dictionaryMagic) { // the frame is for something else
+		return nil, nil
+	}
+	return content, nil
 }
 
 // Close releases the resources of the decompressor.

@@ -31,7 +31,7 @@ type replay struct {
 	ways     map[string]way  // redirects read so far, by target
 	seeds    map[string]bool // orders of hosts that are in the store
 	lost     int             // records that could not be read
-	passed   report.Passed   // skipped records by reason
+	passed   *report.Passed  // skipped files and records by reason
 }
 
 type way struct {
@@ -39,8 +39,9 @@ type way struct {
 	hops int
 }
 
-// Replay judges the pages of web archives and writes them to a store. It does not fetch anything.
-func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files []corpus.Archive) error {
+// Replay judges the pages of web archives and writes them to a store. It does not fetch anything. passed
+// has the files that were skipped, and gets the skipped records.
+func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files []corpus.Archive, passed *report.Passed) error {
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	if err != nil {
 		return err
 	}
-	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}, seeds: map[string]bool{"": true}}
+	r := &replay{options: opt.Crawl, out: out, store: s, passed: passed, ways: map[string]way{}, seeds: map[string]bool{"": true}}
 	r.options.Scope = nil // links are not followed
 	as := &run{&opt, s, out, rule, settings, time.Now()}
 	if r.pipeline, err = ingest.New(ctx, s, as.judging(&opt.Crawl, order)); err != nil {
