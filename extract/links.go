@@ -45,8 +45,9 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 }
 
 // Refresh returns the address in a Refresh header or in <meta http-equiv=refresh>, such as
-// "5; url='/new'". It returns "" if there is no address, or none that can be fetched. The content is a number of seconds, then a semicolon or a
-// comma, then an address. On most pages, "url=" precedes the address, and quotes enclose it.
+// "5; url='/new'". It returns "" if there is no address, or none that can be fetched. The content is
+// a number of seconds, then a semicolon or a comma, then an address. On most pages, "url=" precedes
+// the address, and quotes enclose it.
 func Refresh(content string) string {
 	i := strings.IndexAny(content, ";,")
 	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {

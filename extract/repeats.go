@@ -3,8 +3,8 @@ package extract
 import "bytes"
 
 // dropRepeats drops blocks of running text that repeat an earlier block. Pages repeat text in a
-// copy for narrow screens, in an excerpt, or in a quoted post. A chorus stays. On product pages shorter lines are
-// dropped too, because carousels repeat them.
+// copy for narrow screens, in an excerpt, or in a quoted post. A chorus stays. On product pages
+// shorter lines are dropped too, because carousels repeat them.
 //
 // List items are not dropped, because steps of instructions may repeat. Nothing is dropped in
 // manuals or on pages with code, where examples repeat.

@@ -478,8 +478,8 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 
 // isChapter reports whether a child of element i is a section of a chapter: element i begins with a
 // heading and has running text before the child, and the child begins with a heading of a lower
-// level, or has code and no heading. It is false on articles, where the text before the child is an introduction that copies of
-// the article lack.
+// level, or has code and no heading. It is false on articles, where the text before the child is an
+// introduction that copies of the article lack.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || s.total(s.elems[i].first, first).runs == 0 {
