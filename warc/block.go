@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,11 @@ func (b *block) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	if b.left == 0 {
-		b.err = b.end()
-		return 0, b.err
+		if b.left = b.more(); b.left == 0 {
+			b.err = b.end()
+			return 0, b.err
+		}
+		b.r.odd = &Damage{b.rec.Offset, b.rec.URI(), ErrLength}
 	}
 	n, err := b.r.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
@@ -61,6 +65,41 @@ func (b *block) inputError(err error) error {
 	return nil
 }
 
+// ErrLength means that the Content-Length of a record was too small, and that the record was read to
+// its end nevertheless.
+var ErrLength = errors.New("the Content-Length is too small: the record was read to its end")
+
+// These are the maximum numbers of bytes by which a block may be longer than its length says. If the
+// next record proves its end, the length may instead be so large that the block contains most of
+// another record, so the difference must be small.
+const (
+	mostInMember   = 4 << 10
+	mostBeforeNext = 64
+)
+
+// more returns the number of bytes of the block beyond its length. They are followed by the two empty
+// lines after a block, and by the end of a gzip member that has no other record, by that of the file,
+// or by another record. more returns 0 if there are no such bytes.
+func (b *block) more() int64 {
+	r, most := b.r, mostBeforeNext
+	if r.member != nil && r.member.records == 1 {
+		most = mostInMember
+	}
+	ahead, err := r.in.Peek(most + len(endOfBlock) + len(version))
+	n := bytes.Index(ahead, []byte(endOfBlock+version))
+	if rest, ok := bytes.CutSuffix(ahead, []byte(endOfBlock)); n < 0 && ok && err == io.EOF {
+		n = len(rest)
+	} else {
+		most = mostBeforeNext
+	}
+	if n < 0 || n > most {
+		return 0
+	}
+	return int64(n)
+}
+
+const endOfBlock = "\r\n\r\n" // the two empty lines after a block
+
 var errNoEnd = errors.New("the block is not followed by the end of the record: the Content-Length may be wrong")
 
 // end reads the two empty lines after a record's block. It returns io.EOF if the record ends
@@ -68,7 +107,7 @@ var errNoEnd = errors.New("the block is not followed by the end of the record: t
 func (b *block) end() error {
 	r, lines := b.r, 0
 	var err error
-	for ; lines < len("\r\n\r\n"); lines++ {
+	for ; lines < len(endOfBlock); lines++ {
 		var next []byte
 		if next, err = r.in.Peek(1); err != nil || next[0] != '\r' && next[0] != '\n' {
 			break
@@ -83,7 +122,7 @@ func (b *block) end() error {
 		return r.src.err
 	case err != nil && err != io.EOF:
 		return r.skipDamage(b.rec, err)
-	case err == nil && lines < len("\r\n\r\n") && !r.atRecord():
+	case err == nil && lines < len(endOfBlock) && !r.atRecord():
 		return b.endError()
 	}
 	if r.member == nil || err == io.EOF && r.member.records == 1 {

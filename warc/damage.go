@@ -20,6 +20,10 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("at offset %d: %v", d.Offset, d.Err)
 }
 
+// Lost reports whether a record was lost. Otherwise the damage is only an irregularity of records that
+// were read.
+func (d *Damage) Lost() bool { return d.Err != ErrShared && d.Err != ErrLength }
+
 func (d *Damage) Unwrap() error { return d.Err }
 
 // unexpected returns err, or io.ErrUnexpectedEOF if err is io.EOF. It is used where the input must

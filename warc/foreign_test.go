@@ -34,7 +34,7 @@ var foreign = []struct{ file, want string }{
 	{"20130729-heritrix-revisit-with-http-headers.warc.gz", "0 revisit 0"},
 	{"20141129-heritrix-revisit-with-http-headers-and-new-warc-headers.warc.gz", "0 revisit 0"},
 	{"20141124-heritrix-server-not-modified.warc.gz", "0 revisit 0"},
-	{"example-trunc.warc", "0 warcinfo 249, 488 warcinfo 470, 1197 response 1270, 1197 lost: the block is not followed by the end of the record: the Content-Length may be wrong (expected at offset 2560), 2566 request 0"},
+	{"example-trunc.warc", "0 warcinfo 249, 488 warcinfo 470, 1197 response 1270, 1197 lost: the Content-Length is too small: the record was read to its end, 2566 request 0"},
 	{"example-bad-non-chunked.warc.gz", "0 warcinfo 249, 0 lost: the gzip member contains more than one record: the others are read, but have no offsets of their own, 0 warcinfo 470, 0 response 1270, 0 request 0, 0 revisit 0, 0 request 0"},
 	{"example-bad.warc.gz.bad", "0 warcinfo 196, 0 lost: the gzip member contains more than one record: the others are read, but have no offsets of their own, 0 response 1270, 0 request 0, 0 revisit 0, 0 request 0, 0 response 201"},
 	{"example-wrong-chunks.warc.gz", "0 response 1270, 1130 request 0"},

@@ -33,6 +33,7 @@ type Reader struct {
 	member *member       // current gzip member; nil if the file is not compressed
 	in     *bufio.Reader // decompressed bytes; nil if nothing has been read yet
 	block  *block        // block of the last record that Next returned; nil if there is none, or if it was read to its end or skipped
+	odd    *Damage       // error with [ErrLength] that the next call to Next returns; nil means none
 	err    error         // error that all further calls to Next return; nil if there may be more records
 }
 
@@ -65,6 +66,10 @@ func (r *Reader) next() (*Record, error) {
 	}
 	if err := r.skipBlock(); err != nil {
 		return nil, err
+	}
+	if odd := r.odd; odd != nil {
+		r.odd = nil
+		return nil, odd
 	}
 	offset, err := r.toRecord()
 	if err != nil {
@@ -144,8 +149,8 @@ func (r *Reader) toRecord() (int64, error) {
 }
 
 // ErrShared means that a gzip member contains more than one record. All of these records are
-// returned, but only the first can be found by its offset. ErrShared is the only error in a
-// [Damage] that does not mean that a record is lost.
+// returned, but only the first can be found by its offset. ErrShared and [ErrLength] are the only
+// errors in a [Damage] that do not mean that a record is lost; see [Damage.Lost].
 var ErrShared = errors.New("the gzip member contains more than one record: the others are read, but have no offsets of their own")
 
 // countShared counts the records that begin in the open gzip member. At the second one it returns a

@@ -181,7 +181,7 @@ func encodedAnswers() []hostile {
 		},
 		{
 			name: "wrong-coding", does: "sends a Content-Encoding that is wrong, unknown or invalid, or a compressed body without a Content-Encoding", skink: "reads uncompressed text as text, and does not compare bodies that it cannot decompress",
-			seeds: []string{"/gzip-is-plain", "/br-is-plain", "/gzip-is-broken", "/unknown", "/charset", "/unsaid"},
+			seeds: []string{"/gzip-is-plain", "/br-is-plain", "/gzip-is-cut", "/gzip-sum", "/unknown", "/charset", "/unsaid"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				page := []byte("<html>" + prose(r.URL.Path))
@@ -190,10 +190,14 @@ func encodedAnswers() []hostile {
 					w.Header().Set("Content-Encoding", "gzip")
 				case "/br-is-plain":
 					w.Header().Set("Content-Encoding", "br")
-				case "/gzip-is-broken":
+				case "/gzip-is-cut":
 					w.Header().Set("Content-Encoding", "gzip")
 					page = wiretest.Encode(new(testing.T), "gzip", page)
-					page[len(page)/2] ^= 0xff
+					page = page[:len(page)/2]
+				case "/gzip-sum":
+					w.Header().Set("Content-Encoding", "gzip")
+					page = wiretest.Encode(new(testing.T), "gzip", page)
+					page[len(page)-6] ^= 0xff
 				case "/unknown":
 					w.Header().Set("Content-Encoding", "compress")
 				case "/charset":
@@ -203,7 +207,7 @@ func encodedAnswers() []hostile {
 				}
 				_, _ = w.Write(page)
 			},
-			want: "/gzip-is-plain unique\n/br-is-plain error content encoding, truncated\n/gzip-is-broken error content encoding, truncated\n/unknown error content encoding, truncated\n/charset unique\n/unsaid other",
+			want: "/gzip-is-plain unique\n/br-is-plain error content encoding, truncated\n/gzip-is-cut error connection broken, truncated\n/gzip-sum unique\n/unknown error content encoding, truncated\n/charset unique\n/unsaid other",
 		},
 	}
 }

@@ -239,7 +239,12 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))
 		failed++
 	}
-	notes := corpus.Notes{Damaged: damaged, Odd: func(error) {}, Passed: func(string) {}}
+	odd := func(err error) {
+		if errors.Is(err, warc.ErrLength) {
+			fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))
+		}
+	}
+	notes := corpus.Notes{Damaged: damaged, Odd: odd, Passed: func(string) {}}
 	err = corpus.ReadArchive(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived, _ corpus.Order) error {
 		if p.Problem != "" || p.Location != "" {
 			return nil

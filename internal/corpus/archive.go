@@ -44,7 +44,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 		switch {
 		case err == io.EOF:
 			return true
-		case errors.Is(err, warc.ErrShared): // several records share a gzip member, which matters only if offsets are needed
+		case damaged && !damage.Lost():
 			continue
 		case damaged:
 			if !yield(&Record{Input: i.name, Line: n, archived: &archived{offset: damage.Offset}, bad: damage.Err}, nil) {

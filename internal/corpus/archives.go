@@ -200,12 +200,12 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 			notes.Passed(none.Kind)
 			continue
 		}
-		if errors.Is(err, warc.ErrShared) {
-			notes.Odd(err)
-			continue
-		}
-		if _, ok := errors.AsType[*warc.Damage](err); ok {
-			notes.Damaged(err)
+		if damage, ok := errors.AsType[*warc.Damage](err); ok {
+			if damage.Lost() {
+				notes.Damaged(err)
+			} else {
+				notes.Odd(err)
+			}
 			continue
 		}
 		if err != nil {
