@@ -240,7 +240,7 @@ func TestConfirmedOnlyIfArchived(t *testing.T) {
 		}
 	}
 	runIn(t, dir, args("--delay", "0")...)
-	killed := exec.Command("skink", args("--delay", "50ms", "--recrawl", "0s")...)
+	killed := exec.Command("skink", args("--delay", "300ms", "--recrawl", "0s")...)
 	killed.Dir = dir
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
