@@ -155,7 +155,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "after a temporary error, repeat a request up to this many times")
 	flags.Var(lasting(&o.Grace, 0, "0 or more"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for a search index to accept the last pages")
 	flags.Var(size(&o.MaxSize, 1, wantSize), "max-size", "do not read pages and files that are larger than this; they count as failed")
-	f.memory = addMemoryFlag(flags)
+	f.memory = addMemoryFlag(flags, memoryUsage)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)

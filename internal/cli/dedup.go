@@ -88,7 +88,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.keep = addKeepFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
 	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "instead of the report, print this many clusters, chosen at random, with the differences between their texts")
-	f.memory = addMemoryFlag(flags)
+	f.memory = addMemoryFlag(flags, memoryUsage)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and the report")

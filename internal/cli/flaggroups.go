@@ -100,6 +100,14 @@ var flagGroups = map[string][]flagGroup{
 			rare:    strings.Fields("help"),
 		},
 	},
+	"report": {
+		{
+			heading: "What to report",
+			example: "skink report --about broken --format csv --out broken.csv",
+			common:  strings.Fields("store about changes since fail-on complete similarity format top out"),
+			rare:    strings.Fields("whole-text memory config help"),
+		},
+	},
 	"export": {
 		{
 			heading: "What to write",

@@ -15,11 +15,14 @@ import (
 // page.
 const minMemory = 64 << 20
 
-func addMemoryFlag(flags *pflag.FlagSet) *int64 {
+func addMemoryFlag(flags *pflag.FlagSet, usage string) *int64 {
 	m := int64(memory.Default)
-	flags.Var(size(&m, minMemory, "64MB or more"), "memory", "use about this much memory; when it is used up, wait before reading more pages")
+	flags.Var(size(&m, minMemory, "64MB or more"), "memory", usage)
 	return &m
 }
+
+// memoryUsage describes the flag --memory of commands that read pages.
+const memoryUsage = "use about this much memory; when it is used up, wait before reading more pages"
 
 // Limits on the growth of the heap between two collections, as a percentage of the live data. With
 // less growth than the minimums, garbage collection would take much of the processor time. The live

@@ -229,7 +229,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	flags.BoolVar(&c.complete, "complete", false, "compare every page with all others after the crawl, so that the order of the crawl does not matter")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare the text that a host repeats on many pages")
 	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
-	c.memory = addMemoryFlag(flags)
+	c.memory = addMemoryFlag(flags, "with --complete: use about this much memory; if the texts need more, compare them in several rounds")
 	return c
 }
 

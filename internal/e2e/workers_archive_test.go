@@ -77,7 +77,7 @@ func TestWorkersAdopt(t *testing.T) {
 	skink, sites := buildSkink(t), startHosts(t, 6, 240)
 	shared, dir := server.URL("web"), t.TempDir()
 	archive, wacz := filepath.Join(dir, "archive"), filepath.Join(dir, "site.wacz")
-	export := []string{"export", "--store", shared, "--format", "wacz", "--include", "all", "--out", wacz}
+	export := []string{"export", "--store", shared, "--format", "wacz", "--out", wacz}
 	begin := func(name string) *worker {
 		return startWorker(t, skink, crawlArgs(shared, sites, "--quiet", "--worker", name, "--delay", "50ms", "--warc", archive)...)
 	}
