@@ -92,7 +92,7 @@ func (b *block) more() int64 {
 	} else {
 		most = mostBeforeNext
 	}
-	if n < 0 || n > most {
+	if n < 0 || n > most || len(bytes.Trim(ahead[:n], "\r\n")) == 0 { // more empty lines than usual are no part of the block
 		return 0
 	}
 	return int64(n)

@@ -12,6 +12,39 @@ import (
 	"skink/warc"
 )
 
+// Empty lines beyond the two after a block do not make the block longer.
+func TestMoreEmptyLines(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		var file bytes.Buffer
+		for i := range 3 {
+			record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a.test/%d\r\nContent-Length: 4\r\n\r\nbody\r\n\r\n\r\n\n", i)
+			if !packed {
+				file.WriteString(record)
+				continue
+			}
+			z := gzip.NewWriter(&file)
+			_, _ = io.WriteString(z, record)
+			_ = z.Close()
+		}
+		n := 0
+		for r := warc.NewReader(&file); ; n++ {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err := io.ReadAll(rec.Block); err != nil || string(body) != "body" {
+				t.Errorf("packed %t: record %d has the block %q, %v", packed, n, body, err)
+			}
+		}
+		if n != 3 {
+			t.Errorf("packed %t: %d records, want 3", packed, n)
+		}
+	}
+}
+
 // A record whose Content-Length is too small is read to its end, if the end of its gzip member, the
 // next record or the end of the file proves where it ends. The reader tells of it once, and loses no
 // other record.
