@@ -88,6 +88,14 @@ func isPrivate(path string) (bool, error) {
 // serial finds the part of a file name that all files of a crawl have in common.
 var serial = regexp.MustCompile(`^(.+)-\d{5,}(?:-private)?\.warc\.gz$`)
 
+// crawlOf returns this part, or "" for another file.
+func crawlOf(name string) string {
+	if m := serial.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // archives returns the names of the files with the responses of all records that opt releases, and of
 // the other files of the same crawl in dir, which have earlier responses. It adds the IDs of all other
 // records to withheld.
@@ -106,12 +114,18 @@ func (opt *Options) archives(ctx context.Context, s store.Reader, dir string, wi
 		named[r.Archive.File], named[r.Answered.File] = true, true
 	}
 	delete(named, "")
-	for name := range maps.Clone(named) {
-		if m := serial.FindStringSubmatch(name); m != nil {
-			siblings, _ := filepath.Glob(filepath.Join(dir, m[1]+"-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
-			for _, path := range siblings {
-				named[filepath.Base(path)] = true
-			}
+	crawls := map[string]bool{}
+	for name := range named {
+		crawls[crawlOf(name)] = true
+	}
+	delete(crawls, "")
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without the folder, each file is missing
+		return nil, err
+	}
+	for _, f := range files {
+		if crawls[crawlOf(f.Name())] {
+			named[f.Name()] = true
 		}
 	}
 	if len(named)+len(withheld) == 0 {
