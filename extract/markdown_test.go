@@ -61,6 +61,17 @@ func TestMarkdownResolves(t *testing.T) {
 	}
 }
 
+// The backticks of two pieces of code with no space between them would run together.
+func TestMarkdownOfAdjacentCode(t *testing.T) {
+	d, err := Options{Page: true}.Parse([]byte("<main><p><code>a</code><kbd>b</kbd> <code>c</code>"), "text/html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Markdown(MarkdownOptions{}), "`ab` `c`"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // White space between the cells of a table belongs to no cell.
 func TestMarkdownOfTable(t *testing.T) {
 	d, err := Options{Page: true}.Parse([]byte("<main><p>Before it.<table>\n<thead><tr>\n<th>Name</th>\n<th>Type</th>\n</tr></thead>\n<tbody>\n<tr>\n<td><p>One</p></td>\n<td><p>two</p></td>\n</tr>\n</tbody>\n</table>"), "text/html")

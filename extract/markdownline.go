@@ -73,11 +73,12 @@ func marksOf(n *html.Node) (sp span) {
 }
 
 // join appends a span, or merges it into the last one if both have the same link, code and
-// emphasis.
+// emphasis. Two pieces of code with no space between them become one, because their backticks would
+// run together.
 func join(spans []span, sp span) []span {
 	if len(spans) > 0 && sp.image == nil {
 		last := &spans[len(spans)-1]
-		if last.image == nil && last.link == sp.link && last.code == sp.code && last.emphasis == sp.emphasis {
+		if last.image == nil && last.link == sp.link && last.emphasis == sp.emphasis && last.sameCode(&sp) {
 			if sp.spaced {
 				last.text = append(last.text, ' ')
 			}
@@ -87,6 +88,10 @@ func join(spans []span, sp span) []span {
 	}
 	sp.text = bytes.Clone(sp.text)
 	return append(spans, sp)
+}
+
+func (sp *span) sameCode(next *span) bool {
+	return sp.code == next.code || sp.code != nil && next.code != nil && !next.spaced
 }
 
 // settle removes or extends emphasis that Markdown cannot represent, because it begins or ends
