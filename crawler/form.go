@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"skink/base/node"
 	"skink/crawler/access"
 )
 
@@ -91,18 +92,18 @@ func readForms(root *html.Node, fields map[string]access.Secret) []*form {
 }
 
 func (r *formReader) element(n *html.Node) {
-	if id := attribute(n, "id"); id != "" && r.ids[id] == nil {
+	if id := node.Attr(n, "id"); id != "" && r.ids[id] == nil {
 		r.ids[id] = n
 	}
 	switch {
 	case n.Type != html.ElementNode:
 	case n.Data == "base" && r.base == "":
-		r.base = attribute(n, "href")
+		r.base = node.Attr(n, "href")
 	case n.Data == "form":
 		f := &form{values: url.Values{}, names: map[string]bool{}, base: r.base}
 		f.submitWith(n, "")
 		r.all, r.of[n] = append(r.all, f), f
-		if table := above(n, "table"); table != nil && n.FirstChild == nil {
+		if table := node.Around(n, "table"); table != nil && n.FirstChild == nil {
 			r.inTable[table] = n
 		}
 	}
@@ -113,41 +114,34 @@ func (r *formReader) owner(n *html.Node) *html.Node {
 	if n.Type != html.ElementNode || n.Data != "input" && n.Data != "select" && n.Data != "textarea" && n.Data != "button" {
 		return nil
 	}
-	if id := attribute(n, "form"); id != "" {
+	if id := node.Attr(n, "form"); id != "" {
 		return r.ids[id]
 	}
-	if around := above(n, "form"); around != nil {
+	if around := node.Around(n, "form"); around != nil {
 		return around
 	}
-	return r.inTable[above(n, "table")]
-}
-
-// above returns the closest element with this name around n, or nil.
-func above(n *html.Node, name string) *html.Node {
-	for n = n.Parent; n != nil && n.Data != name; n = n.Parent {
-	}
-	return n
+	return r.inTable[node.Around(n, "table")]
 }
 
 // submitWith takes the target, the method and the encoding from the attributes of a form, or from
 // those of a button, whose names begin with "form".
 func (f *form) submitWith(n *html.Node, prefix string) {
-	if hasAttribute(n, prefix+"action") {
-		f.action = attribute(n, prefix+"action")
+	if node.HasAttr(n, prefix+"action") {
+		f.action = node.Attr(n, prefix+"action")
 	}
-	if hasAttribute(n, prefix+"method") {
-		f.post = strings.EqualFold(attribute(n, prefix+"method"), "post")
+	if node.HasAttr(n, prefix+"method") {
+		f.post = strings.EqualFold(node.Attr(n, prefix+"method"), "post")
 	}
-	if hasAttribute(n, prefix+"enctype") {
-		f.parts = strings.EqualFold(attribute(n, prefix+"enctype"), "multipart/form-data")
+	if node.HasAttr(n, prefix+"enctype") {
+		f.parts = strings.EqualFold(node.Attr(n, prefix+"enctype"), "multipart/form-data")
 	}
 }
 
 // control adds a control to its form.
 func (f *form) control(n *html.Node, fields map[string]access.Secret) {
-	name, kind := attribute(n, "name"), strings.ToLower(attribute(n, "type"))
-	set := above(n, "fieldset")
-	if hasAttribute(n, "disabled") || set != nil && hasAttribute(set, "disabled") {
+	name, kind := node.Attr(n, "name"), strings.ToLower(node.Attr(n, "type"))
+	set := node.Around(n, "fieldset")
+	if node.HasAttr(n, "disabled") || set != nil && node.HasAttr(set, "disabled") {
 		return
 	}
 	_, given := fields[name]
@@ -169,19 +163,19 @@ func (f *form) control(n *html.Node, fields map[string]access.Secret) {
 func valuesOf(n *html.Node, kind string) []string {
 	switch {
 	case n.Data == "textarea":
-		return []string{strings.ReplaceAll(contentOf(n), "\n", "\r\n")}
+		return []string{strings.ReplaceAll(node.Text(n), "\n", "\r\n")}
 	case n.Data == "select":
 		return selected(n)
 	case n.Data == "button", kind == "button", kind == "reset", kind == "submit", kind == "image", kind == "file":
 		return nil
 	case kind != "checkbox" && kind != "radio":
-		return []string{attribute(n, "value")}
-	case !hasAttribute(n, "checked"):
+		return []string{node.Attr(n, "value")}
+	case !node.HasAttr(n, "checked"):
 		return nil
-	case !hasAttribute(n, "value"):
+	case !node.HasAttr(n, "value"):
 		return []string{"on"}
 	}
-	return []string{attribute(n, "value")}
+	return []string{node.Attr(n, "value")}
 }
 
 // selected returns the values of the selected options. If none is selected, a list that shows one
@@ -193,21 +187,21 @@ func selected(list *html.Node) (values []string) {
 		if n.Type != html.ElementNode || n.Data != "option" {
 			continue
 		}
-		value := strings.Join(strings.Fields(contentOf(n)), " ")
-		if hasAttribute(n, "value") {
-			value = attribute(n, "value")
+		value := strings.Join(strings.Fields(node.Text(n)), " ")
+		if node.HasAttr(n, "value") {
+			value = node.Attr(n, "value")
 		}
 		all = append(all, value)
 		switch {
-		case hasAttribute(n, "disabled"):
-		case hasAttribute(n, "selected"):
+		case node.HasAttr(n, "disabled"):
+		case node.HasAttr(n, "selected"):
 			values = append(values, value)
 		case first < 0:
 			first = len(all) - 1
 		}
 	}
 	switch {
-	case hasAttribute(list, "multiple"):
+	case node.HasAttr(list, "multiple"):
 		return values
 	case len(values) > 0:
 		return values[len(values)-1:]
@@ -230,16 +224,16 @@ func (f *form) press() {
 		return
 	}
 	f.submitWith(button, "form")
-	name := attribute(button, "name")
+	name := node.Attr(button, "name")
 	switch {
-	case strings.EqualFold(attribute(button, "type"), "image"):
+	case strings.EqualFold(node.Attr(button, "type"), "image"):
 		if name != "" {
 			name += "."
 		}
 		f.values.Add(name+"x", "0")
 		f.values.Add(name+"y", "0")
 	case name != "":
-		f.values.Add(name, attribute(button, "value"))
+		f.values.Add(name, node.Attr(button, "value"))
 	}
 }
 
@@ -257,27 +251,4 @@ func (f *form) encoded() (body, contentType string) {
 	}
 	_ = w.Close()
 	return b.String(), w.FormDataContentType()
-}
-
-func contentOf(n *html.Node) string {
-	var b strings.Builder
-	for c := range n.Descendants() {
-		if c.Type == html.TextNode {
-			b.WriteString(c.Data)
-		}
-	}
-	return b.String()
-}
-
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func hasAttribute(n *html.Node, name string) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }

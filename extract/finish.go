@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 func (s *survey) finish() {

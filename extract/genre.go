@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // # Kinds of page

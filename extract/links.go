@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // TestWriteHTML checks for every golden page that the highlighted text is the main text, and that

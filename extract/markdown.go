@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // # Markdown
@@ -182,9 +182,9 @@ func (m *markdown) page(nodes []placed) {
 			}
 			m.code(box, nodes[i:j])
 		case row != nil:
-			of := around(row, atom.Table)
+			of := node.Around(row, "table")
 			for j < len(nodes) {
-				if next := dataRow(nodes[j].node, data); next == nil || around(next, atom.Table) != of {
+				if next := dataRow(nodes[j].node, data); next == nil || node.Around(next, "table") != of {
 					break
 				}
 				j++
@@ -324,14 +324,4 @@ func isWithin(n, box *html.Node) bool {
 		}
 	}
 	return false
-}
-
-// around returns the innermost ancestor of n called name, or nil.
-func around(n *html.Node, name atom.Atom) *html.Node {
-	for n = n.Parent; n != nil; n = n.Parent {
-		if n.DataAtom == name {
-			return n
-		}
-	}
-	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // fenced returns the outermost <pre> around a node, or nil.
@@ -28,7 +28,7 @@ func (m *markdown) fence(p *placed) *html.Node {
 	if box := fenced(p.node); box != nil || p.node.Type != html.TextNode || m.survey.blocks[p.last-1].kind != pre {
 		return box
 	}
-	return around(p.node, atom.Code)
+	return node.Around(p.node, "code")
 }
 
 // code writes a fenced code block. It preserves the page's lines and indentation. A block element
@@ -142,7 +142,7 @@ func isLanguage(name string) bool {
 // dataRow returns the row of data around a node, or nil; see isData. known caches the result for
 // each row.
 func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
-	row := around(n, atom.Tr)
+	row := node.Around(n, "tr")
 	if row == nil {
 		return nil
 	}
@@ -165,9 +165,9 @@ func (m *markdown) table(nodes []placed) {
 	var rows [][]string
 	columns, headed := 0, false
 	for i := 0; i < len(nodes); {
-		row := around(nodes[i].node, atom.Tr)
+		row := node.Around(nodes[i].node, "tr")
 		j := i
-		for j < len(nodes) && around(nodes[j].node, atom.Tr) == row {
+		for j < len(nodes) && node.Around(nodes[j].node, "tr") == row {
 			j++
 		}
 		if i == 0 {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // # Pages that need scripts
@@ -90,7 +90,7 @@ func (see *needing) shownBy(n *html.Node) (shows content) {
 		return shows
 	case atom.Noscript:
 		if n.Parent.DataAtom == atom.Body {
-			notice := strings.ToLower(allText(n))
+			notice := strings.ToLower(node.Text(n))
 			see.asks = see.asks || strings.Contains(notice, "javascript") && !strings.Contains(notice, javadocNotice)
 		}
 		return shows
@@ -160,14 +160,4 @@ func runningWords(json string) (words int) {
 		}
 		json = json[min(end+1, len(json)):]
 	}
-}
-
-func allText(root *html.Node) string {
-	var b strings.Builder
-	for n := range root.Descendants() {
-		if n.Type == html.TextNode {
-			b.WriteString(n.Data)
-		}
-	}
-	return b.String()
 }

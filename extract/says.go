@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // These limit the content of a Document. The text of links and headings is limited in bytes. A

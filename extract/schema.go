@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 // # Metadata from JSON-LD

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"skink/extract/node"
+	"skink/base/node"
 )
 
 type reader struct {

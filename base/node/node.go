@@ -1,4 +1,4 @@
-// Package node reads attributes of HTML elements. Attribute names are in lower case, as the parser
+// Package node reads parsed HTML. Names of elements and attributes are in lower case, as the parser
 // returns them.
 package node
 
@@ -40,4 +40,22 @@ func HasToken(list, token string) bool {
 		}
 	}
 	return false
+}
+
+// Around returns the innermost element with this name around n, or nil.
+func Around(n *html.Node, name string) *html.Node {
+	for n = n.Parent; n != nil && n.Data != name; n = n.Parent {
+	}
+	return n
+}
+
+// Text returns the text in n with its white space.
+func Text(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
 }
