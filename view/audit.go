@@ -28,29 +28,35 @@ import (
 // number of a crawl whose findings are stored, and "", which means the latest of these crawls.
 const sinceNone = "none"
 
+// A compared is an audit with the crawls that it can be compared with.
+type compared struct {
+	*audit.Audit
+	earlier []audit.Crawl
+}
+
 type nearlyOf func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
 // makeAudit audits the store, compares it with the chosen crawl (see sinceNone), and returns when
 // the audit has ended. It returns at once if an audit is already running. If nearly is nil, the
 // audit lacks the pages that are almost duplicates.
 func (v *View) makeAudit(choice string, nearly nearlyOf) {
-	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
-		return borrowed(ctx, v.opt.Store, func(s store.Reader) (*audit.Audit, error) { return v.auditOf(ctx, s, choice, nearly) })
+	v.auditing.renew(v.life, func(ctx context.Context) (*compared, error) {
+		return borrowed(ctx, v.opt.Store, func(s store.Reader) (*compared, error) { return v.auditOf(ctx, s, choice, nearly) })
 	})
 }
 
-func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearly nearlyOf) (*audit.Audit, error) {
+func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearly nearlyOf) (*compared, error) {
 	opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Pages: lentPages{v.opt.Store}}
 	if nearly != nil {
 		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return nearly(ctx, s) }
 	}
-	var err error
-	if opt.History, err = audit.ReadHistory(ctx, s); err != nil {
+	h, err := audit.ReadHistory(ctx, s)
+	if err != nil {
 		return nil, err
 	}
-	since := opt.History.Last()
+	since := h.Last()
 	if number, err := strconv.Atoi(choice); err == nil {
-		since = opt.History.Of(number)
+		since = h.Of(number)
 	}
 	if since != nil && choice != sinceNone {
 		opt.Since, err = audit.ReadPast(ctx, s, since)
@@ -58,7 +64,8 @@ func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearl
 			return nil, err
 		}
 	}
-	return audit.Read(ctx, s, opt)
+	a, err := audit.Read(ctx, s, opt)
+	return &compared{a, h.Earlier()}, err
 }
 
 type auditView struct {
@@ -98,7 +105,7 @@ type auditFilter struct {
 // with the most URLs.
 const maxOptions = 200
 
-func filterOf(a *audit.Audit, r *http.Request) auditFilter {
+func filterOf(a *compared, r *http.Request) auditFilter {
 	q := r.URL.Query()
 	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
 	f.Hosts, f.Sections = a.Hosts(), a.Sections(f.Host)
@@ -137,12 +144,11 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "audit", title: "Audit", again: known.making, Content: s}, nil
 }
 
-func choicesOf(a *audit.Audit) (all []sinceChoice) {
-	earlier := a.History().Earlier()
-	if len(earlier) == 0 {
+func choicesOf(a *compared) (all []sinceChoice) {
+	if len(a.earlier) == 0 {
 		return nil
 	}
-	for _, c := range slices.Backward(earlier) {
+	for _, c := range slices.Backward(a.earlier) {
 		chosen := a.Since() != nil && a.Since().Number == c.Number
 		all = append(all, sinceChoice{strconv.Itoa(c.Number), fmt.Sprintf("crawl %d, %s", c.Number, timeText(c.Ended)), chosen})
 	}
@@ -220,7 +226,7 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
-	if err := audit.Write(r.Context(), w, v.auditing.now().result, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
+	if err := audit.Write(r.Context(), w, v.auditing.now().result.Audit, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
 		panic(http.ErrAbortHandler) // an error midway: close the connection, so that the browser reports the file as incomplete
 	}
 }

@@ -46,7 +46,7 @@ func twiceCrawled(t *testing.T) store.Store {
 }
 
 // audited returns the page of the audit when an audit has ended that began after the given one.
-func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit, query string) string {
+func audited(t *testing.T, v *View, server *httptest.Server, after *compared, query string) string {
 	t.Helper()
 	get(t, server, "/audit")
 	for known := v.auditing.now(); known.result == after; known = v.auditing.now() {
@@ -63,7 +63,7 @@ func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit,
 func TestAuditSince(t *testing.T) {
 	v, server := newView(t, twiceCrawled(t), nil)
 	body := audited(t, v, server, nil, "")
-	row := `Titles under 10 characters</a></th><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td><svg class="trend" width="16" height="16" role="img" aria-label="3 in crawl 1, 3 in crawl 2">`
+	row := `Titles under 10 characters</a></th><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td class="soft">titles.short</td>`
 	for _, want := range []string{"Compared with crawl 1.", row, `<option value="1" selected>crawl 1, 2026-11-01 10:00:00</option><option value="none">no crawl</option>`, `<span class="badge badge-note"><span aria-hidden="true">●</span> note</span>`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the audit does not have %q\n%s", want, body)

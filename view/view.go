@@ -71,7 +71,7 @@ type View struct {
 	answer http.Handler
 	pulse  pulse
 
-	auditing   latest[*audit.Audit]
+	auditing   latest[*compared]
 	comparison latest[*Alike] // result of the comparison of all pages with each other
 	compared   atomic.Int64   // percentage of the running comparison that is complete
 	// the incoming links of all pages

@@ -148,10 +148,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format == report.CSV || f.form.format == report.JSON}
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
 	if since != nil {
-		if opt.History, err = audit.ReadHistory(ctx, s); err != nil {
-			return nil, err
-		}
-		if opt.Since, err = since.read(ctx, s, opt.History, *f.store); err != nil {
+		if opt.Since, err = since.read(ctx, s, *f.store); err != nil {
 			return nil, err
 		}
 	}

@@ -36,7 +36,11 @@ func parseSinceCrawl(text string) (sinceCrawl, error) {
 	return sinceCrawl{text, time.Now().Add(-age)}, nil
 }
 
-func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, storeName string) (*audit.Past, error) {
+func (c sinceCrawl) read(ctx context.Context, s store.Reader, storeName string) (*audit.Past, error) {
+	h, err := audit.ReadHistory(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	found := h.Before()
 	if !c.at.IsZero() {
 		found = h.At(c.at)

@@ -37,9 +37,8 @@ type Options struct {
 
 	AllFrom bool // keep up to a million links to broken and redirected URLs, instead of up to 100 to each
 
-	History *History // earlier crawls, for trends; nil means no trends
-	Since   *Past    // earlier crawl to compare the findings with; nil means none
-	Areas   bool     // record the host and section of each URL, for [Filter]
+	Since *Past // earlier crawl to compare the findings with; nil means none
+	Areas bool  // record the host and section of each URL, for [Filter]
 
 	Pages PageReader // reads the pages of rows after Read has returned; nil means the store that is passed to Read
 
@@ -63,9 +62,8 @@ type Audit struct {
 	rule  dedup.Rule
 	cover *coverage
 
-	end     store.Cursor
-	history *History // nil means no trends
-	past    *Past    // earlier crawl that the findings are compared with; nil means none
+	end  store.Cursor
+	past *Past // earlier crawl that the findings are compared with; nil means none
 
 	nearly *Nearly // nil if Options.Nearly was nil
 }
@@ -92,7 +90,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	}
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(), history: opt.History, past: opt.Since,
+		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(), past: opt.Since,
 	}
 	if opt.Pages != nil {
 		a.s = opt.Pages

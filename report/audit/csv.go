@@ -65,7 +65,7 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
 	names := []string{"finding", "weight", "count", "of", "apart", "links", "title", "means", "fix"}
 	if a.past != nil {
-		names = append(names, "new", "fixed", "remaining", "unchecked", "trend")
+		names = append(names, "new", "fixed", "remaining", "unchecked")
 	}
 	sheet, err := report.NewSheet(out, &a.About.About, names...)
 	if err != nil {
@@ -81,7 +81,6 @@ func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
 					cells = append(cells, int64(f.since.Of(c)))
 				}
 			}
-			cells = append(cells, f.Trend().String())
 		}
 		if err := sheet.Row(cells...); err != nil {
 			return err

@@ -104,7 +104,7 @@ func since(t *testing.T, s *storetest.Memory) *audit.Audit {
 	check(t, err)
 	past, err := audit.ReadPast(t.Context(), s, h.Before())
 	check(t, err)
-	return auditOf(t, s, audit.Options{History: h, Since: past})
+	return auditOf(t, s, audit.Options{Since: past})
 }
 
 // changesOf returns the rows of a finding that have a change, each as "change path".
@@ -214,9 +214,9 @@ func TestCompareHosts(t *testing.T) {
 func TestOtherChecks(t *testing.T) {
 	s := storetest.NewMemory()
 	crawled(t, s, 0, visit{path: "/p", title: "-"})
-	h, past := keptWithout(t, s, "titles.missing")
+	past := keptWithout(t, s, "titles.missing")
 	crawled(t, s, 1, visit{path: "/p", title: "-"})
-	a := auditOf(t, s, audit.Options{History: h, Since: past})
+	a := auditOf(t, s, audit.Options{Since: past})
 	f := a.Find("titles.missing")
 	if f.Since() != nil || f.Note() != "Not compared: crawl 1 did not check this." {
 		t.Errorf("got %v, %q; want no difference, with a reason", f.Since(), f.Note())
@@ -234,7 +234,7 @@ func TestOtherChecks(t *testing.T) {
 }
 
 // keptWithout keeps the findings of a store as a version of skink would do that does not know a finding.
-func keptWithout(t *testing.T, s *storetest.Memory, finding string) (*audit.History, *audit.Past) {
+func keptWithout(t *testing.T, s *storetest.Memory, finding string) *audit.Past {
 	t.Helper()
 	keep(t, s, firstCrawl.Add(time.Hour))
 	h, err := audit.ReadHistory(t.Context(), s)
@@ -243,7 +243,7 @@ func keptWithout(t *testing.T, s *storetest.Memory, finding string) (*audit.Hist
 	delete(c.Counts, finding)
 	past, err := audit.ReadPast(t.Context(), s, &c)
 	check(t, err)
-	return h, past
+	return past
 }
 
 // TestFailOnChange checks conditions about the difference from an earlier crawl.
@@ -282,36 +282,6 @@ func TestFailOnChange(t *testing.T) {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, which does not contain %q", on, err, want)
 		}
-	}
-}
-
-// TestTrend checks the counts of the last crawls.
-func TestTrend(t *testing.T) {
-	s := storetest.NewMemory()
-	for n := range 15 {
-		var visits []visit
-		for i := range 20 {
-			title := "-"
-			if i > n {
-				title = ""
-			}
-			visits = append(visits, visit{path: fmt.Sprint("/", i), title: title})
-		}
-		crawled(t, s, n, visits...)
-		if n != 5 { // this crawl is without --audit
-			keep(t, s, firstCrawl.AddDate(0, 0, 7*n).Add(time.Hour))
-		}
-	}
-	trend := since(t, s).Find("titles.missing").Trend()
-	if got, want := trend.String(), "3 4 5 7 8 9 10 11 12 13 14 15"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if got, want := trend.Label(), "3 in crawl 3, 4 in crawl 4, 5 in crawl 5, 7 in crawl 7"; !strings.HasPrefix(got, want) {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	bars := trend.Bars()
-	if last := bars[len(bars)-1]; len(bars) != 12 || last.Height != 16 || last.Y != 0 || bars[0].Height >= bars[5].Height {
-		t.Errorf("%d bars, %+v", len(bars), bars)
 	}
 }
 
@@ -455,8 +425,8 @@ func TestKeptSize(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	f := a.Find("titles.short")
-	if f.Since() != nil || f.Note() != "Not compared: crawl 1 had too many pages with this finding to keep all of them." || f.Trend().String() != "200 200" {
-		t.Errorf("got %v, %q, %s", f.Since(), f.Note(), f.Trend())
+	if f.Since() != nil || f.Note() != "Not compared: crawl 1 had too many pages with this finding to keep all of them." {
+		t.Errorf("got %v, %q", f.Since(), f.Note())
 	}
 }
 

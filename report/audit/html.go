@@ -18,7 +18,6 @@ var pageTemplates = template.Must(Templates(report.Templates()))
 // Templates adds the templates for audits to t, which must contain those of [report.Templates]:
 //
 //	overview  findings as a table, with links to those whose rows are on the page
-//	trend     the counts of a finding in recent crawls, as a small drawing
 //	gaps      URLs that were not fetched, as a table
 //	means     what a finding means, and how to fix it
 //

@@ -29,7 +29,6 @@ type findingJSON struct {
 
 	Since *Difference `json:"since,omitempty"` // difference from the earlier crawl
 	Note  string      `json:"note,omitempty"`  // why the finding was not compared, or why the difference is uncertain; see Finding.Note
-	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null if the audit of the crawl did not check for the finding
 }
 
 type listJSON struct {
@@ -48,15 +47,10 @@ func (a *Audit) aboutJSON() any {
 	if a.past == nil {
 		return a.About
 	}
-	var crawls []int
-	for _, c := range a.trendCrawls() {
-		crawls = append(crawls, c.Number)
-	}
 	return struct {
 		About
-		Since  comparedJSON `json:"since"`
-		Crawls []int        `json:"trend_crawls"`
-	}{a.About, comparedJSON{a.past.Number, a.past.Ended}, append(crawls, a.history.Now.Number)}
+		Since comparedJSON `json:"since"`
+	}{a.About, comparedJSON{a.past.Number, a.past.Ended}}
 }
 
 func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
@@ -68,10 +62,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	w.EndList()
 	w.List("findings")
 	for _, f := range chosen {
-		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat(), f.since, f.Note(), nil}
-		if t := f.Trend(); t != nil {
-			head.Trend = t.Counts
-		}
+		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat(), f.since, f.Note()}
 		if err := w.Group("", head, "rows", f.fields(ctx, o.top()), ""); err != nil {
 			return err
 		}

@@ -97,9 +97,6 @@ func (f *Finding) sinceLines() (lines []string) {
 	if f.since != nil {
 		lines = append(lines, f.since.String())
 	}
-	if t := f.Trend(); t != nil {
-		lines = append(lines, fmt.Sprintf("Trend: %s (crawls %d to %d)", t, t.Crawls[0], t.Crawls[len(t.Crawls)-1]))
-	}
 	return lines
 }
 
