@@ -43,7 +43,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 		Title: values["title"], Author: values["creator"], Description: values["description"], Lang: values["language"],
 		Published: values["date"], Modified: book.modified,
 	}
-	ask.Page, ask.Embeds, ask.Images, ask.Tree = false, false, false, chapterTree
+	ask.Page, ask.Embeds, ask.Tree = false, false, chapterTree
 	var all []extract.Block
 	var left []string
 	size := 0

@@ -64,7 +64,6 @@ type Document struct {
 	Alternates  []Alternate // the <link rel=alternate> elements: feeds, and the page in other languages or formats
 	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
 	Breadcrumbs []string    // names of the pages above this one, top level first, as in "Home", "Shop", "Shoes"
-	Images      []string    // alt text of each image in the main text; nil without Options.Images
 
 	Text string  // the main text, one line for each block
 	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
@@ -216,7 +215,6 @@ var ErrNotText = errors.New("the page is not text")
 // Options select the data that Parse collects in addition to the text, and limit the memory that it
 // uses. The zero value collects nothing else.
 type Options struct {
-	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
 	Embeds     bool // fill Document.Embeds
 	Requisites bool // also add the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set

@@ -24,11 +24,6 @@ func (s *survey) finish() {
 		b := &s.blocks[i]
 		return !b.taken && !b.again && b.runs()
 	})
-	for _, m := range s.images {
-		if s.inText(m.elem) {
-			d.Images = append(d.Images, m.alt)
-		}
-	}
 }
 
 // share returns Document.Sure: the size of the main text divided by the size of all text that could
@@ -65,23 +60,6 @@ func (b *block) lost() int {
 		return 0
 	}
 	return b.size() - b.link
-}
-
-// inText reports whether an element is in the main text: the element itself, or else its nearest
-// ancestor with text, must have a block in the main text.
-func (s *survey) inText(e int32) bool {
-	for e >= 0 && s.elems[e].first == s.elems[e].last {
-		e = s.elems[e].parent
-	}
-	if e < 0 {
-		return false
-	}
-	for _, b := range s.blocks[s.elems[e].first:s.elems[e].last] {
-		if b.taken {
-			return true
-		}
-	}
-	return false
 }
 
 // breadcrumbs returns the names in the first element whose class, id or label contains

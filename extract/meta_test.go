@@ -62,22 +62,6 @@ func TestAlternates(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
-	const page = `<!doctype html><nav><a href=/><img alt=Logo></a> <a href=/2>Home</a></nav><main><p>The skink is a lizard with a smooth skin of overlapping scales, and it moves through sand.<p><img alt=" A skink  in sand "><p><img alt=""><p>Most of its kind live in warm countries, where they hide under stones by day and hunt by night.</main><footer><img alt=Seal> All rights reserved</footer>`
-	for _, test := range []struct {
-		opt  Options
-		want []string
-	}{{Options{}, nil}, {Options{Images: true}, []string{"A skink in sand"}}} {
-		d, err := test.opt.Parse([]byte(page), "text/html")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(d.Images, test.want) {
-			t.Errorf("%+v: got %q, want %q", test.opt, d.Images, test.want)
-		}
-	}
-}
-
 // TestSure checks Document.Sure for pages with and without other text beside the main text.
 func TestSure(t *testing.T) {
 	const (

@@ -37,17 +37,10 @@ type survey struct {
 	opt    Options
 	embeds map[string]bool
 	schema schema
-	images []image  // images with alt text; only with Options.Images
 	placed []placed // position of each text node and image in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the publication date
 	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
-}
-
-// An image is an image's alt text and the element around the image.
-type image struct {
-	alt  string
-	elem int32
 }
 
 type elem struct {
@@ -351,18 +344,14 @@ func (s *survey) writeNode(n *html.Node) {
 	s.placed = append(s.placed, placed{n, before, len(s.blocks), from, len(s.text), s.elem})
 }
 
+// image notes the position of an image in the text.
 func (s *survey) image(n *html.Node) {
-	if s.opt.Page && s.mute == 0 {
-		at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}
-		if s.open {
-			at.first--
-		}
-		s.placed = append(s.placed, at)
-	}
-	if !s.opt.Images || s.mute > 0 {
+	if !s.opt.Page || s.mute > 0 {
 		return
 	}
-	if alt := oneSpace(node.Attr(n, "alt")); alt != "" {
-		s.images = append(s.images, image{alt, s.elem})
+	at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}
+	if s.open {
+		at.first--
 	}
+	s.placed = append(s.placed, at)
 }

@@ -53,8 +53,7 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
 	rules: slices.Concat(ruleRules, []flagRule{
-		{"pairs,sample", ignores, "format,top", "no report is printed"},
-		{"pairs", excludes, "sample", ""},
+		{"pairs", ignores, "format,top", "no report is printed"},
 		{"annotate", modifies, "unique,out-dir,duplicates", ""},
 		{"unique", excludes, "out-dir", "both write the kept records"},
 		{"keep=longest", excludes, "store", "a store judges records in the order in which they are read"},
@@ -71,7 +70,6 @@ type dedupFlags struct {
 	records *corpusOutFlags
 	keep    *keepFlags
 	pairs   bool
-	sample  int // number of clusters to print for inspection; 0 means that the report is printed
 	memory  *int64
 	form    *formFlags
 	out     *outFlags
@@ -87,7 +85,6 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
-	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "instead of the report, print this many clusters, chosen at random, with the differences between their texts")
 	f.memory = addMemoryFlag(flags, memoryUsage)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
@@ -218,12 +215,6 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 		return nil
 	}
 	return d.out.write(ctx, d.con, func(w io.Writer) error {
-		switch {
-		case d.sample > 0 && d.whole != nil:
-			return writeSample(ctx, w, d.whole, d.sample)
-		case d.sample > 0:
-			return writeSample(ctx, w, s, d.sample)
-		}
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule

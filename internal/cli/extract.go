@@ -49,7 +49,6 @@ main text as Markdown:
 	rules: []flagRule{
 		{"html", excludes, "json,markdown", ""},
 		{"images,links", modifies, "markdown", ""},
-		{"alt", modifies, "json", ""},
 	},
 }
 
@@ -72,13 +71,12 @@ type extracted struct {
 	Next        string              `json:"next,omitempty"`
 	Breadcrumbs []string            `json:"breadcrumbs,omitempty"`
 	Alternates  []extract.Alternate `json:"alternates,omitempty"`
-	Images      []string            `json:"images,omitempty"`
 	Charset     string              `json:"charset,omitempty"`
 	Markdown    string              `json:"markdown,omitempty"`
 }
 
 type extractFlags struct {
-	json, html, markdown, pictures, alt bool
+	json, html, markdown, pictures bool
 
 	links extract.Links   // form of links in Markdown; "" means that links stay as written in the page
 	fetch crawler.Options // options for fetching a page
@@ -91,7 +89,6 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
 	flags.BoolVar(&f.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")
-	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alt texts of images")
 	addPrivateFlag(flags, &f.fetch)
 	return f.run
 }
@@ -144,7 +141,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 }
 
 func (f *extractFlags) options() extract.Options {
-	return extract.Options{Images: f.alt, Page: f.html || f.markdown}
+	return extract.Options{Page: f.html || f.markdown}
 }
 
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
@@ -178,7 +175,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 		Path: name, Title: doc.Title, Lang: doc.Lang, Text: doc.Text, Words: words.Len(),
 		Root: doc.Root, Sure: math.Round(doc.Sure*100) / 100, SiteName: doc.SiteName, Description: doc.Description,
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
-		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,
+		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Charset: doc.Charset,
 		Markdown: markdown,
 	})
 }

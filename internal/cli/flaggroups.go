@@ -72,7 +72,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Output",
 			example: "skink dedup --unique kept.jsonl.gz pages.jsonl.gz",
 			common:  strings.Fields("unique duplicates pairs format out"),
-			rare:    strings.Fields("out-dir annotate sample top quiet"),
+			rare:    strings.Fields("out-dir annotate top quiet"),
 		},
 		{
 			heading: "Storage and advanced options",
