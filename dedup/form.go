@@ -10,12 +10,10 @@ import (
 // A Form selects the words that are removed or changed in canonical text. Forms can be combined:
 // words are removed first, and then the remaining words are changed.
 //
-// The effect of a form depends on the language of the page. Word lists and rules for function
-// words, adjectives and plurals exist for eleven languages. These are Dutch, English, German and
-// Swedish; French, Italian, Portuguese and Spanish; Polish, Russian and Ukrainian. Stemmers exist
-// for these and a dozen others. In any other language words stay unchanged, and [Form.Without]
-// reports this. Apart from the lists of function words, all rules are heuristics that look at one
-// word at a time. Package language describes how each rule works and how often it is right.
+// The effect of a form depends on the language of the page. Lists of function words exist for eleven
+// languages. These are Dutch, English, German and Swedish; French, Italian, Portuguese and Spanish;
+// Polish, Russian and Ukrainian. Stemmers exist for these and a dozen others. In any other language
+// words stay unchanged, and [Form.Without] reports this. Package language describes the rules.
 type Form uint8
 
 // Plain is the canonical text without further changes. The following measurement made it the
@@ -26,11 +24,10 @@ type Form uint8
 //
 //	plain          .990 (.975 to .996)
 //	stem           .995 (.982 to .999)
-//	singular       .990 (.975 to .996)
-//	noadjectives   .985 (.968 to .993)
 //	nofunction     .943 (.915 to .962)
 //
-// The gain from stems may be due to chance, and stems make reading a text forty times as slow.
+// The gain from stems may be due to chance, and stems make reading a text forty times as slow. Texts
+// without adjectives (.985), and with plurals made singular (.990), were no better than plain.
 // Leaving words out costs accuracy: shorter texts have fewer shingles, so each change breaks a
 // larger share of them. With a threshold of .55 to .70, shingles of two to five words separate
 // these pairs without an error; shingles of ten words do so at .50. The default of ten words and .8
@@ -38,16 +35,14 @@ type Form uint8
 const Plain Form = 0
 
 const (
-	NoFunction   Form = 1 << iota // prepositions, conjunctions, particles, articles and pronouns are dropped
-	NoAdjectives                  // adjectives are dropped; a list identifies them in English, endings and short lists in other languages
-	Singular                      // plural nouns become singular, based on endings and short lists
-	Stem                          // words are reduced to their stems by the Snowball algorithms, or in Polish and Ukrainian by their endings
+	NoFunction Form = 1 << iota // prepositions, conjunctions, particles, articles and pronouns are dropped
+	Stem                        // words are reduced to their stems by the Snowball algorithms, or in Polish and Ukrainian by their endings
 )
 
 var forms = []struct {
 	form Form
 	name string
-}{{NoFunction, "nofunction"}, {NoAdjectives, "noadjectives"}, {Singular, "singular"}, {Stem, "stem"}}
+}{{NoFunction, "nofunction"}, {Stem, "stem"}}
 
 // ParseForm parses the name of a form, as used on the command line and in a store's settings:
 // "plain", or names joined by commas.
@@ -64,7 +59,7 @@ next:
 				continue next
 			}
 		}
-		return Plain, fmt.Errorf("unknown form %q: must be plain, or one or more of nofunction, noadjectives, singular and stem, separated by commas", name)
+		return Plain, fmt.Errorf("unknown form %q: must be plain, nofunction, stem or nofunction,stem", name)
 	}
 	return all, nil
 }
@@ -86,8 +81,8 @@ func (f Form) String() string {
 // in lang unchanged. If there are rules for all of f, Without returns [Plain].
 func (f Form) Without(lang string) Form {
 	var missing Form
-	if !language.HasForms(lang) {
-		missing |= NoFunction | NoAdjectives | Singular
+	if !language.HasFunctionWords(lang) {
+		missing |= NoFunction
 	}
 	if !language.HasStem(lang) {
 		missing |= Stem
@@ -128,12 +123,6 @@ func (f Form) of(word, lang string) string {
 		if language.FunctionWord(lang, word) {
 			return ""
 		}
-	}
-	if f&NoAdjectives != 0 && language.Adjective(lang, word) {
-		return ""
-	}
-	if f&Singular != 0 {
-		word = language.Singular(lang, word)
 	}
 	if f&Stem != 0 {
 		word = language.Stem(lang, word)

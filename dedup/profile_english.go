@@ -64,7 +64,7 @@ func englishTokens(text string) []string {
 			return r
 		}, word)
 		low := strings.ToLower(word)
-		if word != "" && !treebankWords[low] && !language.Adjective("en", low) {
+		if word != "" && !treebankWords[low] && !language.EnglishAdjective(low) {
 			words = append(words, englishNoun(word, low, before))
 		}
 		before = low
@@ -76,7 +76,7 @@ func englishTokens(text string) []string {
 // "boxes". It changes a word only if package language, which knows that "bus" is singular,
 // considers it a plural.
 func englishNoun(word, low, before string) string {
-	if beforeVerbs[before] || language.Singular("en", low) == low {
+	if beforeVerbs[before] || language.EnglishSingular(low) == low {
 		return word
 	}
 	return language.PlainSingular(word)

@@ -5,57 +5,14 @@ import (
 	"sync"
 )
 
-// Adjective reports whether a word is mainly an adjective. It is a heuristic for the languages of
-// [FunctionWord].
+// EnglishAdjective reports whether an English word is mainly an adjective.
 //
-// English uses a list of lemmas from WordNet. A lemma is listed if its adjectival senses outnumber
-// all its other senses in WordNet's tagged corpus: noun, adverb, and the verb that the word is a
-// form of. So "open", "present", "following" and "based" are not adjectives. The list contains 80%
-// of the corpus's adjectives, and 1.0% of its other words, counted by lemma. Rules cover
-// comparatives and superlatives.
-//
-// Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
-// spelling dictionary of 146,000 entries, each counted once. These forms were not used to develop
-// the rule. It finds 93.5% of the adjectives and participles. It mistakes 0.2% of the other words
-// for adjectives, half of them comparatives in -нее, which are intended. Names ending in -ский
-// count as adjectives.
-//
-// The other languages use lists and suffixes; see adjectives_endings.go. They were tested against
-// Apertium's analyzers, on those words of Debian's spelling lists that Apertium analyzes only as
-// adjectives. The table shows the share of adjectives recognized, and the share of other words
-// mistaken for adjectives. Each word counts once, so a common adjective weighs no more than a rare
-// one. German has not been measured.
-//
-//	pl  79%   0.5%
-//	uk  77%   0.5%
-//	nl  57%   0.6%
-//	it  56%   0.6%
-//	es  54%   1.2%
-//	fr  51%   0.3%
-//	pt  46%   1.6%
-//	sv  42%   0.2%
-func Adjective(lang, word string) bool {
-	switch lang {
-	case "en":
-		return isEnglishAdjective(word)
-	case "ru":
-		return isRussianAdjective(word)
-	}
-	if declension := declensions[lang]; declension != nil {
-		d := declension()
-		return d.is(word) && !FunctionWord(lang, word)
-	}
-	return false
-}
-
-type englishLists struct{ adjectives, degrees, others map[string]bool }
-
-var englishAdjectives = sync.OnceValue(func() englishLists {
-	s := readForms("adjectives/en.txt")
-	return englishLists{adjectives: setOf(s[0].words), degrees: setOf(s[1].words), others: setOf(s[2].words)}
-})
-
-func isEnglishAdjective(word string) bool {
+// It uses a list of lemmas from WordNet. A lemma is listed if its adjectival senses outnumber all
+// its other senses in WordNet's tagged corpus: noun, adverb, and the verb that the word is a form
+// of. So "open", "present", "following" and "based" are not adjectives. The list contains 80% of the
+// corpus's adjectives, and 1.0% of its other words, counted by lemma. Rules cover comparatives and
+// superlatives.
+func EnglishAdjective(word string) bool {
 	known := englishAdjectives()
 	if known.adjectives[word] || known.degrees[word] {
 		return true
@@ -66,6 +23,13 @@ func isEnglishAdjective(word string) bool {
 	}
 	return ok && len(stem) >= 3 && !known.others[word] && isCompared(stem, known.adjectives)
 }
+
+type englishLists struct{ adjectives, degrees, others map[string]bool }
+
+var englishAdjectives = sync.OnceValue(func() englishLists {
+	s := readForms("adjectives/en.txt")
+	return englishLists{adjectives: setOf(s[0].words), degrees: setOf(s[1].words), others: setOf(s[2].words)}
+})
 
 // isCompared reports whether a word is the comparative or superlative of one of the adjectives:
 // smaller, larger, happier, biggest. stem is the word without -er or -est.

@@ -10,26 +10,24 @@ import (
 // text, one word at a time.
 //
 // [FunctionWord] recognizes articles, pronouns, prepositions and other function words of a
-// language, and [Adjective] its adjectives. [Singular] turns a plural into a singular, [Stem]
-// removes any inflection, and [Elide] removes an article joined to the word by elision. All are
-// pure functions of a language and one lower-cased token, with ' as its apostrophe. The language is
-// a code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word or
-// an adjective, and every word is returned unchanged. Callers should check [HasForms] and [HasStem]
-// first, and tell the user if a language is not supported.
+// language. [Stem] removes any inflection, and [Elide] removes an article joined to the word by
+// elision. All are pure functions of a language and one lower-cased token, with ' as its apostrophe.
+// The language is a code as [Primary] or [Detect] returns it. In an unknown language, no word is a
+// function word, and every word is returned unchanged. Callers should check [HasFunctionWords] and
+// [HasStem] first, and tell the user if a language is not supported.
 //
 // The functions look at a word without its neighbors, so they have to guess when a word has two
-// uses. "that" is a pronoun or a conjunction, and is removed in either case. "open" is an adjective
-// or a verb, and is kept. This does not harm a comparison of two texts, because both are treated
-// the same way. But a text without its function words also loses its negations.
+// uses. "that" is a pronoun or a conjunction, and is removed in either case. This does not harm a
+// comparison of two texts, because both are treated the same way. But a text without its function
+// words also loses its negations.
 //
 // The data is in files beside this one. The first lines of each file name its source and license.
 
-//go:embed function/*.txt adjectives/*.txt plurals/*.txt
+//go:embed function/*.txt adjectives/en.txt
 var formFiles embed.FS
 
-// HasForms reports whether a language has lists of function words, and rules for adjectives and
-// plurals.
-func HasForms(lang string) bool { return slices.Contains(functionLanguages[:], lang) }
+// HasFunctionWords reports whether a language has a list of function words.
+func HasFunctionWords(lang string) bool { return slices.Contains(functionLanguages[:], lang) }
 
 // HasStem reports whether a language has a stemmer.
 func HasStem(lang string) bool { return stemmers[lang] != nil || lightEndings[lang] != nil }

@@ -17,7 +17,7 @@ func TestFormFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 3*len(functionLanguages) - 1; len(files) != want { // English plurals have no file, but a table in singular.go
+	if want := len(functionLanguages) + 1; len(files) != want { // those of function words, and the English adjectives
 		t.Errorf("%d files, want %d", len(files), want)
 	}
 	for _, name := range files {
@@ -61,56 +61,6 @@ func checkSections(t *testing.T, name string) {
 	}
 }
 
-// TestDeclensions checks that each lemma has the first ending of its section. Otherwise the forms
-// that are made from the lemma would be nonsense.
-func TestDeclensions(t *testing.T) {
-	for lang := range declensions {
-		for _, s := range readForms("adjectives/" + lang + ".txt") {
-			if s.title == notAdjectives {
-				continue
-			}
-			first := strings.TrimPrefix(strings.Fields(s.title)[0], "-")
-			for _, word := range s.words {
-				if !strings.HasSuffix(word, first) {
-					t.Errorf("%s: %q does not end in -%s", lang, word, first)
-				}
-			}
-		}
-	}
-}
-
-// TestExceptions checks that each exception is needed: without it, a suffix or ending would apply.
-func TestExceptions(t *testing.T) {
-	for lang, declension := range declensions {
-		d := declension()
-		bare := declined{suffixes: d.suffixes, longest: d.longest}
-		for lemma := range d.exceptions {
-			if !strings.HasPrefix(lemma, "-") && !bare.takes(lemma) {
-				t.Errorf("%s: no suffix takes %q", lang, lemma)
-			}
-		}
-	}
-	for lang, rules := range pluralRules {
-		p := rules()
-		bare := plurals{endings: p.endings, longest: p.longest}
-		for word, singular := range p.words {
-			if got := bare.of(word); got == singular {
-				t.Errorf("%s: the endings alone make %q of %q", lang, singular, word)
-			}
-		}
-	}
-}
-
-// takes reports whether a form of a lemma is recognised as an adjective by its suffix.
-func (d *declined) takes(lemma string) bool {
-	for _, e := range d.suffixes {
-		if stem, ok := strings.CutSuffix(lemma, e.lemma); ok && d.is(stem+e.form) {
-			return true
-		}
-	}
-	return false
-}
-
 var formSeeds = []struct{ lang, word string }{
 	{"en", "childrens"}, {"en", "uses"}, {"en", "est"}, {"en", "sses"}, {"en", "ies"}, {"en", "'s"}, {"en", "\xffer"},
 	{"ru", "новый"}, {"ru", "ся"}, {"ru", "ый"}, {"ru", "ёё"}, {"ru", "\xd0"}, {"fr", "l'"}, {"fr", "'"}, {"it", "dell'd'"},
@@ -128,25 +78,22 @@ func FuzzForms(f *testing.F) {
 		for lang := range stemmers {
 			checkForms(t, lang, word)
 		}
-		for lang := range pluralRules {
-			checkForms(t, lang, word)
-		}
 	})
 }
 
 func checkForms(t *testing.T, lang, word string) {
 	t.Helper()
 	FunctionWord(lang, word)
-	Adjective(lang, word)
+	EnglishAdjective(word)
 	for name, form := range map[string]string{
-		"Elide": Elide(lang, word), "Singular": Singular(lang, word), "Stem": Stem(lang, word), "PlainSingular": PlainSingular(word),
+		"Elide": Elide(lang, word), "EnglishSingular": EnglishSingular(word), "Stem": Stem(lang, word), "PlainSingular": PlainSingular(word),
 	} {
 		if form == "" && word != "" {
 			t.Errorf("%s(%q, %q) is empty", name, lang, word)
 		}
 	}
-	if one := Singular(lang, word); Singular(lang, one) != one {
-		t.Errorf("Singular(%q, %q) = %q, whose singular is %q", lang, word, one, Singular(lang, one))
+	if one := EnglishSingular(word); EnglishSingular(one) != one {
+		t.Errorf("EnglishSingular(%q) = %q, whose singular is %q", word, one, EnglishSingular(one))
 	}
 }
 
@@ -157,30 +104,6 @@ func TestFormsOfLists(t *testing.T) {
 			checkForms(t, lang, word)
 			checkForms(t, lang, word+"s")
 			checkForms(t, "en", word+"s")
-		}
-	}
-	for lang, rules := range pluralRules {
-		p := rules()
-		for plural, singular := range p.words {
-			if got := Singular(lang, plural); got != singular {
-				t.Errorf("Singular(%q, %q) = %q, the list says %q", lang, plural, got, singular)
-			}
-			checkForms(t, lang, plural)
-		}
-		for end := range p.endings {
-			checkForms(t, lang, "abc"+end)
-			checkForms(t, lang, end)
-		}
-	}
-	for lang, declension := range declensions {
-		d := declension()
-		for word := range d.forms {
-			checkForms(t, lang, word)
-		}
-		for lemma := range d.exceptions {
-			if d.forms[lemma] {
-				t.Errorf("%s: %q is listed, and an exception", lang, lemma)
-			}
 		}
 	}
 	for word := range englishAdjectives().adjectives {
@@ -214,11 +137,5 @@ func benchmarkWords(b *testing.B, do func(lang, word string)) {
 
 func BenchmarkFunctionWord(b *testing.B) {
 	benchmarkWords(b, func(lang, word string) { FunctionWord(lang, word) })
-}
-func BenchmarkAdjective(b *testing.B) {
-	benchmarkWords(b, func(lang, word string) { Adjective(lang, word) })
-}
-func BenchmarkSingular(b *testing.B) {
-	benchmarkWords(b, func(lang, word string) { Singular(lang, word) })
 }
 func BenchmarkStem(b *testing.B) { benchmarkWords(b, func(lang, word string) { Stem(lang, word) }) }

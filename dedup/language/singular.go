@@ -5,26 +5,37 @@ import (
 	"sync"
 )
 
-// Singular returns the singular of a plural: "city" for "cities", "box" for "boxes", "child" for
-// "children". The languages are those of [FunctionWord]. It looks only at the word, so it also
-// changes words that merely look like plurals: "runs" becomes "run". That does not harm a
-// comparison, because both texts are treated the same way. Applying Singular to its own result
-// changes nothing.
+// EnglishSingular returns the singular of an English plural: "city" for "cities", "box" for
+// "boxes", "child" for "children". It looks only at the word, so it also changes words that merely
+// look like plurals: "runs" becomes "run". Applying it to its own result changes nothing.
 //
-// English uses rules and a list. Words with an apostrophe ("dog's") stay unchanged, as do words of
-// three letters and "news", "analysis", "always". "people", "data" and "media" stay unchanged
-// because they are seldom used as plurals. Of 4,151 regular plurals of WordNet nouns, 38 get a
-// singular that differs from WordNet's. Only common irregular plurals are known.
-//
-// The other languages use a heuristic of endings and lists, and function words stay unchanged; see
-// singular_endings.go.
-func Singular(lang, word string) string {
-	if lang == "en" {
-		return englishSingular(word)
+// It uses rules and a list. Words with an apostrophe ("dog's") stay unchanged, as do words of three
+// letters and "news", "analysis", "always". "people", "data" and "media" stay unchanged because they
+// are seldom used as plurals. Of 4,151 regular plurals of WordNet nouns, 38 get a singular that
+// differs from WordNet's. Only common irregular plurals are known.
+func EnglishSingular(word string) string {
+	n := len(word)
+	if n < 3 || strings.IndexByte(word, '\'') >= 0 {
+		return word
 	}
-	if rules := pluralRules[lang]; rules != nil && !FunctionWord(lang, word) {
-		p := rules()
-		return p.of(word)
+	last := word[n-1]
+	if last != 's' && last != 'n' && last != 'e' && last != 'a' && last != 'i' && last != 't' && last != 'h' {
+		return word // most words return here: no plural in the table has this last letter
+	}
+	if singular, ok := englishPlurals()[word]; ok {
+		return singular
+	}
+	if last != 's' {
+		if strings.HasSuffix(word, "men") && n > 5 {
+			return word[:n-2] + "an" // as in policemen; the exceptions are in the table
+		}
+		return word
+	}
+	if n == 3 {
+		return word // words like gas or was are not plurals
+	}
+	if shorter := dropS(word); shorter != word {
+		return EnglishSingular(shorter) // the second call changes only mistakes such as childrens
 	}
 	return word
 }
@@ -118,33 +129,6 @@ var englishPlurals = sync.OnceValue(func() map[string]string {
 	}
 	return singulars
 })
-
-func englishSingular(word string) string {
-	n := len(word)
-	if n < 3 || strings.IndexByte(word, '\'') >= 0 {
-		return word
-	}
-	last := word[n-1]
-	if last != 's' && last != 'n' && last != 'e' && last != 'a' && last != 'i' && last != 't' && last != 'h' {
-		return word // most words return here: no plural in the table has this last letter
-	}
-	if singular, ok := englishPlurals()[word]; ok {
-		return singular
-	}
-	if last != 's' {
-		if strings.HasSuffix(word, "men") && n > 5 {
-			return word[:n-2] + "an" // as in policemen; the exceptions are in the table
-		}
-		return word
-	}
-	if n == 3 {
-		return word // words like gas or was are not plurals
-	}
-	if shorter := dropS(word); shorter != word {
-		return englishSingular(shorter) // the second call changes only mistakes such as childrens
-	}
-	return word
-}
 
 func dropS(word string) string {
 	n := len(word)

@@ -58,7 +58,7 @@ type tuneFlags struct {
 // A word has five or six characters, so the lengths in characters cover about the same range as
 // those in words.
 var (
-	triedForms    = []string{"plain", "nofunction", "noadjectives", "singular", "stem", "nofunction,stem"}
+	triedForms    = []string{"plain", "nofunction", "stem", "nofunction,stem"}
 	triedShingles = map[dedup.Unit][]int{
 		dedup.Words: {1, 2, 3, 4, 5, 6, 8, 10, 12},
 		dedup.Chars: {4, 6, 9, 13, 20, 30, 50},
