@@ -15,7 +15,8 @@ import (
 //     the DNS lookup, robots.txt if it is not cached, the request and the body. Each turn has a
 //     goroutine, which waits. Memory for the body is reserved as it arrives; see rooms.go in
 //     package wire.
-//  2. One of Options.Parallel workers, which parses, judges and stores the page.
+//  2. One of Options.Parallel workers, which parses, judges and stores the page. A brief page, which has
+//     nothing to parse, needs none: the goroutine of its turn stores it, together with others.
 //
 // Options.Connections limits the turns that have begun but not ended. When a response has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another

@@ -194,7 +194,7 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 		start(func() error {
 			defer turns.Done()
 			for t, more := t, true; more; t, more = <-idle {
-				if err := c.deliver(ctx, t, arrived); err != nil {
+				if err := c.deliver(ctx, t, start, arrived); err != nil {
 					return err
 				}
 			}
@@ -203,16 +203,18 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 	}
 }
 
-// deliver fetches the URL of a turn, and sends the page to arrived. If the turn was undone, it
-// sends nothing.
-func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) error {
+// deliver fetches the URL of a turn, and sends the page to arrived. It hands over a brief page itself.
+// If the turn was undone, it sends nothing.
+func (c *Crawl) deliver(ctx context.Context, t *turn, start func(func() error), arrived chan<- *arrival) error {
 	bodies := c.rooms.Share(t.pace == quick)
 	a, err := c.fetchTurn(wire.WithShare(ctx, bodies), t)
 	if a == nil {
 		bodies.Release()
 		return err
 	}
-	a.bodies = bodies
+	if a.bodies = bodies; a.page.Brief {
+		return c.hand(ctx, a, start)
+	}
 	select {
 	case arrived <- a:
 		return nil

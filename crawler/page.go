@@ -29,6 +29,7 @@ type Page struct {
 	Promised int64 // size of the body in bytes, according to the response to a HEAD request; 0 means unknown
 
 	NotModified bool // the server reported that the page has not changed since the last visit (status 304); Body is empty
+	Brief       bool // NotModified is set, and other pages are fetched while this one is stored, so a handler may wait for them and store them together
 
 	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
 	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"

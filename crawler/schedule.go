@@ -50,7 +50,7 @@ var (
 )
 
 const (
-	takeBatch   = 32      // maximum number of URLs of one host that one call takes from the frontier
+	takeBatch   = 128     // maximum number of URLs of one host that one call takes from the frontier
 	maxTaken    = 1 << 16 // maximum number of URLs in memory for all hosts together; they take some 10 MB
 	takenAtOnce = 32      // maximum number of hosts whose URLs are taken at the same time; several, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts

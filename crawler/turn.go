@@ -93,7 +93,7 @@ func (s *schedule) admit(t *turn, p permission) bool {
 // fetched records the result of a turn. If fetched returns true, the URL must be tried again, and
 // the caller puts it back into the frontier and calls done. Otherwise the caller passes the page to
 // a worker. If ctx has ended, fetched returns its error, and the page must not be used, because the
-// request may have been cut off.
+// request may have been cut off. A brief page needs no worker.
 //
 // The next page of a host may be requested while a worker is processing this one. For a folder on
 // disk, it is requested only after this one has been stored. So the pages of a folder are judged in
@@ -119,8 +119,10 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 	case !t.host.folder:
 		s.answer(a)
 	}
-	t.arrived = true
-	s.capacity.arrived++
+	if a.page.Brief = a.page.NotModified && !t.host.folder && s.capacity.connections > 1; !a.page.Brief {
+		t.arrived = true
+		s.capacity.arrived++
+	}
 	return false, nil
 }
 

@@ -57,3 +57,36 @@ func TestAsk(t *testing.T) {
 		t.Errorf("a refused call: %v", err)
 	}
 }
+
+// Questions are asked together, up to a maximum, and each gets its own answer. The last ones do not
+// wait for more.
+func TestGatherer(t *testing.T) {
+	refused, largest := errors.New("refused"), 0
+	var mu sync.Mutex
+	g := batcher.NewGatherer(func(_ context.Context, asks []int) (answers []int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		largest = max(largest, len(asks))
+		for _, q := range asks {
+			if answers = append(answers, -q); q == 0 {
+				err = refused
+			}
+		}
+		return answers, err
+	})
+	var group sync.WaitGroup
+	for i := range 203 {
+		group.Go(func() {
+			if got, err := g.Ask(t.Context(), i+1); got != -i-1 || err != nil {
+				t.Errorf("question %d: %d, %v", i+1, got, err)
+			}
+		})
+	}
+	group.Wait()
+	if largest < 2 || largest > 16 {
+		t.Errorf("up to %d questions are asked together, want 2 to 16", largest)
+	}
+	if _, err := g.Ask(t.Context(), 0); !errors.Is(err, refused) {
+		t.Errorf("a refused question: %v", err)
+	}
+}

@@ -129,12 +129,16 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// writer returns the function that commits a visit. Usually it also archives the response. If the
+// writer returns the function that commits a visit. Brief pages without a change are committed
+// together, because a transaction costs more than their updates. Usually it also archives the response. If the
 // page was stored before the program crashed, its response is already in the archive, and is not
 // archived again. The same is true of a requisite that a browser loaded for a page.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {
 		return p.opt.Archive(page)
+	}
+	if page.Brief && v.kind == touched {
+		return p.touches.Ask
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		outcomes, err := p.store.Commit(ctx, []*store.Entry{e})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"skink/crawler"
 	"skink/dedup"
 	"skink/store"
 	"skink/store/badger"
@@ -61,7 +62,7 @@ func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages in
 				round.Go(func() {
 					name, text := committed(n)
 					v := judgedFile(t, p, name, text, false).visit
-					if err := p.commit(t.Context(), v, p.writer(v, nil)); err != nil {
+					if err := p.commit(t.Context(), v, p.writer(v, &crawler.Page{})); err != nil {
 						t.Errorf("page %d: %v", n, err)
 					}
 				})

@@ -44,6 +44,7 @@ import (
 	"maps"
 	"time"
 
+	"skink/base/batcher"
 	"skink/base/lru"
 	"skink/crawler"
 	"skink/crawler/learn"
@@ -103,6 +104,7 @@ type PipelineStore interface {
 type Pipeline struct {
 	store     pageStore
 	opt       Options
+	touches   *batcher.Gatherer[*store.Entry, store.Outcome] // commits visits without a change
 	reader    reader
 	soft      softPages
 	hours     hours
@@ -130,7 +132,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	opt.GoneAfter = cmp.Or(opt.GoneAfter, DefaultGoneAfter)
 	parts, pages := memory.Divide(opt.Memory), pageStore{s}
 	p := &Pipeline{
-		store: pages, opt: opt,
+		store: pages, opt: opt, touches: batcher.NewGatherer(s.Commit),
 		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight, documents: make(chan struct{}, opt.Documents.AtOnce())},
 		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter},

@@ -605,7 +605,7 @@ func TestReplay(t *testing.T) {
 	defer share.Release()
 	v.state = frontier.Unknown // this is the same as if a crash had prevented the write of the URL's final state
 	s.Discover(t.Context(), []frontier.Item{first.Item})
-	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, nil)), p.Close(), s.Close()); err != nil {
+	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, &crawler.Page{})), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 
