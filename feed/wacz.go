@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,8 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	}
 	opt.Include = All
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
+	var originals *warc.Originals
+	var all []warc.Archive
 	for _, name := range names {
 		path := filepath.Join(from.Dir, name)
 		switch private, err := isPrivate(path); {
@@ -70,8 +73,10 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 		case private && !opt.Private:
 			continue
 		}
-		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return openWithout(path, withheld) }})
+		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return openWithout(path, withheld, originals) }})
+		all = append(all, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 	}
+	originals = warc.NewOriginals(all)
 	p.Pages = opt.beginnings(ctx, s, p.Archives, &pages)
 	return pages, warc.WriteWACZ(w, p)
 }
@@ -134,22 +139,30 @@ func (opt *Options) archives(ctx context.Context, s store.Reader, dir string, wi
 	return slices.Sorted(maps.Keys(named)), nil
 }
 
-// openWithout opens an archive file without the records about the withheld URLs. It also leaves out
-// what it cannot read, because that may be such a record.
-func openWithout(path string, withheld map[dedup.Hash]bool) (io.ReadCloser, error) {
+// openWithout opens an archive file without the records about the withheld URLs. A revisit record that
+// refers to one of them becomes a response. openWithout also leaves out what it cannot read, because that
+// may be such a record.
+func openWithout(path string, withheld map[dedup.Hash]bool, originals *warc.Originals) (io.ReadCloser, error) {
 	f, err := os.Open(path)
 	if err != nil || len(withheld) == 0 {
 		return f, err
 	}
+	isWithheld := func(url string) bool { return withheld[dedup.HashOf([]byte(url))] }
 	var parts []io.Reader
 	for r := warc.NewReader(f); err == nil; {
 		var rec *warc.Record
-		if rec, err = r.Next(); err == nil {
+		var whole []byte
+		if rec, err = r.Next(); err == nil && rec.IsCopy() && isWithheld(rec.Header.Get("WARC-Refers-To-Target-URI")) && !isWithheld(rec.URI()) {
+			whole, err = wholeOf(rec, originals)
+		}
+		if err == nil {
 			_, err = io.Copy(io.Discard, rec.Block)
 		}
 		if _, damaged := errors.AsType[*warc.Damage](err); damaged && !errors.Is(err, warc.ErrShared) {
 			err = nil
-		} else if err == nil && !withheld[dedup.HashOf([]byte(rec.URI()))] {
+		} else if err == nil && whole != nil {
+			parts = append(parts, bytes.NewReader(whole))
+		} else if err == nil && !isWithheld(rec.URI()) {
 			parts = append(parts, io.NewSectionReader(f, rec.Offset, rec.Length))
 		}
 	}
@@ -160,6 +173,20 @@ func openWithout(path string, withheld map[dedup.Hash]bool) (io.ReadCloser, erro
 		io.Reader
 		io.Closer
 	}{io.MultiReader(parts...), f}, nil
+}
+
+// wholeOf returns the response for a revisit record, or nil if none of the archives has the payload.
+func wholeOf(rec *warc.Record, originals *warc.Originals) ([]byte, error) {
+	found := originals.Find(rec.Header.Get("WARC-Payload-Digest"))
+	if found == nil {
+		return nil, nil
+	}
+	defer found.Close()
+	whole, err := found.Whole(rec)
+	if err != nil {
+		return nil, err
+	}
+	return warc.Options{}.Append(nil, whole)
 }
 
 // beginnings yields the entries of the WACZ file's page list, for pages in the given archives, and adds their number to *count.

@@ -140,6 +140,8 @@ type Entry struct {
 	Out    []byte          // links of the page and its URL, packed by [PackLinks]; nil means that none are kept
 	Links  []frontier.Item // URLs within the crawl to which the page leads, through links, redirects or otherwise; they are queued
 	Beyond []string        // URLs outside the crawl to which the page leads; see [frontier.Leave]
+
+	Named map[string][]byte // named values that are set if the record is written; see [Meta]
 }
 
 // Valid returns an error for entries that every store must refuse, because the store could not find

@@ -62,13 +62,15 @@ func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 // server sends status 304 (Not Modified) only in place of 200 (RFC 9110, section 15.4.5). Players take
 // the status from the index, and show nothing for 304, so the entry has 200.
 func (e Entry) AsRevisit() Entry {
-	e.MIME = "warc/revisit"
+	e.MIME = typeRevisit
 	const ok, notModified = 200, 304
 	if e.Status == notModified {
 		e.Status = ok
 	}
 	return e
 }
+
+const typeRevisit = "warc/revisit"
 
 // line returns the entry as a line of CDXJ: the URL's [SURT] key, the time as 14 digits, and a JSON
 // object whose values are strings.
@@ -120,6 +122,9 @@ func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 		ok := false
 		if err == nil {
 			e, ok, err = EntryOf(rec, name)
+		}
+		if errors.Is(err, ErrLength) { // the record itself has been indexed
+			continue
 		}
 		if err != nil {
 			lost, isDamage := errors.AsType[*Damage](err)

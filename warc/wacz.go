@@ -31,10 +31,11 @@ type Package struct {
 	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; if nil, a damaged record makes WriteWACZ fail
 }
 
-// An Archive is a WARC file to be put into a package.
+// An Archive is a WARC file.
 type Archive struct {
-	Name string // file name without folder, such as crawl-00000.warc.gz
-	Open func() (io.ReadCloser, error)
+	Name  string // file name without folder, such as crawl-00000.warc.gz
+	Open  func() (io.ReadCloser, error)
+	Index func() (io.ReadCloser, error) // opens the CDXJ index of the file; nil means that there is none
 }
 
 // A StartPage is an archived page that a player offers its user as a starting point.

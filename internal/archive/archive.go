@@ -32,6 +32,7 @@ type Options struct {
 	Size   int64       // size in bytes at which a file is closed and the next one begins; 0 means [DefaultSize]
 	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
+	Whole  bool        // store each response in full, even if the archive has its payload
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
@@ -264,25 +265,36 @@ func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 // Keep writes a response that belongs to no page in the store, such as the one for robots.txt. If
 // writing fails, the next commit returns the error.
 func (a *Archive) Keep(raw *wire.Raw) {
-	p, err := a.answer(raw, warc.Header{{Name: corpus.PageField, Value: corpus.NotPage}})
+	fields := warc.Header{{Name: corpus.PageField, Value: corpus.NotPage}}
+	p, err := a.answer(raw, fields)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err == nil && a.failed == nil {
-		err = a.volume(raw.Private).append(p)
+		err = a.volume(raw.Private).keep(raw, p, fields)
 	}
 	a.fail(err)
 }
 
-func (a *Archive) volume(private bool) *volume {
-	if private {
-		return a.private
-	}
-	return a.public
-}
-
-func (v *volume) append(p packed) error {
+// keep writes the records of a response that belongs to no page.
+func (v *volume) keep(raw *wire.Raw, p packed, fields warc.Header) error {
+	ctx := context.Background() // a context that cannot be cancelled, because keep writes very little to the store
 	if v.full() {
-		if err := v.next(context.Background()); err != nil { // a context that cannot be cancelled, because next writes very little to the store
+		if err := v.next(ctx); err != nil {
+			return err
+		}
+	}
+	if v.mayRepeat(raw, &p) {
+		first, err := v.earlier(ctx, p.digest)
+		again := p
+		if first != nil && err == nil {
+			again, err = v.revisit(p, raw, fields, warc.ProfileIdentical, first)
+		}
+		if again.length < p.length {
+			p = again
+		} else if err == nil {
+			err = v.store.SetMeta(ctx, v.payloadName(p.digest), named(store.Archived{File: v.mark.name(), Offset: v.at, Length: p.length}))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -291,6 +303,13 @@ func (v *volume) append(p packed) error {
 	}
 	v.wrote(p)
 	return nil
+}
+
+func (a *Archive) volume(private bool) *volume {
+	if private {
+		return a.private
+	}
+	return a.public
 }
 
 // wrote adds an index entry for a response that was just written, and moves v.at past the response.

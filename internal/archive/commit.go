@@ -43,10 +43,12 @@ type line struct {
 type call struct {
 	entry *store.Entry
 	packed
-	private bool   // whether the response belongs to the private volume
-	about   []byte // records about the page that are written before those of the response
-	lead    []byte // all records that are written before those of the response
-	kept    bool   // the page's record keeps the position of an earlier response, because this visit found the page unchanged
+	again   func(*original) (packed, error) // returns the records of the response as a repetition of another; nil if they must be those in packed
+	out     packed                          // what is written: packed, or the result of again
+	private bool                            // whether the response belongs to the private volume
+	about   []byte                          // records about the page that are written before those of the response
+	lead    []byte                          // all records that are written before those of the response
+	kept    bool                            // the page's record keeps the position of an earlier response, because this visit found the page unchanged
 
 	outcome store.Outcome
 	served  bool
@@ -85,8 +87,8 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		if isFound(page, &e.Record) && !a.Has(&e.Record) { // the earlier response was lost in a power failure, or its file was deleted; this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
-		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
-			all, err = a.revisit(page, profile, &e.Record)
+		if profile := a.repeats(answer, page, &e.Record); profile != "" && err == nil {
+			all, err = a.revisit(answer, page.Raw, fieldsOf(page, kind, ""), profile, a.original(&e.Record))
 		} else if err == nil {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "" || kind == corpus.IsRequisite:
@@ -105,9 +107,18 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return store.Stale, err
 		}
-		return a.commit(ctx, &call{entry: e, packed: all, about: about, private: page.Private, kept: isKept(&e.Record) || page.NotModified})
+		c := &call{entry: e, packed: all, about: about, private: page.Private, kept: isKept(&e.Record) || page.NotModified}
+		if !c.kept && page.Problem == "" && all.id == answer.id && e.Record.Visit != store.Failed && a.mayRepeat(page.Raw, &all) {
+			c.again = func(first *original) (packed, error) {
+				return a.revisit(all, page.Raw, fieldsOf(page, cmp.Or(copied[kind], kind), ""), warc.ProfileIdentical, first)
+			}
+		}
+		return a.commit(ctx, c)
 	}
 }
+
+// copied has the kind of a page's record whose payload is in another record.
+var copied = map[string]string{corpus.IsPage: corpus.IsCopy}
 
 // Has reports whether the archive has the response for a record. If not, the server must not be asked
 // whether the page has changed, because status 304 (Not Modified) brings no body to archive. Files of
@@ -117,7 +128,15 @@ func (a *Archive) Has(r *store.Record) bool {
 		return isKept(r)
 	}
 	first := a.recordAt(r.Archive)
-	return first != nil && first.URI() == r.URL
+	return first != nil && (first.URI() == r.URL || r.Archive.Digest != "" && first.Header.Get("WARC-Payload-Digest") == r.Archive.Digest)
+}
+
+// original returns the record to which the revisit records of a page refer.
+func (a *Archive) original(r *store.Record) *original {
+	if first := a.recordAt(r.Archive); first != nil {
+		return &original{first.ID(), first.URI(), first.Date(), r.Archive}
+	}
+	return &original{"", r.URL, r.FetchedAt, r.Archive}
 }
 
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
@@ -130,13 +149,13 @@ func isFound(page *crawler.Page, e *store.Record) bool {
 
 // repeats returns the WARC-Profile of the revisit record for a response that repeats an earlier
 // one. It returns "" if the response must be stored in full.
-func repeats(answer packed, page *crawler.Page, r *store.Record) string {
+func (a *Archive) repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	switch {
 	case page.Raw == nil || !isKept(r):
 		return ""
 	case page.NotModified:
 		return warc.ProfileNotModified
-	case answer.digest == r.Archive.Digest && page.Problem == "" && page.Location == "":
+	case !a.opt.Whole && answer.digest == r.Archive.Digest && page.Problem == "" && page.Location == "":
 		return warc.ProfileIdentical
 	}
 	return ""
@@ -172,6 +191,7 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	var entries []*store.Entry
 	added := map[*volume][]byte{}
+	fresh := map[string]*original{} // originals of this group, by the name of their payload
 	latest, told := a.latest, map[*volume]bool{a.public: a.public.told, a.private: a.private.told}
 	for _, c := range calls {
 		v := a.volume(c.private)
@@ -191,14 +211,11 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 			}
 			latest, told[v], c.lead = v, true, append(info, c.about...)
 		}
-		place := store.Archived{File: v.mark.name(), Offset: v.at + int64(len(added[v])+len(c.lead)), Length: c.length, Digest: c.digest}
-		if r := &c.entry.Record; c.kept {
-			r.Answered = place
-		} else {
-			r.Archive = place
+		if err := v.place(ctx, c, v.at+int64(len(added[v])+len(c.lead)), fresh); err != nil {
+			return 0, err
 		}
 		entries = append(entries, c.entry)
-		added[v] = append(append(added[v], c.lead...), c.records...)
+		added[v] = append(append(added[v], c.lead...), c.out.records...)
 	}
 	for v, records := range added {
 		if err := v.write(records); err != nil {
@@ -218,9 +235,41 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 		v := a.volume(c.private)
 		a.latest, v.told = v, true
 		v.at += int64(len(c.lead))
-		v.wrote(c.packed)
+		v.wrote(c.out)
 	}
 	return len(entries), nil
+}
+
+// place decides which records of a call are written, and stores the position of the first in the page's
+// record. fresh has the originals that precede them in the group.
+func (v *volume) place(ctx context.Context, c *call, offset int64, fresh map[string]*original) (err error) {
+	var first *original
+	name, r := "", &c.entry.Record
+	c.out, c.entry.Named = c.packed, nil
+	if c.again != nil {
+		name = v.payloadName(c.digest)
+		if first = fresh[name]; first == nil {
+			first, err = v.earlier(ctx, c.digest)
+		}
+		if first != nil && err == nil {
+			if c.out, err = c.again(first); c.out.length >= c.length {
+				c.out, first = c.packed, nil
+			}
+		}
+	}
+	at := store.Archived{File: v.mark.name(), Offset: offset, Length: c.out.length, Digest: c.out.digest}
+	switch {
+	case c.kept:
+		r.Answered = at
+	case first != nil:
+		r.Archive, r.Answered = first.at, at
+	default:
+		r.Archive, r.Answered = at, store.Archived{}
+		if c.again != nil {
+			fresh[name], c.entry.Named = &original{c.id, c.index.URL, c.index.Date, at}, map[string][]byte{name: named(at)}
+		}
+	}
+	return err
 }
 
 // undo removes what was written to the files after their last record that counts.

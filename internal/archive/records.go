@@ -25,8 +25,8 @@ import (
 // # Records of a response
 //
 // An HTTP response becomes a response record and a request record. For a duplicate page, a metadata
-// record with the verdict is added. The duplicate does not become a revisit record, because a
-// replay tool would then show the other page. For a URL without a response, there is only a
+// record with the verdict is added. A near-duplicate does not become a revisit record, because a
+// replay tool would then show the other page; payload.go is about equal bytes. For a URL without a response, there is only a
 // metadata record with the reason. So the archive has a record for each URL that has a record in
 // the store.
 //
@@ -108,31 +108,34 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of a response that repeats an earlier one. before is the stored
-// record with the position of the earlier response. The revisit record has the head of the new
-// response, the profile, and a reference to the record with the body.
-func (a *Archive) revisit(page *crawler.Page, profile string, before *store.Record) (p packed, err error) {
-	raw := page.Raw
+// revisit returns the records of a response that repeats an earlier one, given the records p that have it
+// in full. The revisit record has the head of the new response, the profile, and a reference to the
+// record with the body.
+func (a *Archive) revisit(p packed, raw *wire.Raw, fields warc.Header, profile string, first *original) (packed, error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
 	h.Add("WARC-Profile", profile)
-	at := before.FetchedAt
-	if first := a.recordAt(before.Archive); first != nil {
-		at = first.Date()
-		h.Add("WARC-Refers-To", first.ID())
+	if first.id != "" {
+		h.Add("WARC-Refers-To", first.id)
 	}
-	h.Add("WARC-Refers-To-Target-URI", before.URL)
-	h.Add("WARC-Refers-To-Date", at.UTC().Format(time.RFC3339)) // without fractions of a second: ReplayWeb.page looks for the response from this time on, in an index with whole seconds
-	if before.Archive.Digest != "" {
-		h.Add("WARC-Payload-Digest", before.Archive.Digest)
+	h.Add("WARC-Refers-To-Target-URI", first.url)
+	h.Add("WARC-Refers-To-Date", first.date.UTC().Format(time.RFC3339)) // without fractions of a second: ReplayWeb.page looks for the response from this time on, in an index with whole seconds
+	if first.at.Digest != "" {
+		h.Add("WARC-Payload-Digest", first.at.Digest)
 	}
-	*h = append(*h, fieldsOf(page, corpus.IsPage, "")...)
-	if p.records, err = a.pack.Append(nil, rec); err != nil {
-		return p, err
-	}
-	p.index.Status, _ = statusAndType(raw.Head)
-	p.index = p.index.AsRevisit()
-	return a.withRequest(p, rec, raw)
+	h.Add("WARC-Record-ID", p.id)
+	*h = append(*h, fields...)
+	records, err := a.pack.Append(nil, rec)
+	length := int64(len(records))
+	p.records, p.index = append(records, p.records[p.length:]...), p.index.AsRevisit()
+	p.length, p.index.Length, p.digest, p.index.Digest = length, length, first.at.Digest, first.at.Digest
+	return p, err
+}
+
+// isClosed reports whether the archive has the closed file with this name.
+func (a *Archive) isClosed(name string) bool {
+	_, err := os.Stat(a.path(name))
+	return err == nil
 }
 
 // recordAt returns the record at the given position, without its block, or nil if it cannot be read.

@@ -85,6 +85,7 @@ type crawlFlags struct {
 	include, exclude *list
 	prefer           *list
 	contact          string
+	revisits         bool // whether the archive refers to equal responses instead of storing them again
 	cookies          string
 	sign             *signFlags
 	proxy            *proxyFlags
@@ -124,6 +125,8 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	isOutput(flags, "warc", sharedFolder, "")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
+	f.revisits = true
+	flags.Var(onOff{&f.revisits}, "warc-revisits", "with --warc: store equal responses once, and refer to the first (on), or store each in full (off)")
 	flags.Var(&list{kind: "stringArray", add: kept.AddInfo}, "warc-info", "`NAME=VALUE` with --warc: write this field about the crawl into each file, such as operator=NAME (repeatable)")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, images and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
@@ -294,7 +297,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	o.Hosts = configOf(f.rule.flags).file.Hosts
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
-	opt.Audit = f.audit
+	opt.Audit, opt.Archive.Whole = f.audit, !f.revisits
 	if f.view.full != "" {
 		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
 	}

@@ -241,7 +241,8 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 			fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))
 		}
 	}
-	notes := corpus.Notes{Damaged: damaged, Odd: odd, Passed: func(string) {}}
+	files, _ := corpus.Archives(name, func(string) {}) // none for standard input
+	notes := corpus.Notes{Originals: corpus.Originals(files), Damaged: damaged, Odd: odd, Passed: func(string) {}}
 	err = corpus.ReadArchive(ctx, in, name, crawler.Defaults(), notes, func(p *crawler.Page, _ store.Archived, _ corpus.Order) error {
 		if p.Problem != "" || p.Location != "" {
 			return nil

@@ -62,7 +62,7 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record) (*extract.D
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the page in the archive file %s: %w", r.Archive.File, err)
-	case page == nil || page.Item.URL != r.URL || len(page.Body) == 0:
+	case page == nil || page.Item.URL != r.URL && rec.Header.Get("WARC-Payload-Digest") != r.Archive.Digest || len(page.Body) == 0:
 		return nil, fmt.Errorf("the archive file %s does not contain the page", r.Archive.File)
 	}
 	documents := document.NewReader(document.Options{})

@@ -64,6 +64,11 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			if Accompanies(rec) {
 				continue
 			}
+		case warc.Revisit:
+			if rec = in.whole(rec); rec == nil {
+				in.passOver("revisit")
+				continue
+			}
 		default:
 			if other, ok := OtherType(rec).(*PassedError); ok && !Accompanies(rec) {
 				in.passOver(other.Kind)
@@ -85,6 +90,40 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 			return false
 		}
 	}
+}
+
+// whole returns the response for a revisit record, with the block in memory. It returns nil if the page
+// was visited before, or if no input has the payload.
+func (in *Inputs) whole(rec *warc.Record) *warc.Record {
+	if !isCopy(rec) {
+		return nil
+	}
+	in.once.Do(func() { in.originals = Originals(in.archives()) })
+	original := in.originals.Find(rec.Header.Get("WARC-Payload-Digest"))
+	if original == nil {
+		return nil
+	}
+	defer original.Close()
+	whole, err := original.Whole(rec)
+	if err != nil {
+		return nil
+	}
+	block, err := io.ReadAll(io.LimitReader(whole.Block, int64(in.maxRecord())+1))
+	if whole.Block = bytes.NewReader(block); err != nil {
+		return nil
+	}
+	return whole
+}
+
+// archives returns the web archives among the files.
+func (in *Inputs) archives() (all []Archive) {
+	for i, err := range in.files(func(error) {}, func(string) {}) {
+		if err == nil && i.name != "-" {
+			of, _ := filesIn(i.name) // a file that cannot be read is reported when it is read for its texts
+			all = append(all, of...)
+		}
+	}
+	return all
 }
 
 func (a *archived) private() bool {

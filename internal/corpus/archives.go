@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -148,11 +149,72 @@ type both struct {
 
 func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.zip.Close()) }
 
-// Notes holds callbacks for everything in an archive that does not become a page. All are required.
+// Originals returns the responses of archives to which revisit records may refer.
+func Originals(files []Archive) *warc.Originals {
+	var all []warc.Archive
+	for _, f := range files {
+		all = append(all, warc.Archive{Name: f.Name, Open: f.unpacked, Index: f.index})
+	}
+	return warc.NewOriginals(all)
+}
+
+func (a Archive) index() (io.ReadCloser, error) {
+	return os.Open(strings.TrimSuffix(a.Name, ".warc.gz") + ".cdxj") // exists only for a closed file on disk
+}
+
+// unpacked opens an archive. It decompresses zstd, which package warc cannot read.
+func (a Archive) unpacked() (io.ReadCloser, error) {
+	f, err := a.Open()
+	if err != nil || !strings.HasSuffix(a.Name, ".zst") {
+		return f, err
+	}
+	b, err := Unpack(f, a.Name)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{b, f}, nil
+}
+
+// pageAt returns the page of a record in the named file, and the position of the record with the body.
+// The position is zero if that record cannot be read on its own, as in a file without a name.
+func pageAt(rec *warc.Record, name string, opt crawler.Options, from *warc.Originals) (page *crawler.Page, at store.Archived, err error) {
+	whole, body := rec, rec
+	if isCopy(rec) {
+		original := from.Find(rec.Header.Get("WARC-Payload-Digest"))
+		if original == nil {
+			return nil, at, passed("revisit of a record that none of the archives has")
+		}
+		defer original.Close()
+		if body, name = original.Record, filepath.Base(original.File); strings.HasSuffix(name, ".zst") {
+			name = ""
+		}
+		if whole, err = original.Whole(rec); err != nil {
+			return nil, at, err
+		}
+	}
+	if page, err = PageOf(whole, opt); err == nil && body.Length > 0 && name != "" {
+		at = store.Archived{File: name, Offset: body.Offset, Length: body.Length, Digest: rec.Header.Get("WARC-Payload-Digest")}
+	}
+	return page, at, err
+}
+
+// isCopy reports whether rec is the revisit record of a page that was not visited before, so that its
+// payload is in the record of another URL or crawl.
+func isCopy(rec *warc.Record) bool {
+	kind, of := rec.Header.Get(PageField), rec.Header.Get("WARC-Refers-To-Target-URI")
+	return rec.IsCopy() && (kind == IsCopy || kind == "" && of != "" && of != rec.URI())
+}
+
+// Notes holds what a reader of archives needs: callbacks for everything in an archive that does not
+// become a page, which are required, and the records to which revisit records refer.
 type Notes struct {
-	Damaged func(error)       // called for each record that cannot be read
-	Odd     func(error)       // called for each irregularity that does not prevent reading the record
-	Passed  func(kind string) // called for each record that contains no page, except records that only describe another record
+	Originals *warc.Originals
+	Damaged   func(error)       // called for each record that cannot be read
+	Odd       func(error)       // called for each irregularity that does not prevent reading the record
+	Passed    func(kind string) // called for each record that contains no page, except records that only describe another record
 }
 
 // ReadArchive reads the pages of an archive in order. It calls take with each page, the position of
@@ -165,14 +227,13 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		return warc.ErrARC
 	}
 	var records *warc.Reader
-	whole := isZstd(start) // no record can be read on its own
-	if whole {
+	if isZstd(start) {
 		unpacked, err := Unpack(in, name)
 		if err != nil {
 			return err
 		}
 		defer unpacked.Close()
-		records = warc.NewReader(unpacked)
+		records, name = warc.NewReader(unpacked), "" // no record can be read on its own
 	} else {
 		records = warc.NewReader(in)
 	}
@@ -193,8 +254,9 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		if err == nil {
 			err = known.read(rec)
 		}
+		var at store.Archived
 		if err == nil {
-			page, err = PageOf(rec, opt)
+			page, at, err = pageAt(rec, name, opt, notes.Originals)
 		}
 		if none, ok := errors.AsType[*PassedError](err); ok {
 			notes.Passed(none.Kind)
@@ -218,10 +280,6 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 		known.complete(page)
 		order := orderOf(info)
 		order.Seeds = known.seeds
-		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
-		if whole || rec.Length == 0 { // the record shares its gzip member with others, so it cannot be read on its own
-			at = store.Archived{}
-		}
 		if err := take(page, at, order); err != nil {
 			return err
 		}

@@ -22,9 +22,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"skink/document"
+	"skink/warc"
 )
 
 // Inputs are the files and folders that the user named.
@@ -41,6 +43,8 @@ type Inputs struct {
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
 	bytesRead atomic.Int64 // before decompression
+	once      sync.Once
+	originals *warc.Originals // of all inputs; set by once
 }
 
 // Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable

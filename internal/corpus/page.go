@@ -24,6 +24,7 @@ const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
+	IsCopy      = "copy"      // like IsPage, in a revisit record whose payload is in the record of another URL or crawl
 	IsRequisite = "requisite" // a file that was fetched only because a browser needs it to show a page
 	NoAnswer    = "none"      // value of PageField in a metadata record about a URL without a response
 	IsListed    = "listed"    // value of PageField in a metadata record with the pages that the sitemap in the next response lists
@@ -192,7 +193,7 @@ func pageURL(rec *warc.Record) (string, error) {
 		return "", about(rec, err)
 	}
 	switch kind := rec.Header.Get(PageField); {
-	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
+	case kind == IsPage, kind == IsCopy, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
 	case kind == IsRequisite:
 		return "", passed("page requisite")

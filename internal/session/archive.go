@@ -142,6 +142,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	a, lost, err := archive.Open(ctx, to.Dir, r.store, archive.Options{
 		Size:   to.Size,
 		Digest: to.Digest,
+		Whole:  to.Whole,
 		Worker: worker,
 		Info: append(warc.Header{
 			{Name: "software", Value: "skink " + r.opt.Build.Version},

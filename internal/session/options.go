@@ -100,6 +100,7 @@ type Archive struct {
 	Dir    string // "" means that responses are not archived
 	Size   int64  // file size in bytes at which a new file begins
 	Digest warc.Digest
+	Whole  bool        // store responses in full, even if the archive has the same bytes
 	Info   warc.Header // fields about the crawl, from the user
 }
 

@@ -17,6 +17,7 @@ import (
 	"skink/report"
 	"skink/store"
 	"skink/store/precedence"
+	"skink/warc"
 )
 
 // A replay judges pages from web archives instead of fetching them, in the order of the archives. A
@@ -31,7 +32,8 @@ type replay struct {
 	ways     map[string]way  // redirects read so far, by target
 	seeds    map[string]bool // orders of hosts that are in the store
 	lost     int             // records that could not be read
-	passed   *report.Passed  // skipped files and records by reason
+	from     *warc.Originals
+	passed   *report.Passed // skipped files and records by reason
 }
 
 type way struct {
@@ -50,7 +52,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	if err != nil {
 		return err
 	}
-	r := &replay{options: opt.Crawl, out: out, store: s, passed: passed, ways: map[string]way{}, seeds: map[string]bool{"": true}}
+	r := &replay{options: opt.Crawl, out: out, store: s, passed: passed, from: corpus.Originals(files), ways: map[string]way{}, seeds: map[string]bool{"": true}}
 	r.options.Scope = nil // links are not followed
 	as := &run{&opt, s, out, rule, settings, time.Now()}
 	if r.pipeline, err = ingest.New(ctx, s, as.judging(&opt.Crawl, order)); err != nil {
@@ -162,8 +164,9 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, crawls map[st
 	}
 	defer f.Close()
 	notes := corpus.Notes{
-		Passed: r.passed.Add,
-		Odd:    func(err error) { r.out.Say("%s: %s", file.Name, harmless.Error(err)) },
+		Originals: r.from,
+		Passed:    r.passed.Add,
+		Odd:       func(err error) { r.out.Say("%s: %s", file.Name, harmless.Error(err)) },
 		Damaged: func(err error) {
 			r.lost++
 			r.out.Say("%s: %s", file.Name, harmless.Error(err))

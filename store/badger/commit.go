@@ -134,6 +134,11 @@ func (b *batch) rest(num uint64, e *store.Entry, was standing) error {
 			return err
 		}
 	}
+	for name, value := range e.Named {
+		if err := b.setMeta(name, value); err != nil {
+			return err
+		}
+	}
 	if num != 0 {
 		if err := b.post(num, e); err != nil {
 			return err

@@ -242,7 +242,7 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
-	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}
+	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}, named: map[string][]byte{}}
 	stopped := map[int]bool{}
 	for i, e := range c.entries {
 		if c.ended[c.call[i]] || stopped[c.call[i]] {

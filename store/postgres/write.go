@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,6 +41,7 @@ type writes struct {
 	endedAs                 []int16
 	found                   []frontier.Item
 	beyond                  []string
+	named                   map[string][]byte
 	tally                   store.Tally
 	claims                  []frontier.Claim
 	basisKeys               []int64
@@ -70,6 +73,7 @@ func (w *writes) follow(e *store.Entry) {
 	w.anything = true
 	w.found, w.beyond = append(w.found, e.Links...), append(w.beyond, e.Beyond...)
 	w.basisPages = append(w.basisPages, e.Record.ID)
+	maps.Copy(w.named, e.Named)
 	if e.Claim != (frontier.Claim{}) {
 		w.claims = append(w.claims, e.Claim)
 	}
@@ -143,6 +147,9 @@ const visitSQL = `INSERT INTO visit (id, page, record, text_hash, sketch, keys, 
  SELECT a.id, a.page, a.record::json, a.text_hash, a.sketch, a.keys::bigint[], a.links, a.targets::uuid[], a.text, a.packed
  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::bytea[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::bytea[]) a(id, record, text_hash, sketch, links, text, keys, page, targets, packed)
  ON CONFLICT (id) DO NOTHING`
+
+const namedSQL = `INSERT INTO meta (kind, name, value) SELECT $1, a.name, a.value FROM unnest($2::text[], $3::bytea[]) a(name, value)
+ ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value`
 
 func (w *writes) queueVisits(b *pgx.Batch) {
 	b.Queue(visitSQL, w.visit, w.record, w.textHash, w.sketch, w.links, w.text, w.keyArrays, w.page, w.targets, w.packed)
@@ -226,7 +233,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	for _, i := range w.entryOf {
 		resend = resend || !c.sent[i]
 	}
-	if !resend && u.hashes == nil && outside == nil {
+	if !resend && u.hashes == nil && outside == nil && len(w.named) == 0 {
 		return nil, nil, nil
 	}
 	b.Queue("BEGIN")
@@ -238,6 +245,14 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	}
 	if outside != nil {
 		s.queueBeyond(b, outside)
+	}
+	if len(w.named) > 0 {
+		var values [][]byte
+		names := slices.Sorted(maps.Keys(w.named)) // all processes lock the rows in the same order
+		for _, name := range names {
+			values = append(values, list(w.named[name]))
+		}
+		b.Queue(namedSQL, metaKind, names, values)
 	}
 	b.Queue("COMMIT")
 	return u.hashes, beyond, nil

@@ -146,6 +146,11 @@ func (m *Memory) commit(ctx context.Context, e *store.Entry) (store.Outcome, err
 		return store.Lost, nil
 	case err != nil:
 		return store.Stale, err
+	}
+	for name, value := range e.Named {
+		m.meta[name] = append([]byte{}, value...)
+	}
+	switch {
 	case keeps:
 		return store.Kept, nil
 	case known && e.Touch:

@@ -322,6 +322,21 @@ var contentPromises = []promise{
 		equal(t, "name", must(s.Meta(ctx, "name"))(t), []byte("two"))
 		equal(t, "name2", must(s.Meta(ctx, "name2"))(t), []byte{})
 	}},
+	{"an_entry_sets_named_values", func(t *testing.T, s store.Store) {
+		e := page("https://a.example/1")
+		e.Named = map[string][]byte{"name": []byte("one"), "other": nil}
+		equal(t, "outcome", must(s.Commit(ctx, []*store.Entry{e}))(t), []store.Outcome{store.Written})
+		equal(t, "name", must(s.Meta(ctx, "name"))(t), []byte("one"))
+		equal(t, "other", must(s.Meta(ctx, "other"))(t), []byte{})
+		touch := page("https://a.example/1")
+		touch.Touch, touch.Replaces, touch.Named = true, e.Record.Began(), map[string][]byte{"name": []byte("two")}
+		equal(t, "outcome of a touch", must(s.Commit(ctx, []*store.Entry{touch}))(t), []store.Outcome{store.Written})
+		equal(t, "name after a touch", must(s.Meta(ctx, "name"))(t), []byte("two"))
+		stale := page("https://a.example/1")
+		stale.Revisit, stale.Replaces, stale.Named = true, e.Record.Began().Add(1), map[string][]byte{"name": []byte("three")}
+		equal(t, "outcome of a stale entry", must(s.Commit(ctx, []*store.Entry{stale}))(t), []store.Outcome{store.Stale})
+		equal(t, "name after a stale entry", must(s.Meta(ctx, "name"))(t), []byte("two"))
+	}},
 	{"large_meta_values_come_back_whole", func(t *testing.T, s store.Store) {
 		for i, size := range []int{store.MaxMeta - 1, store.MaxMeta, 100} {
 			value := noise(uint64(i), size)

@@ -1,0 +1,74 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"skink/crawler/wire"
+	"skink/dedup"
+	"skink/store"
+	"skink/warc"
+)
+
+// # Equal payloads are stored once
+//
+// A response with a payload that the archive has becomes a revisit record, even if the earlier response
+// is of another URL, unless the response is so short that the revisit record would be longer. The store keeps the position of each payload, as a named value under its digest. A
+// page is committed together with that value. An entry of this index is only a hint: before a revisit
+// record is written, the earlier record is read, and must have the digest. So it does no harm that
+// files of an archive are deleted, that a killed process has named a record that its successor
+// truncated, or that a record is written again after a stale verdict.
+//
+// A revisit record stands after its original, in the same volume: public records never refer to private
+// ones, and truncating a file keeps each original that its records refer to. Of files that other
+// processes write, only closed ones are used, because these are on disk.
+//
+// Known weakness: only the latest position of a payload is kept. If that file is deleted, the payload is
+// written once more, even if an older file has it.
+
+// An original is the record to which a revisit record refers.
+type original struct {
+	id, url string // id is "" if the record cannot be read
+	date    time.Time
+	at      store.Archived
+}
+
+// mayRepeat reports whether the payload of a response is kept in the index. Responses with other
+// statuses are not, because players take the status of a revisit from its original.
+func (a *Archive) mayRepeat(raw *wire.Raw, p *packed) bool {
+	return !a.opt.Whole && raw != nil && p.index.Status == 200 && raw.Cut == wire.Whole && len(raw.Body) > 0
+}
+
+func (v *volume) payloadName(digest string) string {
+	name := store.Learned + "payload/"
+	if v.mark.Private {
+		name = store.Learned + "payload-private/"
+	}
+	return name + dedup.HashOf([]byte(digest)).String()
+}
+
+// earlier returns the original of a payload, or nil if the volume has none.
+func (v *volume) earlier(ctx context.Context, digest string) (*original, error) {
+	text, err := v.store.Meta(ctx, v.payloadName(digest))
+	if len(text) == 0 || err != nil {
+		return nil, err
+	}
+	var at store.Archived
+	if json.Unmarshal(text, &at) != nil || v.isOther(at.File) && !v.isClosed(at.File) {
+		return nil, nil
+	}
+	at.Digest = digest
+	first := v.recordAt(at)
+	if first == nil || first.Type() != warc.Response || first.Header.Get("WARC-Payload-Digest") != digest {
+		return nil, nil
+	}
+	return &original{first.ID(), first.URI(), first.Date(), at}, nil
+}
+
+// named returns the value of the index for a payload that is written at the given position.
+func named(at store.Archived) []byte {
+	at.Digest = ""
+	text, _ := json.Marshal(at) // a struct of strings and numbers
+	return text
+}

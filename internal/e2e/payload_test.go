@@ -1,0 +1,237 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/color"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"skink/warc"
+)
+
+// A mirroredSite is one site on two hosts. Its pages have only relative URLs, so both hosts serve equal
+// bytes.
+type mirroredSite struct {
+	hosts [2]*httptest.Server
+	asked atomic.Int64
+}
+
+const mirroredPages = 8
+
+func newMirroredSite(t *testing.T) *mirroredSite {
+	t.Helper()
+	m := &mirroredSite{}
+	words := func(n int) string {
+		r := rand.New(rand.NewPCG(uint64(n), 1))
+		var b strings.Builder
+		for range 600 {
+			fmt.Fprintf(&b, "word%d ", r.IntN(5000))
+		}
+		return b.String()
+	}
+	noise := make([]byte, 30_000)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range noise {
+		noise[i] = byte('!' + r.IntN(80))
+	}
+	files := map[string]string{
+		"/a.css":   "h1 { color: #063 } .box { width: 300px; height: 200px; background: url(box.png) } /* " + strings.ReplaceAll(string(noise), "*/", "") + " */",
+		"/box.png": picture(300, 200, color.RGBA{200, 30, 30, 255}),
+		"/app.js":  "document.body.insertAdjacentHTML('beforeend', '<p id=drawn>This line comes from a script.</p>') // " + string(noise),
+	}
+	for n := range mirroredPages {
+		next := fmt.Sprintf("<a href=/page/%d>next</a>", (n+1)%mirroredPages)
+		files[fmt.Sprintf("/page/%d", n)] = fmt.Sprintf("<!doctype html><title>Page %d</title><link rel=stylesheet href=/a.css><h1>Page %d</h1><div class=box></div><p>%s</p>%s<script src=/app.js></script>", n, n, words(n), next)
+	}
+	types := map[string]string{"": "text/html", ".txt": "text/plain", ".css": "text/css", ".js": "text/javascript"}
+	for i := range m.hosts {
+		m.hosts[i] = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, ok := files[r.URL.Path]
+			if r.URL.Path == "/robots.txt" && i == 0 {
+				body, ok = "User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n", true
+			}
+			if !ok {
+				http.NotFound(w, r)
+				return
+			}
+			m.asked.Add(1)
+			w.Header().Set("Content-Type", types[filepath.Ext(r.URL.Path)])
+			http.ServeContent(w, r, r.URL.Path, time.Time{}, strings.NewReader(body))
+		}))
+		t.Cleanup(m.hosts[i].Close)
+	}
+	return m
+}
+
+func (m *mirroredSite) crawl(more ...string) []string {
+	return append([]string{"crawl", "--sitemaps", "off", "--requisites", "--parallel", "1", "--allow-private", "127.0.0.1", m.hosts[0].URL + "/page/0", m.hosts[1].URL + "/page/0"}, more...)
+}
+
+// TestEqualBytesAreStoredOnce crawls a site on two hosts, with and without --warc-revisits off. The
+// archives must give equal verdicts to crawl --from and to dedup, as must the WACZ file without the pages
+// of the first host, and the one of a crawl that was killed.
+func TestEqualBytesAreStoredOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := newMirroredSite(t)
+	run := func(args ...string) string { t.Helper(); return string(runIn(t, dir, args...)) }
+	for _, c := range []string{"on", "off"} {
+		run(m.crawl("--delay", "0", "--store", c, "--warc", c+"-archive", "--warc-revisits", c)...)
+	}
+	killed := exec.Command("skink", m.crawl("--delay", "20ms", "--store", "killed", "--warc", "killed-archive")...)
+	killed.Dir = dir
+	before := m.asked.Load()
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(patience); m.asked.Load() < before+mirroredPages+5 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	}
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait() // it was killed
+	run(m.crawl("--delay", "0", "--store", "killed", "--warc", "killed-archive")...)
+
+	const copies = mirroredPages + 2 // the second host's pages, its style sheet and its script; its picture is shorter than a revisit record
+	for name, want := range map[string]int{"on": copies, "off": 0, "killed": copies} {
+		if got := revisitsIn(t, filepath.Join(dir, name+"-archive")); got != want {
+			t.Errorf("%s: the archive has %d revisit records, want %d", name, got, want)
+		}
+	}
+	if on, off := sizeOf(t, filepath.Join(dir, "on-archive")), sizeOf(t, filepath.Join(dir, "off-archive")); on > off*7/10 {
+		t.Errorf("the archive has %d bytes with revisits, and %d without", on, off)
+	}
+	verdicts := func(store string) string {
+		t.Helper()
+		var all []string
+		for line := range bytes.Lines(runIn(t, dir, "export", "--store", store, "--include", "all")) {
+			var d struct{ URL, Verdict, Duplicate_of, Text string }
+			if err := json.Unmarshal(line, &d); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprint(d))
+		}
+		return strings.Join(all, "\n")
+	}
+	anyHost := func(text string) string { // the first of both hosts whose page is judged leads
+		lines := strings.Split(strings.NewReplacer(m.hosts[0].URL, "HOST", m.hosts[1].URL, "HOST").Replace(text), "\n")
+		slices.Sort(lines)
+		return strings.Join(lines, "\n")
+	}
+	want := anyHost(verdicts("off"))
+	for _, c := range []string{"on", "off", "killed"} {
+		if got := anyHost(verdicts(c)); got != want {
+			t.Errorf("%s: the verdicts of the crawl are %s, want %s", c, got, want)
+		}
+		run("export", "--store", c, "--format", "wacz", "--out", c+".wacz")
+		for _, from := range []string{c + "-archive", c + ".wacz"} {
+			again := "from-" + strings.NewReplacer("-", "", ".", "").Replace(from)
+			run("crawl", "--store", again, "--from", from)
+			if got, want := verdicts(again), verdicts(c); got != want {
+				t.Errorf("--from %s: the verdicts are %s, want %s", from, got, want)
+			}
+		}
+	}
+	for _, c := range []string{"on", "off"} {
+		run("dedup", "--unique", c+"-unique.warc", "--duplicates", c+"-duplicates.warc", c+"-archive")
+	}
+	for _, kept := range []string{"unique", "duplicates"} {
+		if got, want := run("extract", "--json", "on-"+kept+".warc"), run("extract", "--json", "off-"+kept+".warc"); anyHost(got) != anyHost(want) {
+			t.Errorf("the %s records of dedup have the texts %.300s, want %.300s", kept, got, want)
+		}
+	}
+
+	run("crawl", "--store", "signals", "--warc", "signals-archive", "--delay", "0", "--allow-private", "127.0.0.1", m.hosts[0].URL+"/page/0")
+	run("crawl", "--store", "signals", "--add", "--warc", "signals-archive", "--delay", "0", "--allow-private", "127.0.0.1", m.hosts[1].URL+"/page/0")
+	run("export", "--store", "signals", "--format", "wacz", "--without", "ai-train=no", "--out", "signals.wacz")
+	run("crawl", "--store", "from-signals", "--from", "signals.wacz")
+	if got := verdicts("from-signals"); strings.Contains(got, m.hosts[0].URL) || strings.Count(got, m.hosts[1].URL) != mirroredPages {
+		t.Errorf("without the pages of %s, the WACZ file has the pages %s", m.hosts[0].URL, got)
+	}
+
+	if err := os.RemoveAll(filepath.Join(dir, "on-archive")); err != nil {
+		t.Fatal(err)
+	}
+	run(m.crawl("--delay", "0", "--store", "on", "--warc", "on-archive", "--recrawl", "0s")...)
+	if got := revisitsIn(t, filepath.Join(dir, "on-archive")); got != copies {
+		t.Errorf("after the archive was deleted, the next one has %d revisit records, want %d", got, copies)
+	}
+}
+
+// revisitsIn counts the revisit records of an archive. Each must refer to a response that the archive
+// has, with the same digest.
+func revisitsIn(t *testing.T, dir string) (n int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	digests := map[string]string{} // by URL and date
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := warc.NewReader(bytes.NewReader(content)); ; {
+			rec, err := r.Next()
+			if err != nil {
+				break
+			}
+			digest := rec.Header.Get("WARC-Payload-Digest")
+			switch rec.Type() {
+			case warc.Response:
+				digests[rec.URI()+rec.Date().Format(time.RFC3339)] = digest
+			case warc.Revisit:
+				n++
+				if to := rec.Header.Get("WARC-Refers-To-Target-URI") + rec.Header.Get("WARC-Refers-To-Date"); digest == "" || digests[to] != digest {
+					t.Errorf("the revisit record of %s refers to %s, which has the digest %q", rec.URI(), to, digests[to])
+				}
+			}
+		}
+	}
+	return n
+}
+
+func sizeOf(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// TestReplayOfEqualBytes opens a page in a player, whose files are all revisit records of another host.
+func TestReplayOfEqualBytes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	player := newPlayer(t, dir)
+	m := newMirroredSite(t)
+	page := m.hosts[1].URL + "/page/0"
+	want := player.original(t, page)
+	runIn(t, dir, m.crawl("--delay", "0", "--warc", "archive")...)
+	runIn(t, dir, "export", "--format", "wacz", "--out", "site.wacz")
+	for _, h := range m.hosts {
+		h.Close()
+	}
+	for _, h := range m.hosts {
+		page := strings.Replace(page, m.hosts[1].URL, h.URL, 1)
+		if differs := difference(player.shows(t, "site.wacz", page, "", want, true), want); differs > 0 {
+			t.Errorf("%s: %.3f%% of the picture differ", page, 100*differs)
+		}
+	}
+}
