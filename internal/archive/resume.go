@@ -205,8 +205,10 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 
 // has reports whether the folder contains a closed file of the crawl that m describes.
 func (v *volume) has(m mark) bool {
-	found, _ := filepath.Glob(v.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
-	return len(found) > 0
+	files, _ := os.ReadDir(v.dir) // a folder that cannot be read has no such file
+	return slices.ContainsFunc(files, func(f fs.DirEntry) bool {
+		return strings.HasPrefix(f.Name(), m.Crawl+"-") && strings.HasSuffix(f.Name(), ".warc.gz")
+	})
 }
 
 func indexName(archive string) string { return strings.TrimSuffix(archive, ".warc.gz") + ".cdxj" }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/corpus"
@@ -178,6 +179,7 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
 	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
+	in.Odd = func(err error) { fmt.Fprintf(d.con.Err, "skink: %s\n", harmless.Error(err)) }
 	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
 	return in, nil
 }

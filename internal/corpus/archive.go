@@ -45,6 +45,9 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 		case err == io.EOF:
 			return true
 		case damaged && !damage.Lost():
+			if in.Odd != nil && damage.Err == warc.ErrLength {
+				in.Odd(fmt.Errorf("%s: %w", i, damage))
+			}
 			continue
 		case damaged:
 			if !yield(&Record{Input: i.name, Line: n, archived: &archived{offset: damage.Offset}, bad: damage.Err}, nil) {

@@ -40,6 +40,7 @@ type Inputs struct {
 	MaxRecord        int              // maximum size of a record in bytes; 0 means [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
+	Odd        func(error)       // called for each archive record that was read although its length is wrong; may be nil
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
 	bytesRead atomic.Int64 // before decompression
@@ -47,8 +48,8 @@ type Inputs struct {
 	originals *warc.Originals // of all inputs; set by once
 }
 
-// Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable
-// or Passed, because the first read has done so.
+// Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable,
+// Odd or Passed, because the first read has done so.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}

@@ -235,3 +235,35 @@ func TestReplayOfEqualBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestArchiveFolderWithBrackets moves an archive to a folder whose name is a pattern of file names. The
+// next crawl must find its files there.
+func TestArchiveFolderWithBrackets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := newMirroredSite(t)
+	crawl := m.crawl("--delay", "0", "--max-pages", "2", "--recrawl", "0s", "--warc")
+	runIn(t, dir, append(crawl, "old")...)
+	if err := os.Rename(filepath.Join(dir, "old"), filepath.Join(dir, "[nights]")); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, append(crawl, "[nights]")...)
+}
+
+// TestDedupNamesShortLengths checks that dedup reads a record whose Content-Length is too small, and says
+// so.
+func TestDedupNamesShortLengths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>" + strings.Repeat("Many different words. ", 30)
+	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Target-URI: https://example.com/\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block)-5, block)
+	if err := os.WriteFile(filepath.Join(dir, "short.warc"), []byte(record), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dedup := exec.Command("skink", "dedup", "short.warc")
+	dedup.Dir = dir
+	said, err := dedup.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "short.warc: at offset 0, in the record of https://example.com/: the Content-Length is too small") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
