@@ -30,6 +30,7 @@ import (
 // WACZ configures [WriteWACZ], together with [Options].
 type WACZ struct {
 	Dir      string                               // folder with the archive files of the crawl
+	Others   *warc.Originals                      // archives in other folders to which revisit records refer; the file gets these records as responses
 	Software string                               // name of the software that writes the file; it is recorded in the file
 	Created  time.Time                            // time of creation, which is recorded in the file; required
 	Damaged  func(archive string, d *warc.Damage) // called for each archived record that cannot be indexed; nil means that WriteWACZ fails at the first such record
@@ -61,11 +62,26 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	}
 	opt.Include = All
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
-	var originals *warc.Originals
+	var own *warc.Originals
+	withheldURL := func(url string) bool { return withheld[dedup.HashOf([]byte(url))] }
+	instead := func(rec *warc.Record) *warc.Original {
+		digest := rec.Header.Get("WARC-Payload-Digest")
+		found := own.Find(digest)
+		switch {
+		case found == nil:
+			return from.Others.Find(digest)
+		case rec.IsCopy() && withheldURL(rec.Header.Get("WARC-Refers-To-Target-URI")):
+			return found
+		}
+		found.Close()
+		return nil
+	}
 	var all []warc.Archive
 	for _, name := range names {
 		path := filepath.Join(from.Dir, name)
 		switch private, err := isPrivate(path); {
+		case errors.Is(err, fs.ErrNotExist) && from.Others.Includes(name):
+			continue
 		case errors.Is(err, fs.ErrNotExist):
 			return 0, &MissingError{name, from.Dir}
 		case err != nil:
@@ -73,10 +89,13 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 		case private && !opt.Private:
 			continue
 		}
-		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return openWithout(path, withheld, originals) }})
+		p.Archives = append(p.Archives, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return openWithout(path, withheldURL, instead) }})
 		all = append(all, warc.Archive{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 	}
-	originals = warc.NewOriginals(all)
+	own = warc.NewOriginals(all)
+	if len(withheld) == 0 && from.Others.Empty() {
+		p.Archives = all
+	}
 	p.Pages = opt.beginnings(ctx, s, p.Archives, &pages)
 	return pages, warc.WriteWACZ(w, p)
 }
@@ -139,21 +158,20 @@ func (opt *Options) archives(ctx context.Context, s store.Reader, dir string, wi
 	return slices.Sorted(maps.Keys(named)), nil
 }
 
-// openWithout opens an archive file without the records about the withheld URLs. A revisit record that
-// refers to one of them becomes a response. openWithout also leaves out what it cannot read, because that
-// may be such a record.
-func openWithout(path string, withheld map[dedup.Hash]bool, originals *warc.Originals) (io.ReadCloser, error) {
+// openWithout opens an archive file without the records about the withheld URLs. A revisit record for
+// which instead returns a record becomes a response. openWithout also leaves out what it cannot read,
+// because that may be such a record.
+func openWithout(path string, withheld func(url string) bool, instead func(*warc.Record) *warc.Original) (io.ReadCloser, error) {
 	f, err := os.Open(path)
-	if err != nil || len(withheld) == 0 {
-		return f, err
+	if err != nil {
+		return nil, err
 	}
-	isWithheld := func(url string) bool { return withheld[dedup.HashOf([]byte(url))] }
 	var parts []io.Reader
 	for r := warc.NewReader(f); err == nil; {
 		var rec *warc.Record
 		var whole []byte
-		if rec, err = r.Next(); err == nil && rec.IsCopy() && isWithheld(rec.Header.Get("WARC-Refers-To-Target-URI")) && !isWithheld(rec.URI()) {
-			whole, err = wholeOf(rec, originals)
+		if rec, err = r.Next(); err == nil && rec.Type() == warc.Revisit && !withheld(rec.URI()) {
+			whole, err = wholeOf(rec, instead(rec))
 		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, rec.Block)
@@ -162,7 +180,7 @@ func openWithout(path string, withheld map[dedup.Hash]bool, originals *warc.Orig
 			err = nil
 		} else if err == nil && whole != nil {
 			parts = append(parts, bytes.NewReader(whole))
-		} else if err == nil && !isWithheld(rec.URI()) {
+		} else if err == nil && !withheld(rec.URI()) {
 			parts = append(parts, io.NewSectionReader(f, rec.Offset, rec.Length))
 		}
 	}
@@ -175,14 +193,13 @@ func openWithout(path string, withheld map[dedup.Hash]bool, originals *warc.Orig
 	}{io.MultiReader(parts...), f}, nil
 }
 
-// wholeOf returns the response for a revisit record, or nil if none of the archives has the payload.
-func wholeOf(rec *warc.Record, originals *warc.Originals) ([]byte, error) {
-	found := originals.Find(rec.Header.Get("WARC-Payload-Digest"))
-	if found == nil {
+// wholeOf returns the response for a revisit record, or nil if there is no original.
+func wholeOf(rec *warc.Record, original *warc.Original) ([]byte, error) {
+	if original == nil {
 		return nil, nil
 	}
-	defer found.Close()
-	whole, err := found.Whole(rec)
+	defer original.Close()
+	whole, err := original.Whole(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +217,7 @@ func (opt *Options) beginnings(ctx context.Context, s store.Reader, archives []w
 				return
 			}
 			r := &page.Content().Record
-			if !slices.ContainsFunc(archives, func(a warc.Archive) bool { return a.Name == r.Archive.File }) {
+			if !slices.ContainsFunc(archives, func(a warc.Archive) bool { return a.Name == r.Archive.File || a.Name == r.Answered.File }) {
 				continue
 			}
 			*count++

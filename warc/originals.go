@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -66,6 +67,14 @@ func (o *Originals) Find(digest string) *Original {
 		}
 	}
 	return nil
+}
+
+// Empty reports whether there are no archives.
+func (o *Originals) Empty() bool { return o == nil || len(o.archives) == 0 }
+
+// Includes reports whether one of the archives is a file with the given name in any folder.
+func (o *Originals) Includes(file string) bool {
+	return o != nil && slices.ContainsFunc(o.archives, func(a Archive) bool { return filepath.Base(a.Name) == file })
 }
 
 // index reads the indexes of all archives. It passes over what it cannot read.
@@ -133,9 +142,9 @@ func (r *Record) IsCopy() bool {
 	return r.Type() == Revisit && strings.HasSuffix(r.Header.Get("WARC-Profile"), "/identical-payload-digest")
 }
 
-// Whole returns the response that stands for a revisit record for which [Record.IsCopy] is true: it has
-// the revisit's header and HTTP head, and the payload of original. Its block can be read until original
-// is closed.
+// Whole returns the response that stands for a revisit record: it has the revisit's header and HTTP head,
+// and the payload of o. If the server said that the page had not changed, it has the whole block of o.
+// Its block can be read until o is closed.
 func (o *Original) Whole(revisit *Record) (*Record, error) {
 	whole := &Record{Offset: revisit.Offset, Block: o.Block}
 	whole.Header.Add("WARC-Type", string(Response))
@@ -147,7 +156,7 @@ func (o *Original) Whole(revisit *Record) (*Record, error) {
 		}
 	}
 	head, err := io.ReadAll(io.LimitReader(revisit.Block, maxHead))
-	if err != nil || len(head) == 0 {
+	if err != nil || len(head) == 0 || !revisit.IsCopy() {
 		return whole, err
 	}
 	in := bufio.NewReader(o.Block)

@@ -33,6 +33,7 @@ type Options struct {
 	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
 	Whole  bool        // store each response in full, even if the archive has its payload
+	Refers []string    // closed .warc.gz files in other folders, to which the records of public responses may refer
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
@@ -76,6 +77,9 @@ type Archive struct {
 	opt   Options
 	pack  warc.Options
 	line  line
+
+	others map[string]string // paths of opt.Refers by name
+	refers *warc.Originals   // of opt.Refers
 
 	mu      sync.Mutex
 	public  *volume // guarded by mu

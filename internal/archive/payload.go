@@ -3,10 +3,13 @@ package archive
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"path/filepath"
 	"time"
 
 	"skink/crawler/wire"
 	"skink/dedup"
+	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
 )
@@ -23,6 +26,9 @@ import (
 // A revisit record stands after its original, in the same volume: public records never refer to private
 // ones, and truncating a file keeps each original that its records refer to. Of files that other
 // processes write, only closed ones are used, because these are on disk.
+//
+// Archives in other folders, which the user names, are searched if the archive itself has no record. Their
+// index is in memory.
 //
 // Known weakness: only the latest position of a payload is kept. If that file is deleted, the payload is
 // written once more, even if an older file has it.
@@ -51,19 +57,48 @@ func (v *volume) payloadName(digest string) string {
 // earlier returns the original of a payload, or nil if the volume has none.
 func (v *volume) earlier(ctx context.Context, digest string) (*original, error) {
 	text, err := v.store.Meta(ctx, v.payloadName(digest))
-	if len(text) == 0 || err != nil {
+	if err != nil {
 		return nil, err
 	}
 	var at store.Archived
-	if json.Unmarshal(text, &at) != nil || v.isOther(at.File) && !v.isClosed(at.File) {
-		return nil, nil
+	if len(text) == 0 || json.Unmarshal(text, &at) != nil || v.isOther(at.File) && !v.isClosed(at.File) {
+		return v.elsewhere(digest), nil
 	}
 	at.Digest = digest
 	first := v.recordAt(at)
 	if first == nil || first.Type() != warc.Response || first.Header.Get("WARC-Payload-Digest") != digest {
-		return nil, nil
+		return v.elsewhere(digest), nil
 	}
 	return &original{first.ID(), first.URI(), first.Date(), at}, nil
+}
+
+// refer prepares the archives in other folders. It leaves out those with private responses.
+func (a *Archive) refer() {
+	a.others = map[string]string{}
+	var public []corpus.Archive
+	for _, path := range a.opt.Refers {
+		file := corpus.OnDisk(path)
+		if _, private := file.First(); !private {
+			public, a.others[filepath.Base(path)] = append(public, file), path
+		}
+	}
+	a.refers = corpus.Originals(public)
+}
+
+// elsewhere returns the original of a payload in an archive of another folder, or nil.
+func (v *volume) elsewhere(digest string) *original {
+	if v.mark.Private {
+		return nil
+	}
+	found := v.refers.Find(digest)
+	if found == nil {
+		return nil
+	}
+	defer found.Close()
+	if _, err := io.Copy(io.Discard, found.Block); err != nil { // the length of the record is known at its end
+		return nil
+	}
+	return &original{found.ID(), found.URI(), found.Date(), store.Archived{File: filepath.Base(found.File), Offset: found.Offset, Length: found.Length, Digest: digest}}
 }
 
 // named returns the value of the index for a payload that is written at the given position.

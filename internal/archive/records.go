@@ -144,6 +144,9 @@ func (a *Archive) recordAt(at store.Archived) *warc.Record {
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = os.Open(a.path(at.File + opening))
 	}
+	if path := a.others[at.File]; errors.Is(err, fs.ErrNotExist) && path != "" {
+		f, err = os.Open(path)
+	}
 	if err != nil {
 		return nil
 	}

@@ -34,6 +34,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 		return nil, 0, err
 	}
 	a = &Archive{dir: dir, store: s, opt: opt, pack: warc.Options{Digest: opt.Digest}}
+	a.refer()
 	a.public, a.private = &volume{Archive: a, told: true}, &volume{Archive: a, told: true}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, fmt.Errorf("create a folder for the archive: %w", err)

@@ -63,7 +63,7 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
 		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
 		{"from", excludes, "feed", "after the run, write the pages with skink export"},
-		{"requisites,warc-info", needs, "warc", ""},
+		{"requisites,warc-info,warc-refers", needs, "warc", ""},
 		{"images", modifies, "markdown", ""},
 		{"log-urls", needs, "log-format=json", ""},
 		{"log-urls", excludes, "quiet", ""},
@@ -125,6 +125,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	isOutput(flags, "warc", sharedFolder, "")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
+	flags.StringArrayVar(&kept.Refers, "warc-refers", nil, "`DIR` with --warc: refer to the responses in the .warc.gz files of this folder, too, instead of storing them again (repeatable)")
 	f.revisits = true
 	flags.Var(onOff{&f.revisits}, "warc-revisits", "with --warc: store equal responses once, and refer to the first (on), or store each in full (off)")
 	flags.Var(&list{kind: "stringArray", add: kept.AddInfo}, "warc-info", "`NAME=VALUE` with --warc: write this field about the crawl into each file, such as operator=NAME (repeatable)")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"skink/feed/release"
 	"skink/internal/archive"
 	"skink/internal/complete"
+	"skink/internal/corpus"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -76,7 +78,7 @@ changes since the last export to an index:
 	rules: slices.Concat(completeRules, []flagRule{
 		{"chunk-words", modifies, "chunks", ""},
 		{"links", modifies, "markdown", ""},
-		{"warc", modifies, "format=wacz", ""},
+		{"warc,warc-refers", modifies, "format=wacz", ""},
 		{"strip-repeated", needs, "complete", ""},
 		{"format=wacz,format=parquet", needs, "out", "the output is binary"},
 		{"since", excludes, "cursor", ""},
@@ -110,6 +112,7 @@ type exportFlags struct {
 	chunks   bool   // whether to write passages instead of pages
 	most     int    // maximum number of words in a passage
 	archive  string // folder of the web archive to export; "" means the folder recorded in the store
+	refers   []string
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -117,6 +120,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	o := &f.opt
 	*o = feed.Options{Filter: release.Filter{Include: feed.Unique}, Left: release.Left{}, Links: extract.LinksWhole}
 	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a text archive (WET), the archive made by crawl --warc (WACZ), or the links between pages")
+	flags.StringArrayVar(&f.refers, "warc-refers", nil, "`DIR` with --format wacz: another folder with responses to which the web archive refers (repeatable)")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: the folder that the crawl used)")
 	flags.Var(oneOf(&o.Include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
 	flags.BoolVar(&o.Markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
@@ -240,7 +244,22 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		}
 		dir = dirs[0]
 	}
-	archives, _ := filepath.Glob(filepath.Join(dir, "*.warc.gz")) // fails only for a malformed pattern
+	var archives []string
+	inside, _ := os.ReadDir(dir) // a folder that cannot be read is reported later
+	for _, f := range inside {
+		archives = append(archives, filepath.Join(dir, f.Name()))
+	}
+	var others []corpus.Archive
+	for _, other := range f.refers {
+		files, err := session.Referred(other)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			archives = append(archives, f.Name)
+		}
+		others = append(others, files...)
+	}
 	if err := con.files.Input(archives...); err != nil {
 		return usageError{Err: err}
 	}
@@ -250,7 +269,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	}
 	lost := 0
 	from := feed.WACZ{
-		Dir: dir, Software: "skink " + readBuild().Version, Created: time.Now(),
+		Dir: dir, Others: corpus.Originals(others), Software: "skink " + readBuild().Version, Created: time.Now(),
 		Damaged: func(name string, d *warc.Damage) {
 			lost++
 			fmt.Fprintf(con.Err, "%s: %s\n", name, harmless.Error(d))

@@ -31,7 +31,8 @@ type Archive struct {
 	Open func() (io.ReadCloser, error)
 }
 
-func onDisk(path string) Archive {
+// OnDisk returns the archive in a file.
+func OnDisk(path string) Archive {
 	return Archive{path, func() (io.ReadCloser, error) { return os.Open(path) }}
 }
 
@@ -64,7 +65,7 @@ func Archives(path string, passed func(kind string)) (files []Archive, err error
 			arc = i.name
 			passed("ARC file")
 		case isArchiveName(name):
-			files = append(files, onDisk(i.name))
+			files = append(files, OnDisk(i.name))
 		case strings.HasSuffix(name, ".wacz"):
 			of, err := filesIn(i.name)
 			files = append(files, of...)
@@ -98,7 +99,7 @@ func filesIn(path string) (files []Archive, err error) {
 	defer f.Close()
 	start := make([]byte, len(ZIPMagic))
 	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
-		return []Archive{onDisk(path)}, nil // reading the file will return the error
+		return []Archive{OnDisk(path)}, nil // reading the file will return the error
 	}
 	packed, err := zip.OpenReader(path)
 	if err != nil {

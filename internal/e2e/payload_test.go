@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"skink/dedup"
 	"skink/warc"
 )
 
@@ -67,6 +68,7 @@ func newMirroredSite(t *testing.T) *mirroredSite {
 			}
 			m.asked.Add(1)
 			w.Header().Set("Content-Type", types[filepath.Ext(r.URL.Path)])
+			w.Header().Set("ETag", fmt.Sprintf("%q", dedup.HashOf([]byte(body))))
 			http.ServeContent(w, r, r.URL.Path, time.Time{}, strings.NewReader(body))
 		}))
 		t.Cleanup(m.hosts[i].Close)
@@ -112,18 +114,7 @@ func TestEqualBytesAreStoredOnce(t *testing.T) {
 	if on, off := sizeOf(t, filepath.Join(dir, "on-archive")), sizeOf(t, filepath.Join(dir, "off-archive")); on > off*7/10 {
 		t.Errorf("the archive has %d bytes with revisits, and %d without", on, off)
 	}
-	verdicts := func(store string) string {
-		t.Helper()
-		var all []string
-		for line := range bytes.Lines(runIn(t, dir, "export", "--store", store, "--include", "all")) {
-			var d struct{ URL, Verdict, Duplicate_of, Text string }
-			if err := json.Unmarshal(line, &d); err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, fmt.Sprint(d))
-		}
-		return strings.Join(all, "\n")
-	}
+	verdicts := func(store string) string { t.Helper(); return judgedIn(t, dir, store) }
 	anyHost := func(text string) string { // the first of both hosts whose page is judged leads
 		lines := strings.Split(strings.NewReplacer(m.hosts[0].URL, "HOST", m.hosts[1].URL, "HOST").Replace(text), "\n")
 		slices.Sort(lines)
@@ -167,6 +158,80 @@ func TestEqualBytesAreStoredOnce(t *testing.T) {
 	if got := revisitsIn(t, filepath.Join(dir, "on-archive")); got != copies {
 		t.Errorf("after the archive was deleted, the next one has %d revisit records, want %d", got, copies)
 	}
+}
+
+// judgedIn returns the URLs, verdicts, leaders and texts of the pages of a store, in the order of the URLs.
+func judgedIn(t *testing.T, dir, store string) string {
+	t.Helper()
+	var all []string
+	for line := range bytes.Lines(runIn(t, dir, "export", "--store", store, "--include", "all")) {
+		var d struct{ URL, Verdict, Duplicate_of, Text string }
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprint(d))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// TestReferToOtherFolder crawls a site whose responses are in an archive of another crawl. The new archive
+// refers to them, also if its store has only read that archive, so that the server answers with status
+// 304. A WACZ file of it contains everything.
+func TestReferToOtherFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := newMirroredSite(t)
+	const files = mirroredPages + 2
+	crawl := func(store string, more ...string) {
+		t.Helper()
+		runIn(t, dir, append([]string{"crawl", "--sitemaps", "off", "--requisites", "--delay", "0", "--allow-private", "127.0.0.1", "--store", store, "--warc", store + "-archive"}, more...)...)
+	}
+	crawl("first", m.hosts[0].URL+"/page/0")
+	crawl("copied", m.hosts[0].URL+"/page/0", "--warc-refers", "first-archive")
+	runIn(t, dir, "crawl", "--store", "confirmed", "--from", "first-archive")
+	crawl("confirmed", m.hosts[0].URL+"/page/0", "--add", "--recrawl", "0s", "--warc-refers", "first-archive")
+	for name, confirmed := range map[string]int{"copied": 0, "confirmed": mirroredPages} {
+		kinds := map[string]int{}
+		for _, e := range entriesOf(t, filepath.Join(dir, name+"-archive")) {
+			if e.MIME == "warc/revisit" {
+				kinds["revisit"]++
+			} else if strings.Contains(e.URL, "/page/") {
+				kinds["page"]++
+			}
+		}
+		if kinds["page"] > 0 || confirmed == 0 && kinds["revisit"] != files || kinds["revisit"] < confirmed {
+			t.Errorf("%s: the archive has %v, want only revisit records", name, kinds)
+		}
+		runIn(t, dir, "export", "--store", name, "--format", "wacz", "--warc-refers", "first-archive", "--out", name+".wacz")
+		runIn(t, dir, "crawl", "--store", "from-"+name, "--from", name+".wacz")
+		if got, want := judgedIn(t, dir, "from-"+name), judgedIn(t, dir, "first"); got != want {
+			t.Errorf("%s: the WACZ file has the pages %.300s, want %.300s", name, got, want)
+		}
+	}
+	runIn(t, dir, "crawl", "--store", "both", "--from", "copied-archive", "--from", "first-archive")
+	if got, want := judgedIn(t, dir, "both"), judgedIn(t, dir, "first"); got != want {
+		t.Errorf("both archives have the pages %.300s, want %.300s", got, want)
+	}
+}
+
+// entriesOf returns the entries of the indexes of an archive.
+func entriesOf(t *testing.T, dir string) (all []warc.Entry) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*.cdxj"))
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := warc.ReadIndex(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entries...)
+	}
+	return all
 }
 
 // revisitsIn counts the revisit records of an archive. Each must refer to a response that the archive
@@ -260,9 +325,9 @@ func TestDedupNamesShortLengths(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "short.warc"), []byte(record), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	dedup := exec.Command("skink", "dedup", "short.warc")
-	dedup.Dir = dir
-	said, err := dedup.CombinedOutput()
+	cmd := exec.Command("skink", "dedup", "short.warc")
+	cmd.Dir = dir
+	said, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "short.warc: at offset 0, in the record of https://example.com/: the Content-Length is too small") {
 		t.Errorf("%v\n%s", err, said)
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"skink/base/harmless"
 	"skink/crawler"
 	"skink/crawler/wire"
 	"skink/internal/archive"
+	"skink/internal/corpus"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -139,10 +142,21 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	if r.opt.Crawl.IgnoreRobots {
 		robots = "ignore"
 	}
+	var refers []string
+	for _, dir := range to.Refers {
+		files, err := Referred(dir)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			refers = append(refers, f.Name)
+		}
+	}
 	a, lost, err := archive.Open(ctx, to.Dir, r.store, archive.Options{
 		Size:   to.Size,
 		Digest: to.Digest,
 		Whole:  to.Whole,
+		Refers: refers,
 		Worker: worker,
 		Info: append(warc.Header{
 			{Name: "software", Value: "skink " + r.opt.Build.Version},
@@ -164,6 +178,24 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	}
 	kept.archive = a
 	return nil
+}
+
+// Referred returns the archive files in a folder that --warc-refers names: files with one gzip member for
+// each record.
+func Referred(dir string) (files []corpus.Archive, err error) {
+	all, err := corpus.Archives(dir, func(string) {})
+	for _, f := range all {
+		if info, err := os.Stat(f.Name); err == nil && info.Mode().IsRegular() && strings.HasSuffix(f.Name, ".warc.gz") {
+			files = append(files, f)
+		}
+	}
+	if err == nil && len(files) == 0 {
+		err = errors.New("the folder has no .warc.gz file")
+	}
+	if err != nil {
+		err = usagef("--warc-refers %s: %w", dir, err)
+	}
+	return files, err
 }
 
 // archivist returns the key under which a store keeps the location of this worker's archive: the

@@ -101,6 +101,7 @@ type Archive struct {
 	Size   int64  // file size in bytes at which a new file begins
 	Digest warc.Digest
 	Whole  bool        // store responses in full, even if the archive has the same bytes
+	Refers []string    // folders with archives to which records may refer
 	Info   warc.Header // fields about the crawl, from the user
 }
 
