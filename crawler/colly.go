@@ -29,8 +29,8 @@ const (
 
 	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
 	// Colly would reject some URLs that are valid in the current URL Standard. Colly parses the URL of
-	// each request three times, so it is short, and has no host.
-	collyURL = "exchange:"
+	// each request three times, with two allocations for each letter of the scheme.
+	collyURL = "x:"
 )
 
 // A shell makes HTTP exchanges through Colly. It is also the http.RoundTripper that Colly calls.

@@ -27,7 +27,7 @@ type gathering[Q, A any] struct {
 
 const (
 	// Patience is how long a question waits for others.
-	Patience = 2 * time.Millisecond
+	Patience = 4 * time.Millisecond
 	gathered = 16 // maximum number of questions that are asked together
 )
 

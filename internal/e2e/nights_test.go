@@ -52,8 +52,8 @@ func TestNights(t *testing.T) {
 			return at
 		}
 		n := &nightly{t: t, skink: skink, store: server.URL("nights"), seed: site.URL, pages: pages, size: log}
-		if _, _, grown := n.crawlAll(nights); grown > 1000 {
-			t.Errorf("a night takes %d bytes of log a page, want at most 1000", grown)
+		if _, _, grown := n.crawlAll(nights); grown > 750 {
+			t.Errorf("a night takes %d bytes of log a page, want at most 750", grown)
 		}
 	})
 }

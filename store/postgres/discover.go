@@ -14,35 +14,39 @@ import (
 	"skink/store"
 )
 
-// These statements add newly discovered URLs. They write rows in the order of their hashes, so two
-// transactions rarely deadlock. The hosts' rows stay locked until the new URLs are visible. A
-// reader of a queue first locks the host's row, so a host with new URLs never appears empty. IS
-// TRUE keeps the planner from joining found and fresh with a nested loop, which is slow for a page
-// with many links.
+// These statements add newly discovered URLs, and URLs to fetch again. The row in known of a page to
+// visit again stays as it is, and is not written if the visit ends in the same state. The statements
+// write rows in the order of their hashes, so two transactions rarely deadlock. The hosts' rows stay
+// locked until the new URLs are visible. A reader of a queue first locks the host's row, so a host
+// with new URLs never appears empty. IS TRUE keeps the planner from joining with a nested loop, which
+// is slow for a page with many links.
 const (
 	discoverSQL = `WITH found AS (
-  SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[], $9::uuid[], $10::bigint[], $11::bool[]) a(hash, i, host, rank, later, item, page, place, conditional)),
+  SELECT a.*, r.again, r.again IS NOT NULL AND EXISTS (SELECT FROM known k WHERE k.hash = a.hash AND k.state = 2 AND k.state = ANY($7::smallint[])) AS kept
+  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[], $9::uuid[], $10::bigint[], $11::bool[]) a(hash, i, host, rank, later, item, page, place, conditional)
+  CROSS JOIN LATERAL (SELECT (SELECT id FROM page WHERE id = a.page AND place = a.place AND a.later BETWEEN 1 AND ` + nowNS + `) AS again) r),
  fresh AS (
   INSERT INTO known (hash, state, was) SELECT hash, 1, 0 FROM found
-   WHERE NOT EXISTS (SELECT FROM known k WHERE k.hash = found.hash AND NOT k.state = ANY($7::smallint[]))
+   WHERE NOT kept AND NOT EXISTS (SELECT FROM known k WHERE k.hash = found.hash AND NOT k.state = ANY($7::smallint[]))
   ON CONFLICT (hash) DO UPDATE SET state = 1, was = known.state, url = NULL WHERE known.state = ANY($7::smallint[])
   RETURNING hash, was),
  queued AS (
   INSERT INTO queue (hash, host, rank, later, item, page, asked, conditional)
-  SELECT f.hash, f.host, f.rank, CASE WHEN f.later > ` + nowNS + ` THEN f.later END,
-   CASE WHEN r.page IS NULL THEN f.item::json END, r.page, CASE WHEN r.page IS NOT NULL THEN f.later END, CASE WHEN r.page IS NOT NULL THEN f.conditional END
-  FROM found f CROSS JOIN LATERAL (SELECT (SELECT id FROM page WHERE id = f.page AND place = f.place AND f.later BETWEEN 1 AND ` + nowNS + `) AS page) r
-  WHERE (f.hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY f.i
-  RETURNING host, rank, coalesce(later, 0) AS ripe),
+  SELECT hash, host, rank, CASE WHEN later > ` + nowNS + ` THEN later END,
+   CASE WHEN again IS NULL THEN item::json END, again, CASE WHEN again IS NOT NULL THEN later END, CASE WHEN again IS NOT NULL THEN conditional END
+  FROM found WHERE kept OR (hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY i
+  ON CONFLICT (hash) DO NOTHING
+  RETURNING hash, host, rank, coalesce(later, 0) AS ripe),
+ was AS (SELECT was FROM fresh WHERE (hash IN (SELECT hash FROM queued)) IS TRUE UNION ALL SELECT 2 FROM queued WHERE (hash IN (SELECT hash FROM fresh)) IS NOT TRUE),
  hosts AS (
   INSERT INTO host (name, rank, ripe) SELECT host, coalesce(min(rank) FILTER (WHERE ripe = 0), min(rank)), min(ripe) FROM queued GROUP BY host ORDER BY host
   ON CONFLICT (name) DO UPDATE SET ripe = CASE WHEN host.rank IS NULL THEN excluded.ripe ELSE least(host.ripe, excluded.ripe) END,
    rank = CASE WHEN host.rank IS NULL OR excluded.ripe < host.ripe OR excluded.ripe = host.ripe AND excluded.rank < host.rank THEN excluded.rank ELSE host.rank END),
  counted AS (
   INSERT INTO counter (name, slot, n)
-  SELECT name, $8, sum(n) FROM (SELECT 'state 1' AS name, 1 AS n FROM fresh UNION ALL SELECT 'state ' || was, -1 FROM fresh WHERE was <> 0) d GROUP BY name HAVING sum(n) <> 0 ORDER BY name
+  SELECT name, $8, sum(n) FROM (SELECT 'state 1' AS name, 1 AS n FROM was UNION ALL SELECT 'state ' || was, -1 FROM was WHERE was <> 0) d GROUP BY name HAVING sum(n) <> 0 ORDER BY name
   ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n)
- SELECT count(*) FROM fresh`
+ SELECT count(*) FROM queued`
 
 	beyondSQL = `WITH fresh AS (
   INSERT INTO known (hash, state, was, url) SELECT a.hash, 7, 0, a.url FROM unnest($1::uuid[], $2::text[]) a(hash, url)

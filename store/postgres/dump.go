@@ -143,7 +143,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 		hash := id(hashOf(r.URL))
 		byHash[hash], hashes = p, append(hashes, hash)
 	}
-	rows, err := d.tx.Query(ctx, "SELECT hash, state FROM known WHERE hash = ANY($1) AND state <> $2", hashes, frontier.Pending)
+	rows, err := d.tx.Query(ctx, "SELECT hash, state FROM known k WHERE hash = ANY($1) AND state <> $2 AND NOT EXISTS (SELECT FROM queue q WHERE q.hash = k.hash)", hashes, frontier.Pending)
 	if err != nil {
 		return err
 	}

@@ -332,7 +332,7 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	var n int16
 	err := s.try(ctx, func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, "SELECT coalesce((SELECT state FROM known WHERE hash = $1), 0)", id(hashOf(url))).Scan(&n)
+		return s.pool.QueryRow(ctx, "SELECT CASE WHEN EXISTS (SELECT FROM queue WHERE hash = $1) THEN 1 ELSE coalesce((SELECT state FROM known WHERE hash = $1), 0) END", id(hashOf(url))).Scan(&n)
 	})
 	return frontier.State(n), err
 }

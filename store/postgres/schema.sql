@@ -59,14 +59,15 @@ CREATE TABLE posting (
 );
 
 -- Every URL that was ever discovered. The states are those of frontier.State: 1 pending, 2 fetched,
--- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A row takes some 150 bytes with its
+-- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A URL in the table queue is pending, even
+-- if its state here is 2: that of a page to visit again is not changed. A row takes some 150 bytes with its
 -- index entry and the room for its next version.
 CREATE TABLE known (
   hash  uuid     PRIMARY KEY, -- hash of the URL; begins with 4 bytes of the host's hash, so that the host's URLs are neighbours in the index
   state smallint NOT NULL,
   was   smallint NOT NULL,    -- state before the last change
   url   text                  -- set only in state 7; in the other states the URL is in a record or in the queue
-) WITH (fillfactor = 45); -- each visit changes the state twice, which writes no index if there is room in the block
+) WITH (fillfactor = 45); -- the first visit changes the state, which writes no index if there is room in the block
 
 -- The URLs to fetch, including those that workers are fetching now. A URL is removed when it is finished.
 CREATE SEQUENCE queue_seq;

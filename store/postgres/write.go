@@ -177,11 +177,10 @@ const (
 	touchSQL   = "UPDATE page SET later = a.later, visited = a.visited FROM turn t, unnest($2::uuid[], $3::bytea[], $4::timestamptz[]) a(id, later, visited) WHERE t.one = 1 AND t.holder = $1 AND page.id = a.id"
 	relinkSQL  = `UPDATE visit SET links = a.links, targets = a.targets::uuid[] FROM turn t, unnest($2::uuid[], $3::bytea[], $4::text[]) a(id, links, targets)
  WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id AND visit.links IS DISTINCT FROM a.links`
-	unqueueSQL = "DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[])"
-	endSQL     = `WITH ended AS (
-  UPDATE known SET state = a.state, was = 1, url = CASE WHEN a.state = 7 THEN (SELECT ` + itemURL + ` FROM ` + queuedItems + `WHERE q.hash = a.hash) END FROM turn t, unnest($2::uuid[], $3::smallint[]) a(hash, state)
-   WHERE t.one = 1 AND t.holder = $1 AND known.hash = a.hash AND known.state = 1 RETURNING known.state)
- INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended) d GROUP BY name ORDER BY name
+	endSQL = `WITH ended AS (DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[]) RETURNING queue.hash),
+ changed AS (UPDATE known SET state = a.state, was = known.state, url = CASE WHEN a.state = 7 THEN (SELECT ` + itemURL + ` FROM ` + queuedItems + `WHERE q.hash = a.hash) END
+   FROM ended JOIN unnest($2::uuid[], $3::smallint[]) a(hash, state) USING (hash) WHERE known.hash = a.hash AND known.state <> a.state)
+ INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended JOIN unnest($2::uuid[], $3::smallint[]) a(hash, state) USING (hash)) d GROUP BY name ORDER BY name
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 	countSQL = `INSERT INTO counter (name, slot, n) SELECT a.name, $2, a.n FROM turn t, unnest($3::text[], $4::bigint[]) a(name, n) WHERE t.one = 1 AND t.holder = $1 ORDER BY a.name
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
@@ -295,7 +294,6 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 	}
 	if w.ended != nil {
 		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot)
-		b.Queue(unqueueSQL, attempt, w.ended)
 	}
 	if names, ns := changedCounts(sums); len(names) > 0 {
 		b.Queue(countSQL, attempt, s.slot, names, ns)
