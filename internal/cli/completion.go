@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"skink/internal/session"
+	"skink/report"
 	"skink/report/audit"
 )
 
@@ -203,7 +205,7 @@ func valuesNamed(name string) []string {
 	case "MEASURE":
 		return measureNames()
 	case "TOPIC":
-		return append([]string{aboutAll, "pages"}, audit.Names()...)
+		return append([]string{aboutAll, "pages"}, slices.Concat(report.Groupings, audit.Names())...)
 	case "KIND":
 		return []string{"thin", "ai-train=no", "ai-input=no", "search=no"}
 	case "AGE":

@@ -61,7 +61,7 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
-	flags.StringVar(&f.about, "about", "", "`TOPIC` print the whole site audit (audit), one of its lists (such as broken), one of its findings (such as titles.missing), or all URLs (pages)")
+	flags.StringVar(&f.about, "about", "", "`TOPIC` print the site audit (audit), one of its lists or findings by name, all URLs (pages), or totals (hosts, types, statuses, seeds)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
 	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or more than 7 days ago (7d)")
 	return f.run
@@ -80,6 +80,13 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
+		}
+		if slices.Contains(report.Groupings, f.about) {
+			t, err := report.ReadTotals(ctx, s, f.about)
+			if err != nil {
+				return err
+			}
+			return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteTotals(out, t, opt.Format) })
 		}
 		opt.About = report.About{Store: *f.store, Settings: settings, Whole: w != nil}
 		var found *audit.Audit
@@ -109,6 +116,15 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 const aboutAll = "audit"
 
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
+	switch {
+	case !slices.Contains(report.Groupings, f.about):
+	case f.form.format == report.HTML:
+		return nil, usagef("--about %s: is written as text, csv or json, not as html", f.about)
+	case f.failOn != "" || f.since != "":
+		return nil, usagef("--about %s: --fail-on and --since are about the audit: use another --about", f.about)
+	default:
+		return nil, nil
+	}
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
 			return nil, usagef("--about %s: %v; the name audit selects all lists", f.about, err)

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"skink/base/harmless"
+	"skink/store"
+)
+
+// Groupings lists the values of the argument by of [ReadTotals].
+var Groupings = []string{"hosts", "types", "statuses", "seeds"}
+
+var totalColumns = []Column{{Name: "urls", Title: "URLs", Brief: true}, {Name: "bytes", Title: "bytes", Brief: true}}
+
+// ReadTotals returns a table of the records of a store. By host, media type or status, it has the number
+// of URLs and the size of their decoded bodies in bytes, largest number first. By seed, it has each seed
+// with its status, the kind of its record, and the target of its redirect.
+func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err error) {
+	if by == "seeds" {
+		return readSeeds(ctx, s)
+	}
+	type total struct{ urls, bytes int64 }
+	totals := map[string]*total{}
+	for c, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return t, err
+		}
+		name := groupOf(&c.Record, by)
+		if totals[name] == nil {
+			totals[name] = &total{}
+		}
+		totals[name].urls++
+		totals[name].bytes += c.Record.Size
+	}
+	names := map[string]string{"hosts": "host", "types": "type", "statuses": "status"}
+	t.Columns = append(slices.Clone(totalColumns), Column{Name: names[by], Title: names[by], Brief: true})
+	for name, sum := range totals {
+		t.Rows = append(t.Rows, Row{Cells: []any{sum.urls, sum.bytes, name}})
+	}
+	slices.SortFunc(t.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Cells[0].(int64), a.Cells[0].(int64)), cmp.Compare(a.Cells[2].(string), b.Cells[2].(string)))
+	})
+	return t, nil
+}
+
+func groupOf(r *store.Record, by string) string {
+	switch {
+	case by == "hosts":
+		return store.HostOf(r.URL)
+	case by == "types":
+		return cmp.Or(r.ContentType, "none")
+	case r.Status != 0:
+		return strconv.Itoa(r.Status)
+	}
+	return cmp.Or(r.Problem, string(r.Kind))
+}
+
+func readSeeds(ctx context.Context, s store.Reader) (t Table, err error) {
+	for _, name := range []string{"status", "kind", "url", "location"} {
+		t.Columns = append(t.Columns, Column{Name: name, Title: name, Brief: true})
+	}
+	for c, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return t, err
+		}
+		if r := &c.Record; r.Depth == 0 && r.Via == "" && !r.Requisite && r.Kind != store.Sitemap {
+			row := []any{int64(r.Status), string(r.Kind), URL(r.URL), nil}
+			if r.Location != "" {
+				row[3] = URL(r.Location)
+			}
+			t.Rows = append(t.Rows, Row{Cells: row})
+		}
+	}
+	return t, nil
+}
+
+// WriteTotals writes a table of [ReadTotals] as text, CSV or JSON.
+func WriteTotals(w io.Writer, t Table, format Format) error {
+	out := bufio.NewWriter(w)
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	switch format {
+	case Text:
+		t.WriteText(out, "", "  ")
+	case CSV:
+		sheet, err := NewSheet(out, nil, names...)
+		for i := 0; i < len(t.Rows) && err == nil; i++ {
+			err = sheet.Row(t.Rows[i].Cells...)
+		}
+		if err = cmp.Or(err, sheet.End()); err != nil {
+			return err
+		}
+	case JSON:
+		all := []map[string]any{}
+		for _, r := range t.Rows {
+			one := map[string]any{}
+			for i, cell := range r.Cells {
+				if cell != nil {
+					one[names[i]] = cell
+				}
+			}
+			all = append(all, one)
+		}
+		enc := json.NewEncoder(harmless.JSON(out))
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(all); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("totals are written as text, csv or json, not as %s", format)
+	}
+	return out.Flush()
+}
