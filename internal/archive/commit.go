@@ -88,7 +88,11 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := a.repeats(answer, page, &e.Record); profile != "" && err == nil {
-			all, err = a.revisit(answer, page.Raw, fieldsOf(page, kind, ""), profile, a.original(&e.Record))
+			first := a.original(&e.Record)
+			if first.url != e.Record.URL && profile == warc.ProfileIdentical { // the records of earlier visits may be lost
+				kind = cmp.Or(copied[kind], kind)
+			}
+			all, err = a.revisit(answer, page.Raw, fieldsOf(page, kind, ""), profile, first)
 		} else if err == nil {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "" || kind == corpus.IsRequisite:

@@ -39,6 +39,11 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 	if err == nil {
 		archives = Packaged(z)
 	}
+	var files []Archive
+	for _, a := range archives {
+		files = append(files, Archive{i.name + "/" + a.Name, a.Open})
+	}
+	in.once.Do(func() { in.originals = Originals(append(files, in.archives()...)) }) // archives cannot find a package from a pipe
 	switch {
 	case len(archives) > 0:
 	case onDisk && !b.Packed: // f was read with ReadAt only, so its content can still be read from the beginning
