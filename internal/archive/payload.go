@@ -17,11 +17,12 @@ import (
 // # Equal payloads are stored once
 //
 // A response with a payload that the archive has becomes a revisit record, even if the earlier response
-// is of another URL, unless the response is so short that the revisit record would be longer. The store keeps the position of each payload, as a named value under its digest. A
-// page is committed together with that value. An entry of this index is only a hint: before a revisit
-// record is written, the earlier record is read, and must have the digest. So it does no harm that
-// files of an archive are deleted, that a killed process has named a record that its successor
-// truncated, or that a record is written again after a stale verdict.
+// is of another URL, unless the response is so short that the revisit record would be longer. The
+// store keeps the position of each payload, as a named value under its digest. A page is committed
+// together with that value. An entry of this index is only a hint: before a revisit record is written,
+// the earlier record is read, and must have the digest. So it does no harm that files of an archive are
+// deleted, that a killed process has named a record that its successor truncated, or that a record is
+// written again after a stale verdict.
 //
 // A revisit record stands after its original, in the same volume: public records never refer to private
 // ones, and truncating a file keeps each original that its records refer to. Of files that other

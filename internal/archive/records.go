@@ -26,9 +26,9 @@ import (
 //
 // An HTTP response becomes a response record and a request record. For a duplicate page, a metadata
 // record with the verdict is added. A near-duplicate does not become a revisit record, because a
-// replay tool would then show the other page; payload.go is about equal bytes. For a URL without a response, there is only a
-// metadata record with the reason. So the archive has a record for each URL that has a record in
-// the store.
+// replay tool would then show the other page; payload.go is about equal bytes. For a URL without a
+// response, there is only a metadata record with the reason. So the archive has a record for each URL
+// that has a record in the store.
 //
 // If a visit finds a page unchanged, the page's record in the store still points to the first
 // response. The new response becomes a revisit record, which refers to the first response, if the
