@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -21,7 +22,7 @@ const (
 	row     // <tr>
 	cell    // <td>, <th>
 	pre     // keeps its line breaks: <pre>
-	muted   // left out of the text, but its links are read: <button>, <select>, <svg>
+	muted   // left out of the text, but its links are read: <select>, <svg>, a <button> with a command
 	skipped // left out with all its content: <script>, <style>
 	lineBreak
 )
@@ -30,7 +31,12 @@ func kindOf(n *html.Node) kind {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Iframe, atom.Frame, atom.Textarea, atom.Xmp, atom.Noembed, atom.Noframes, atom.Annotation, atom.Title:
 		return skipped
-	case atom.Button, atom.Select, atom.Datalist, atom.Svg, atom.Video, atom.Audio, atom.Canvas, atom.Progress, atom.Meter, atom.Rp, atom.Rt:
+	case atom.Button:
+		if holdsMore(n) {
+			return group
+		}
+		return muted
+	case atom.Select, atom.Datalist, atom.Svg, atom.Video, atom.Audio, atom.Canvas, atom.Progress, atom.Meter, atom.Rp, atom.Rt:
 		return muted
 	case atom.Br:
 		return lineBreak
@@ -62,4 +68,35 @@ func kindOf(n *html.Node) kind {
 		}
 	}
 	return inline
+}
+
+// holdsMore reports whether a <button> holds more than a command: at least three pieces of text, or
+// two if one is in an element that begins a line. An example is the summary of a closed section.
+func holdsMore(button *html.Node) bool {
+	c := caption{left: 100}
+	c.read(button, false)
+	return c.pieces >= 3 || c.pieces == 2 && c.inBox
+}
+
+// A caption counts the pieces of displayed text in a button.
+type caption struct {
+	pieces int
+	inBox  bool // a piece is in an element that begins a line
+	left   int  // number of nodes that may still be read; it bounds the time for nested buttons
+}
+
+func (c *caption) read(n *html.Node, inBox bool) {
+	for ch := n.FirstChild; ch != nil && c.left > 0 && c.pieces < 3; ch = ch.NextSibling {
+		c.left--
+		switch {
+		case ch.Type == html.TextNode && strings.ContainsFunc(ch.Data, unicode.IsLetter):
+			c.pieces++
+			c.inBox = c.inBox || inBox
+		case ch.Type != html.ElementNode || ch.DataAtom == atom.Button || inlineHidden(ch):
+		default:
+			if k := kindOf(ch); k != muted && k != skipped {
+				c.read(ch, inBox || k != inline && k != lineBreak)
+			}
+		}
+	}
 }
