@@ -90,6 +90,51 @@ func TestShadowRoots(t *testing.T) {
 	}
 }
 
+// A closed shadow root is text of the page, too.
+func TestClosedShadowRoot(t *testing.T) {
+	b := newBrowser(t, Options{})
+	const script = `document.querySelector('x-card').attachShadow({mode: 'closed', delegatesFocus: true}).innerHTML = '<p>in the shadow</p>'`
+	d, err := b.Draw(t.Context(), page("<body><x-card></x-card><script>"+script+"</script>"), (&site{}).fetch)
+	if err != nil || !strings.Contains(string(d.HTML), "<p>in the shadow</p>") {
+		t.Errorf("%v: %s", err, d.HTML)
+	}
+}
+
+// A page with little text is drawn when its timers have written its text. It does not wait for intervals, for
+// timers of minutes, or for timers that were cleared.
+func TestTimers(t *testing.T) {
+	b := newBrowser(t, Options{})
+	write := "document.getElementById('root').textContent = 'now it is here'"
+	for name, c := range map[string]struct {
+		body, script string
+		want         bool
+	}{
+		"in 800 ms":           {"", "setTimeout(() => { " + write + " }, 800)", true},
+		"in 2 s":              {"Loading…", "setTimeout(() => { " + write + " }, 2000)", true},
+		"string":              {"", "setTimeout(\"" + write + "\", 600)", true},
+		"chain":               {"", "let i = 0; (function f() { if (++i < 8) setTimeout(f, 250); else { " + write + " } })()", true},
+		"request in a timer":  {"", "setTimeout(() => fetch('/data.json').then(() => { " + write + " }), 700)", true},
+		"beside an interval":  {"<p id=spinner></p>", "setInterval(() => { spinner.textContent += '.' }, 100); setTimeout(() => { " + write + " }, 1500)", true},
+		"cleared":             {"", "clearTimeout(setTimeout(() => { " + write + " }, 2000))", false},
+		"in a minute":         {"", "setTimeout(() => { " + write + " }, 60000)", false},
+		"timers without end":  {"", "(function f() { setTimeout(f, 300) })()", false},
+		"native to the page":  {"", "if (String(setTimeout).includes('[native code]')) { " + write + " }", true},
+		"arguments are given": {"", "setTimeout((a, b) => { if (a + b == 3) { " + write + " } }, 500, 1, 2)", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &site{answers: map[string]string{"/data.json": "{}"}}
+			d, err := b.Draw(t.Context(), page("<body>"+c.body+"<div id=root></div><script>"+c.script+"</script>"), s.fetch)
+			if err != nil || d.Cut {
+				t.Fatalf("%v, cut: %v", err, d != nil && d.Cut)
+			}
+			if got := strings.Contains(string(d.HTML), ">now it is here<"); got != c.want {
+				t.Errorf("the text is drawn: %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
 // A page does not see the cookies and the storage of the previous page.
 func TestApart(t *testing.T) {
 	b := newBrowser(t, Options{})

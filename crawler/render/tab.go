@@ -90,6 +90,7 @@ func (t *tab) begin(ctx context.Context) error {
 		{"Network.enable", params{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}},
 		{"Network.setBypassServiceWorker", params{"bypass": true}},
 		{"Page.setInterceptFileChooserDialog", params{"enabled": true}},
+		{"Page.addScriptToEvaluateOnNewDocument", params{"source": watchScript}},
 	} {
 		if err := t.call(ctx, t.session, c.method, c.args, nil); err != nil {
 			return err
@@ -139,23 +140,58 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 
 const (
 	tick     = 20 * time.Millisecond
-	quietFor = 250 // milliseconds, measured by a timer in the page
-	restless = 4   // after this many such periods, a page that changes but requests nothing counts as quiet
+	quietFor = 250  // milliseconds, measured by a timer in the page
+	restless = 4    // after this many such periods, a page that changes but requests nothing counts as quiet
+	patience = 20   // maximum number of such periods in which a page with little text waits for its timers
+	soon     = 4000 // milliseconds: longest timer that such a page waits for
+	little   = 400  // characters: a page with less text may still wait for its text
 )
 
+// watchScript runs before the scripts of a page. It remembers when the timers of the page are due, and
+// cancels the event askTimers if one of them is due soon. It also opens closed shadow roots, which
+// htmlScript could not read. Proxies look like the functions of the browser, in case a page examines them.
+var watchScript = `(() => {
+	const wrap = (on, name, apply) => { on[name] = new Proxy(on[name], {apply}) };
+	const due = new Map(), now = performance.now.bind(performance);
+	wrap(window, 'setTimeout', (set, self, args) => {
+		const id = Reflect.apply(set, self, args), ms = Number(args[1]) || 0;
+		if (ms <= ` + strconv.Itoa(soon) + ` && due.size < 1000) due.set(id, now() + ms);
+		return id;
+	});
+	wrap(window, 'clearTimeout', (clear, self, args) => { due.delete(args[0]); return Reflect.apply(clear, self, args) });
+	wrap(Element.prototype, 'attachShadow', (attach, self, args) => Reflect.apply(attach, self, [{...args[0], mode: 'open'}]));
+	document.addEventListener('` + askTimers + `', e => {
+		for (const [id, at] of due) if (at < now()) due.delete(id);
+		if (due.size > 0) e.preventDefault();
+	});
+})()`
+
+const askTimers = "askTimers"
+
 // quietScript waits for quietFor milliseconds, and then until the page is idle. It returns the
-// number of changes to the page in that time.
+// number of changes to the page in that time, and whether the page has little text and timers that are
+// due soon.
 var quietScript = `new Promise(done => {
-	let n = 0;
-	const seen = new MutationObserver(all => { n += all.length });
+	let changes = 0;
+	const seen = new MutationObserver(all => { changes += all.length });
 	seen.observe(document, {subtree: true, childList: true, characterData: true});
-	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done(n) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
+	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` &&
+		!document.dispatchEvent(new Event('` + askTimers + `', {cancelable: true}));
+	const waited = waits();
+	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done({changes, waits: waited || waits()}) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
 })`
 
-// settle waits until the page is quiet, neither changing nor requesting anything. It returns false
-// if the page's time runs out first.
+// A quietness is the result of quietScript.
+type quietness struct {
+	Changes int
+	Waits   bool
+}
+
+// settle waits until the page is quiet, neither changing nor requesting anything. A page with little text
+// is not quiet while it has timers that are due soon. It returns false if the page's time runs out first.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
-	used, changes, rounds := time.Duration(0), 0, 0
+	used, rounds, waited := time.Duration(0), 0, 0
+	var found quietness
 	var answer chan error // receives the result of the script waiting in the page; nil if none is running
 	var asked int
 	last := time.Now()
@@ -179,7 +215,11 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 			return false, errGone
 		case err := <-answer:
 			answer = nil
-			if rounds++; err == nil && s.open == 0 && s.asked == asked && (changes == 0 || rounds >= restless) {
+			rounds++
+			switch {
+			case err == nil && found.Waits && waited < patience:
+				waited, rounds = waited+1, 0
+			case err == nil && s.open == 0 && s.asked == asked && (found.Changes == 0 || rounds >= restless):
 				return true, nil
 			}
 			if s.asked != asked {
@@ -189,7 +229,7 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 		}
 		if s.loaded && s.open == 0 && answer == nil {
 			asked, answer = s.asked, make(chan error, 1)
-			go func(answer chan error) { answer <- t.evaluate(ctx, quietScript, &changes) }(answer)
+			go func(answer chan error) { answer <- t.evaluate(ctx, quietScript, &found) }(answer)
 		}
 	}
 	panic("unreachable")

@@ -22,7 +22,7 @@ import (
 var budgets = map[string]int{
 	"crawler":               4_800,
 	"crawler/learn":         1_950,
-	"crawler/render":        950,
+	"crawler/render":        975,
 	"crawler/sitemap":       750,
 	"crawler/wire":          1_500,
 	"dedup":                 2_625,
