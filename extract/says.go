@@ -92,6 +92,9 @@ func (w *writer) read(root *html.Node, limit int) (alt string) {
 		for n != root && n.NextSibling == nil {
 			n = n.Parent
 			w.part(n)
+			if isScript(n) {
+				w.endScript()
+			}
 		}
 		if n == root {
 			break
@@ -123,6 +126,9 @@ func (w *writer) enter(n *html.Node) bool {
 		return false
 	case html.ElementNode:
 		w.part(n)
+		if isScript(n) && n.FirstChild != nil || n.DataAtom == atom.A {
+			w.script(n)
+		}
 		return kindOf(n) != skipped && n.DataAtom != atom.Template && (n.DataAtom != atom.A || !permalink(n))
 	}
 	return false

@@ -134,7 +134,10 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 			}
 			s.link++
 			s.fresh = true
+			s.script(n)
 		}
+	case atom.Sup, atom.Sub:
+		s.script(n)
 	case atom.Code:
 		s.code++
 	case atom.Time:
@@ -216,6 +219,8 @@ func (s *survey) leave(n *html.Node) {
 			s.link--
 		case atom.Code:
 			s.code--
+		case atom.Sup, atom.Sub:
+			s.endScript()
 		}
 		if inlineHidden(n) {
 			s.mute--

@@ -1,8 +1,12 @@
 package extract
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"skink/dedup/language"
 )
@@ -42,9 +46,18 @@ type writer struct {
 	link  int   // number of open <a> elements
 	fresh bool  // the innermost <a> has no text yet
 	code  int   // number of open <code> elements
+
+	joint byte // character to write if the next text would continue a number; 0 if none
 }
 
 func (w *writer) write(s string) {
+	if w.joint != 0 {
+		if w.open && w.pending == 0 && endsInDigit(w.text) && startsNumber(s) {
+			w.put(string(w.joint), false)
+			w.inWord = w.joint != ' '
+		}
+		w.joint = 0
+	}
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -91,6 +104,45 @@ func (w *writer) line(s string, i int) (end, words int) {
 		words++
 	}
 	return end, words
+}
+
+func isScript(n *html.Node) bool { return n.DataAtom == atom.Sup || n.DataAtom == atom.Sub }
+
+// script begins a <sup> or a <sub>. Its digits must not continue a number, so 10<sup>6</sup> becomes
+// 10^6. A reference mark, which is only a link, is written as it is.
+func (w *writer) script(n *html.Node) {
+	only := n.PrevSibling == nil && n.NextSibling == nil && n.Parent != nil && n.Parent.DataAtom == atom.A
+	switch {
+	case n.DataAtom == atom.A, w.pre > 0, w.code > 0, only:
+		w.joint = 0
+	case n.DataAtom == atom.Sup:
+		w.joint = '^'
+	case n.DataAtom == atom.Sub:
+		w.joint = '_'
+	}
+}
+
+// endScript ends a <sup> or a <sub>. A space separates its digits from a number that follows.
+func (w *writer) endScript() {
+	if w.joint != 0 || w.pre > 0 || w.code > 0 { // no text is in the element, or it is program code
+		w.joint = 0
+		return
+	}
+	w.joint = ' '
+}
+
+func endsInDigit(text []byte) bool {
+	r, _ := utf8.DecodeLastRune(text)
+	return unicode.IsDigit(r)
+}
+
+// startsNumber reports whether a text starts with a digit, or with a sign and a digit.
+func startsNumber(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	if strings.ContainsRune("+-−–", r) {
+		r, _ = utf8.DecodeRuneInString(s[size:])
+	}
+	return unicode.IsDigit(r)
 }
 
 // separate handles ASCII white space and control characters. Any amount of white space becomes one
