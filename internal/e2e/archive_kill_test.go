@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -73,20 +74,23 @@ func TestKilledArchive(t *testing.T) {
 	}
 }
 
-// agree checks that an archive and a store contain the same records.
+// agree checks that an archive and a store contain the same records. A page whose bytes another page has
+// stands there as a revisit record, and its body at the position of the other.
 func agree(t *testing.T, s store.Reader, archive string) {
 	t.Helper()
-	places := map[store.Archived]*store.Record{}
+	places, bodies := map[store.Archived]*store.Record{}, map[store.Archived]string{}
 	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := &c.Record
-		r.Archive.Digest = ""
-		if other := places[r.Archive]; other != nil {
-			t.Errorf("%s and %s have one place in the archive: %+v", r.URL, other.URL, r.Archive)
+		own := cmp.Or(r.Answered, r.Archive)
+		if own.Digest = ""; places[own] != nil {
+			t.Errorf("%s and %s have one place in the archive: %+v", r.URL, places[own].URL, own)
 		}
-		places[r.Archive] = r
+		if places[own] = r; r.Answered != (store.Archived{}) {
+			bodies[r.Archive] = r.URL
+		}
 	}
 	files, err := os.ReadDir(archive)
 	if err != nil {
@@ -96,7 +100,7 @@ func agree(t *testing.T, s store.Reader, archive string) {
 	for _, f := range files {
 		switch {
 		case strings.HasSuffix(f.Name(), ".warc.gz"):
-			inArchive(t, archive, f.Name(), places)
+			inArchive(t, archive, f.Name(), places, bodies)
 		case !strings.HasSuffix(f.Name(), ".cdxj"):
 			t.Errorf("%s is left over", f.Name())
 		}
@@ -104,12 +108,15 @@ func agree(t *testing.T, s store.Reader, archive string) {
 	for place, r := range places {
 		t.Errorf("%s is not in the archive at %+v", r.URL, place)
 	}
+	for place, url := range bodies {
+		t.Errorf("the body of %s is not in the archive at %+v", url, place)
+	}
 	t.Logf("%d records of the store, %d files", records, len(files))
 }
 
-// inArchive removes the records that are in a file of the archive from places. It also checks the
-// index of the file.
-func inArchive(t *testing.T, archive, name string, places map[store.Archived]*store.Record) {
+// inArchive removes the records that are in a file of the archive from places, and the responses with
+// their digests from bodies. It also checks the index of the file.
+func inArchive(t *testing.T, archive, name string, places map[store.Archived]*store.Record, bodies map[store.Archived]string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(archive, name))
 	if err != nil {
@@ -131,14 +138,20 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 		if rec.Type() == warc.Info && rec.Header.Has(warc.PrivateField) != strings.Contains(name, "-private") {
 			t.Errorf("%s: the record at offset %d does not say whether it is private", name, rec.Offset)
 		}
-		isPage := rec.Type() == warc.Response && rec.Header.Get("Skink-Page") != "no" || rec.Type() == warc.Metadata && rec.Header.Get("Skink-Page") == "none"
+		answers := rec.Type() == warc.Response || rec.Type() == warc.Revisit
+		isPage := answers && rec.Header.Get("Skink-Page") != "no" || rec.Type() == warc.Metadata && rec.Header.Get("Skink-Page") == "none"
 		if _, err := io.Copy(io.Discard, rec.Block); err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		place := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
+		if rec.Type() == warc.Response {
+			body := place
+			body.Digest = rec.Header.Get("WARC-Payload-Digest")
+			delete(bodies, body)
 		}
 		if !isPage {
 			continue
 		}
-		place := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
 		page := places[place]
 		if page == nil {
 			t.Errorf("%s: %s at offset %d is no page of the store", name, rec.URI(), rec.Offset)
