@@ -22,7 +22,7 @@ import (
 // The dialect is CommonMark 0.31 plus tables and strikethrough from GitHub Flavored Markdown.
 // Some HTML has no equivalent in this dialect. A term of a definition list becomes bold, and its
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
-// spans rows is not repeated.
+// spans rows is repeated in each of them.
 
 // Markdown returns the main text as Markdown, without a trailing newline. If the text of an HTML
 // page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -157,8 +156,6 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	return row
 }
 
-const maxColumns = 100 // maximum number of columns in a row that has a colspan
-
 // table writes rows of data as a Markdown table. A one-column table is only layout, so its rows
 // become paragraphs.
 func (m *markdown) table(nodes []placed) {
@@ -231,21 +228,31 @@ func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 		}
 		in[cell] = append(in[cell], p)
 	}
-	filled, column := 0, 0
+	filled, column, covered := 0, 0, map[int]bool{}
+	set := func(at int, text string) {
+		cells = append(cells, make([]string, max(0, at+1-len(cells)))...)
+		cells[at] = text
+	}
+	for _, above := range m.survey.spans.above[row] {
+		set(above.column, escape(above.text))
+		filled = max(filled, above.column+1)
+		for i := range above.width {
+			covered[above.column+i] = true
+		}
+	}
 	for c := row.FirstChild; c != nil; c = c.NextSibling {
 		own := in[c]
 		if own == nil && c.DataAtom != atom.Td && c.DataAtom != atom.Th {
 			continue
 		}
-		cells = append(cells, m.inline(own))
-		if column++; own != nil {
-			filled = column
-		}
-		span, _ := strconv.Atoi(node.Attr(c, "colspan"))
-		for ; span > 1 && column < maxColumns; span-- {
-			cells = append(cells, "")
+		for covered[column] {
 			column++
 		}
+		set(column, m.inline(own))
+		if own != nil {
+			filled = max(filled, column+1)
+		}
+		column += columns(c, column)
 	}
 	return cells[:filled]
 }

@@ -30,6 +30,7 @@ type survey struct {
 	genre
 	mute   int   // number of open elements whose text is not displayed
 	fields int32 // number of form fields so far: <input>, <textarea>, <select>
+	spans  spans
 	row    int32 // index in elems of the open table row that is one block, or -1; see isData
 
 	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
@@ -193,14 +194,18 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	}
 	switch {
 	case k == cell && s.row >= 0:
-		s.cell()
+		s.beginCell()
 	case k == row && s.row >= 0:
 	default:
 		s.flush()
 	}
 	s.push(n, k)
-	if k == row && s.row < 0 && isData(n) {
-		s.row = s.elem
+	if k == row && s.row < 0 {
+		data := isData(n)
+		if data {
+			s.row = s.elem
+		}
+		s.beginRow(n, data)
 	}
 	return true
 }
@@ -237,7 +242,11 @@ func (s *survey) leave(n *html.Node) {
 	}
 	at := s.elem
 	e := &s.elems[at]
+	if k == cell && s.row >= 0 {
+		s.endCell(n)
+	}
 	if at == s.row {
+		s.repeatCells(maxColumns)
 		s.row = -1
 	}
 	if s.row >= 0 {
