@@ -15,7 +15,7 @@ import (
 // script, its main text has fewer than fewWords words, and one of these conditions holds:
 //
 //   - [NeedsRoot]: the element into which a framework writes the page has fewer than drawnWords
-//     words and no link, or <body> has no content at all.
+//     words and no link, or <body> has no content at all, or the main text only asks to wait.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
 //   - [NeedsNoscript]: a <noscript> child of <body> asks for JavaScript, and the page has no link
 //     or fewer than drawnWords words of main text. Javadoc's notice does not count.
@@ -23,8 +23,10 @@ import (
 // If the server has rendered a page, the framework's element contains words. Such a page does not
 // need scripts, even if it is short. Pages with more text are not examined.
 //
-// Known weaknesses: a page that the server renders only in part, with "Loading" in place of its
-// text, is not detected. A page whose framework uses an element that is not in appRoots is not
+// A text that asks to wait ends with an ellipsis, as "Loading…" does in most languages. Or the page
+// has an element that is busy (aria-busy), or shows progress.
+//
+// Known weaknesses: a short page with a script that says "Coming soon…" seems to need it. A page whose framework uses an element that is not in appRoots is not
 // detected either, unless the page is empty.
 
 // These are the reasons why a page needs scripts; see [Document.Needs].
@@ -57,6 +59,7 @@ type needing struct {
 	drawn  bool // that element has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
+	busy   bool // an element says that its content is being loaded
 }
 
 // A content counts the visible content of an element, without running scripts.
@@ -69,7 +72,11 @@ func needs(page *html.Node, d *Document) string {
 	var see needing
 	shows := see.shownBy(page)
 	switch {
-	case !see.script || see.drawn:
+	case !see.script:
+		return ""
+	case isPlaceholder(d.Text), see.busy && d.Words() < drawnWords:
+		return NeedsRoot
+	case see.drawn:
 		return ""
 	case see.root, shows == content{} && len(d.Links) == 0:
 		return NeedsRoot
@@ -79,6 +86,13 @@ func needs(page *html.Node, d *Document) string {
 		return NeedsNoscript
 	}
 	return ""
+}
+
+// isPlaceholder reports whether a text of few words only asks to wait.
+func isPlaceholder(text string) bool {
+	last := strings.ToLower(text[strings.LastIndexByte(text, '\n')+1:])
+	waits := strings.HasSuffix(last, "…") || strings.HasSuffix(last, "...") || last == "loading" || last == "please wait"
+	return waits && countWords(text) < 2*drawnWords
 }
 
 // shownBy returns the visible content of an element, and records the evidence inside it. It may
@@ -114,6 +128,7 @@ func (see *needing) shownBy(n *html.Node) (shows content) {
 		in := see.shownBy(c)
 		shows.words, shows.links, shows.other = shows.words+in.words, shows.links+in.links, shows.other || in.other
 	}
+	see.busy = see.busy || node.Attr(n, "aria-busy") == "true" || node.Attr(n, "role") == "progressbar"
 	if n.Type == html.ElementNode && isAppRoot(n) {
 		see.root = true
 		see.drawn = see.drawn || shows.words >= drawnWords || shows.links > 0

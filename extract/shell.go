@@ -7,30 +7,53 @@ import "golang.org/x/net/html/atom"
 // If only scripts write the text of a page, its HTML has a menu, a footer, and perhaps a line such
 // as "Please enable JavaScript". That line is the same on all such pages of a site. As main text,
 // it would make them duplicates of each other. So a main text of less than a sentence counts as
-// empty if menus and footers have at least ten times as many words. A short notice in <noscript>
-// counts as empty too.
+// empty if menus and footers have at least ten times as many words. An exception is a <main> with
+// an <h1> and a statement, such as "No results". A text in <noscript> counts as empty too if it is
+// a short notice, or if the JSON of the page has more text, and ten times as much running text.
 //
 // Weakness: by this rule, a page with an image, a short caption and large menus has no text.
 
 const (
-	frameTimes = 10           // minimum number of words in menus and footers for each word of main text
+	frameTimes = 10           // minimum number of words in menus and footers, or in JSON, for each word of main text
 	notice     = 3 * sentence // text in <noscript> with fewer words is only a notice
 )
 
 func (s *survey) isShell() bool {
-	words, inNoscript := 0, true
+	words, running, inNoscript := 0, 0, true
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		if !b.taken {
 			continue
 		}
 		words += b.words
+		if b.runs() {
+			running += b.words
+		}
 		inNoscript = inNoscript && s.isIn(b.elem, atom.Noscript)
-		if words >= sentence && !inNoscript || words >= notice {
+		if words >= sentence && !inNoscript {
 			return false
 		}
 	}
-	return inNoscript || s.frame() >= frameTimes*words
+	if inNoscript {
+		return words < notice || s.hasData(max(words, frameTimes*running))
+	}
+	return s.frame() >= frameTimes*words && !s.isStated(words)
+}
+
+// hasData reports whether the JSON of the page has more than some number of words of running text.
+func (s *survey) hasData(words int) bool {
+	top := s.elems[0].node
+	for top.Parent != nil {
+		top = top.Parent
+	}
+	var see needing
+	see.shownBy(top)
+	return see.data > words
+}
+
+// isStated reports whether a main text of some words is an <h1> and a statement in <main>.
+func (s *survey) isStated(words int) bool {
+	return s.doc.Root == RootMain && s.h1Block >= 0 && s.blocks[s.h1Block].taken && words > s.blocks[s.h1Block].words
 }
 
 // frame returns the number of words in menus and footers that are not in the main text.

@@ -28,7 +28,7 @@ var budgets = map[string]int{
 	"dedup":                 2_625,
 	"dedup/language":        700,
 	"document":              1_100,
-	"extract":               5_800,
+	"extract":               5_850,
 	"extract/markup":        850,
 	"feed":                  1_465,
 	"frontier":              900,
