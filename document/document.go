@@ -27,6 +27,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -215,6 +216,18 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 		return nil, &Error{media, ErrNoText}
 	}
 	return doc, nil
+}
+
+// Incomplete returns a note for users about the chapters that doc lacks. If it lacks none, the note
+// is "".
+func Incomplete(doc *extract.Document) string {
+	switch doc.Missing {
+	case 0:
+		return ""
+	case 1:
+		return "1 chapter is missing from the file, or cannot be read"
+	}
+	return fmt.Sprintf("%d chapters are missing from the file, or cannot be read", doc.Missing)
 }
 
 func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, media string) (*extract.Document, error) {

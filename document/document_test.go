@@ -3,6 +3,7 @@ package document
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -220,6 +221,50 @@ const (
 		<item id="2" href="two.html" media-type="application/xhtml+xml"/><item id="1" href="one%2ehtml" media-type="application/xhtml+xml"/>
 		</manifest><spine><itemref idref="c" linear="no"/><itemref idref="n"/><itemref idref="1"/><itemref idref="2"/><itemref idref="1"/></spine></package>`
 )
+
+// Each chapter of a book is read or counted, however the book refers to it.
+func TestChapters(t *testing.T) {
+	for _, test := range []struct {
+		name, items, spine string // items are hrefs, each with a media type after "|" if it is not XHTML; spine has positions in items
+		want               string
+		missing            int
+	}{
+		{"a fragment", "one.html#start two.html", "0 1", "first\nsecond", 0},
+		{"two fragments of one file", "one.html#a one.html#b two.html", "0 1 2", "first\nsecond", 0},
+		{"a number sign in the name", "no%231.html no#1.html", "0 1", "number", 0},
+		{"another case", "ONE.HTML Two.html", "0 1", "first\nsecond", 0},
+		{"another case and a fragment", "One.Html#top", "0", "first", 0},
+		{"a percent sign in the name", "100%.html", "0", "whole", 0},
+		{"a case that two files have", "same.html Same.html SAME.html", "0 1 2", "lower\nupper", 0},
+		{"no file", "one.html gone.html", "0 1", "first", 1},
+		{"no file, twice in the spine", "one.html gone.html", "0 1 1", "first", 1},
+		{"two files that are missing", "gone.html one.html lost.html#a", "0 1 2", "first", 2},
+		{"an item that is not in the manifest", "one.html", "0 7", "first", 1},
+		{"an empty href", "one.html #a", "0 1", "first", 1},
+		{"another media type", "one.html|text/html;charset=utf-8 two.html|Application/XHTML+XML", "0 1", "first\nsecond", 0},
+		{"a chapter that is not HTML", "one.html two.html|application/x-dtbook+xml", "0 1", "first", 1},
+		{"a picture", "one.html cover.svg|image/svg+xml", "1 0", "first", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var opf strings.Builder
+			opf.WriteString("<package><manifest>")
+			for i, item := range strings.Fields(test.items) {
+				href, media, _ := strings.Cut(item, "|")
+				fmt.Fprintf(&opf, `<item id="%d" href="%s" media-type="%s"/>`, i, href, cmp.Or(media, "application/xhtml+xml"))
+			}
+			opf.WriteString("</manifest><spine>")
+			for id := range strings.FieldsSeq(test.spine) {
+				fmt.Fprintf(&opf, `<itemref idref="%s"/>`, id)
+			}
+			opf.WriteString("</spine></package>")
+			doc := parse(t, pack1(t, "mimetype", EPUB, epubMain, container, "a/b.opf", opf.String(), "a/one.html", "<p>first", "a/two.html", "<p>second",
+				"a/no#1.html", "<p>number", "a/100%.html", "<p>whole", "a/same.html", "<p>lower", "a/Same.html", "<p>upper"), "")
+			if doc.Text != test.want || doc.Missing != test.missing {
+				t.Errorf("got %q and %d missing, want %q and %d", doc.Text, doc.Missing, test.want, test.missing)
+			}
+		})
+	}
+}
 
 // pack1 returns a ZIP file with the given entries. parts alternates between names and contents.
 func pack1(t testing.TB, parts ...string) []byte {

@@ -3,6 +3,7 @@ package document
 import (
 	"encoding/xml"
 	"errors"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -15,7 +16,7 @@ import (
 //
 // The formats are EPUB 3.3 and EPUB 2. The chapters are HTML pages, which are extracted in the
 // order of the spine. The table of contents is left out, and so are chapters outside the reading
-// order (linear="no").
+// order (linear="no"). Chapters that the file lacks, and chapters that are not HTML, are counted.
 
 const (
 	chapterTree = 16 << 20 // maximum size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
@@ -43,27 +44,36 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 		Title: values["title"], Author: values["creator"], Description: values["description"], Lang: values["language"],
 		Published: values["date"], Modified: book.modified,
 	}
+	names, missing := book.chapters(p.finder(path.Dir(container.root)))
+	d.Missing = missing
 	ask.Page, ask.Embeds, ask.Tree = false, false, chapterTree
+	if err := p.readChapters(d, ask, names, locked.parts); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// readChapters adds the text of the named chapters to d. It counts the chapters that are not HTML
+// pages in d.Missing.
+func (p *pack) readChapters(d *extract.Document, ask extract.Options, names, locked []string) error {
 	var all []extract.Block
 	var left []string
 	size := 0
-	for _, name := range book.chapters(path.Dir(container.root)) {
-		if slices.Contains(locked.parts, name) {
-			return nil, ErrEncrypted
+	for _, name := range names {
+		if slices.ContainsFunc(locked, func(part string) bool { return strings.EqualFold(part, name) }) {
+			return ErrEncrypted
 		}
 		body, err := p.bytes(name)
-		if errors.Is(err, errMissing) {
-			continue
-		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		chapter, err := ask.Parse(body, "application/xhtml+xml")
 		if err != nil { // the chapter is not an HTML page
+			d.Missing++
 			continue
 		}
 		if size += len(chapter.Text) + len(chapter.Left); size > p.maxText {
-			return nil, tooMuch(p.maxText)
+			return tooMuch(p.maxText)
 		}
 		if chapter.Left != "" {
 			left = append(left, chapter.Left)
@@ -78,7 +88,33 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	}
 	d.Left = strings.Join(left, "\n")
 	extract.FromBlocks(d, all)
-	return d, nil
+	return nil
+}
+
+// finder returns a function that finds the part for the href of an item, or "" if there is none.
+// dir is the folder of the package document. Many books have hrefs with a fragment, with another
+// case than the name of the part, or with a percent sign that is not escaped.
+func (p *pack) finder(dir string) func(href string) string {
+	folded := map[string]string{}
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(p.parts))) {
+		folded[strings.ToLower(name)] = name
+	}
+	return func(href string) string {
+		file, _, _ := strings.Cut(href, "#")
+		for _, ref := range []string{file, href} {
+			if plain, err := url.PathUnescape(ref); err == nil {
+				ref = plain
+			}
+			name := strings.TrimPrefix(path.Join(dir, ref), "/")
+			if p.parts[name] != nil {
+				return name
+			}
+			if other := folded[strings.ToLower(name)]; other != "" {
+				return other
+			}
+		}
+		return ""
+	}
 }
 
 // An epubContainer parses the part epubMain. root is the name of the package document.
@@ -96,7 +132,16 @@ func (c *epubContainer) err() error  { return nil }
 
 type epubItem struct {
 	href string
-	page bool // the file is a chapter, not an image or a table of contents
+	page bool // the file is a chapter in HTML
+	lost bool // the file is a chapter that is not HTML; false for an image and a table of contents
+}
+
+func epubItemOf(attrs []xml.Attr) epubItem {
+	media, _, _ := strings.Cut(strings.ToLower(attr(attrs, "media-type")), ";")
+	media = strings.TrimSpace(media)
+	text := !slices.Contains(strings.Fields(attr(attrs, "properties")), "nav") && media != "application/x-dtbncx+xml" && !strings.HasPrefix(media, "image/")
+	html := media == "application/xhtml+xml" || media == "text/html" || media == "text/x-oeb1-document"
+	return epubItem{href: attr(attrs, "href"), page: text && html, lost: text && !html}
 }
 
 type epubBook struct {
@@ -112,11 +157,7 @@ func (b *epubBook) begin(name string, attrs []xml.Attr) {
 	b.isDate = name == "meta" && attr(attrs, "property") == "dcterms:modified"
 	switch name {
 	case "item":
-		media := attr(attrs, "media-type")
-		b.items[attr(attrs, "id")] = epubItem{
-			href: attr(attrs, "href"),
-			page: (media == "application/xhtml+xml" || media == "text/html") && !slices.Contains(strings.Fields(attr(attrs, "properties")), "nav"),
-		}
+		b.items[attr(attrs, "id")] = epubItemOf(attrs)
 	case "itemref":
 		if attr(attrs, "linear") != "no" {
 			b.spine = append(b.spine, attr(attrs, "idref"))
@@ -139,20 +180,29 @@ func (b *epubBook) err() error {
 	return nil
 }
 
-// chapters returns the file names of the chapters in reading order, each once. dir is the folder of
-// the package document.
-func (b *epubBook) chapters(dir string) (names []string) {
+// chapters returns the names of the chapters' parts in reading order, each once. It also returns
+// the number of chapters that the package lacks or that are not HTML. find is as from finder.
+func (b *epubBook) chapters(find func(href string) string) (names []string, missing int) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {
-		item := b.items[id]
-		href, err := url.PathUnescape(item.href)
-		name := path.Join(dir, href)
-		if err == nil && item.page && !seen[name] {
-			seen[name] = true
+		item, listed := b.items[id]
+		if listed && !item.page && !item.lost || seen["id "+id] {
+			continue
+		}
+		seen["id "+id] = true
+		name := ""
+		if item.page {
+			name = find(item.href)
+		}
+		switch {
+		case name == "":
+			missing++
+		case !seen["part "+name]:
+			seen["part "+name] = true
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, missing
 }
 
 // An epubLocks collects the names of the encrypted parts. Most books with encrypted parts encrypt

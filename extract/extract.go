@@ -70,6 +70,8 @@ type Document struct {
 	Root string  // rule that found the main text, one of the Root constants
 	Sure float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
+	Missing int // number of chapters of a document that its file lacks, or that cannot be read; 0 for a page
+
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"archive/zip"
+	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,8 +30,12 @@ func TestDocument(t *testing.T) {
 		{"tides.pdf", true, store.Page, "Reading a tide table", ""},
 		{"encrypted.pdf", true, store.Other, "", "no text can be read from this PDF: the file is encrypted, and needs a password"},
 		{"tides.pdf", false, store.Other, "", ""},
+		{"incomplete.epub", true, store.Page, "Tides", "2 chapters are missing from the file, or cannot be read"},
 	} {
 		body, err := os.ReadFile(filepath.Join("../../testdata/documents", test.file))
+		if test.file == "incomplete.epub" {
+			body, err = incomplete(), nil
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,6 +58,23 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s, read: %v: %s, title %q, detail %q", test.file, test.read, r.Kind, r.Title, r.Detail)
 		}
 	}
+}
+
+// incomplete returns a book that has one of three chapters.
+func incomplete() []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, part := range [][2]string{
+		{"META-INF/container.xml", `<container><rootfile full-path="b.opf"/></container>`},
+		{"b.opf", `<package><metadata><title>Tides</title></metadata><manifest><item id="1" href="One.html#a" media-type="text/html"/>
+			<item id="2" href="two.html" media-type="text/html"/></manifest><spine><itemref idref="1"/><itemref idref="2"/><itemref idref="3"/></spine></package>`},
+		{"one.html", "<p>The tide comes in twice a day."},
+	} {
+		w, _ := z.Create(part[0])
+		_, _ = w.Write([]byte(part[1]))
+	}
+	_ = z.Close()
+	return b.Bytes()
 }
 
 // The language of plain text is not detected if the store is temporary and the form changes no

@@ -283,6 +283,9 @@ func (got *reading) describe(doc *extract.Document) {
 	for _, h := range doc.H1[:min(len(doc.H1), store.MaxHeadings)] {
 		r.H1 = append(r.H1, cut(h, maxName))
 	}
+	if doc.Missing > 0 {
+		r.Detail = document.Incomplete(doc)
+	}
 	if doc.Bound != "" {
 		got.bound(doc.Bound)
 	}
