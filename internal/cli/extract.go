@@ -73,7 +73,6 @@ type extracted struct {
 	Alternates  []extract.Alternate `json:"alternates,omitempty"`
 	Charset     string              `json:"charset,omitempty"`
 	Markdown    string              `json:"markdown,omitempty"`
-	Missing     int                 `json:"missing_chapters,omitempty"`
 }
 
 type extractFlags struct {
@@ -128,7 +127,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 			failed++
 			continue
 		}
-		noteMissing(con, name, doc)
+		document.Warn(con.Err, harmless.Line(name), doc)
 		if err := f.print(out, name, doc); err != nil {
 			return err
 		}
@@ -140,12 +139,6 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 		return exitError(exitFailed)
 	}
 	return nil
-}
-
-func noteMissing(con Console, name string, doc *extract.Document) {
-	if note := document.Incomplete(doc); note != "" {
-		fmt.Fprintf(con.Err, "skink: %s: %s\n", harmless.Line(name), note)
-	}
 }
 
 func (f *extractFlags) options() extract.Options {
@@ -184,7 +177,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 		Root: doc.Root, Sure: math.Round(doc.Sure*100) / 100, SiteName: doc.SiteName, Description: doc.Description,
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Charset: doc.Charset,
-		Markdown: markdown, Missing: doc.Missing,
+		Markdown: markdown,
 	})
 }
 
@@ -266,7 +259,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 		case err != nil:
 			return nil // archives contain many files without text, such as images; skip them without an error
 		}
-		noteMissing(con, p.Item.URL, doc)
+		document.Warn(con.Err, harmless.Line(p.Item.URL), doc)
 		return f.print(out, p.Item.URL, doc)
 	})
 	return failed, err

@@ -27,7 +27,7 @@ var budgets = map[string]int{
 	"crawler/wire":          1_500,
 	"dedup":                 2_625,
 	"dedup/language":        700,
-	"document":              1_100,
+	"document":              1_150,
 	"extract":               5_850,
 	"extract/markup":        850,
 	"feed":                  1_465,
