@@ -127,9 +127,10 @@ func (a *Archive) at(offset int64) *Original {
 		_, err = io.CopyN(io.Discard, f, offset)
 	}
 	if err == nil {
+		r := NewReader(f)
+		r.src.base, r.src.off = offset, offset
 		var rec *Record
-		if rec, err = NewReader(f).Next(); err == nil {
-			rec.Offset = offset
+		if rec, err = r.Next(); err == nil {
 			return &Original{rec, f, a.Name}
 		}
 	}

@@ -196,7 +196,10 @@ func pageAt(rec *warc.Record, name string, opt crawler.Options, from *warc.Origi
 			return nil, at, err
 		}
 	}
-	if page, err = PageOf(whole, opt); err == nil && body.Length > 0 && name != "" {
+	if page, err = PageOf(whole, opt); err == nil {
+		_, err = io.Copy(io.Discard, body.Block) // the length of a record is known at its end
+	}
+	if err == nil && body.Length > 0 && name != "" {
 		at = store.Archived{File: name, Offset: body.Offset, Length: body.Length, Digest: rec.Header.Get("WARC-Payload-Digest")}
 	}
 	return page, at, err
