@@ -28,7 +28,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,7 +41,7 @@ import (
 
 // Version is the version of the rules that turn documents into text. Increase it with every change
 // that affects the text of any document.
-const Version = 2
+const Version = 3
 
 // These are the media types of documents.
 const (
@@ -229,13 +228,6 @@ func Incomplete(doc *extract.Document) string {
 		return "1 chapter is missing from the file, or cannot be read"
 	}
 	return fmt.Sprintf("%d chapters are missing from the file, or cannot be read", doc.Missing)
-}
-
-// Warn writes the note of [Incomplete] about the document with the given name, if there is one.
-func Warn(w io.Writer, name string, doc *extract.Document) {
-	if note := Incomplete(doc); note != "" {
-		fmt.Fprintf(w, "skink: %s: %s\n", name, note)
-	}
 }
 
 func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, media string) (*extract.Document, error) {

@@ -127,7 +127,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 			failed++
 			continue
 		}
-		document.Warn(con.Err, harmless.Line(name), doc)
+		warnIncomplete(con, name, doc)
 		if err := f.print(out, name, doc); err != nil {
 			return err
 		}
@@ -259,8 +259,15 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 		case err != nil:
 			return nil // archives contain many files without text, such as images; skip them without an error
 		}
-		document.Warn(con.Err, harmless.Line(p.Item.URL), doc)
+		warnIncomplete(con, p.Item.URL, doc)
 		return f.print(out, p.Item.URL, doc)
 	})
 	return failed, err
+}
+
+// warnIncomplete prints what a document lacks, if anything.
+func warnIncomplete(con Console, name string, doc *extract.Document) {
+	if note := document.Incomplete(doc); note != "" {
+		fmt.Fprintf(con.Err, "skink: %s: %s\n", harmless.Line(name), note)
+	}
 }
