@@ -26,8 +26,8 @@ import (
 // A text that asks to wait ends with an ellipsis, as "Loading…" does in most languages. Or the page
 // has an element that is busy (aria-busy), or shows progress.
 //
-// Known weaknesses: a short page with a script that says "Coming soon…" seems to need it. A page whose framework uses an element that is not in appRoots is not
-// detected either, unless the page is empty.
+// Known weaknesses: a short page with a script that says "Coming soon…" seems to need it. A page
+// whose framework uses an element that is not in appRoots is not detected, unless the page is empty.
 
 // These are the reasons why a page needs scripts; see [Document.Needs].
 const (

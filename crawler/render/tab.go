@@ -160,13 +160,11 @@ var watchScript = `(() => {
 	});
 	wrap(window, 'clearTimeout', (clear, self, args) => { due.delete(args[0]); return Reflect.apply(clear, self, args) });
 	wrap(Element.prototype, 'attachShadow', (attach, self, args) => Reflect.apply(attach, self, [{...args[0], mode: 'open'}]));
-	document.addEventListener('` + askTimers + `', e => {
+	document.addEventListener('askTimers', e => {
 		for (const [id, at] of due) if (at < now()) due.delete(id);
 		if (due.size > 0) e.preventDefault();
 	});
 })()`
-
-const askTimers = "askTimers"
 
 // quietScript waits for quietFor milliseconds, and then until the page is idle. It returns the
 // number of changes to the page in that time, and whether the page has little text and timers that are
@@ -175,8 +173,8 @@ var quietScript = `new Promise(done => {
 	let changes = 0;
 	const seen = new MutationObserver(all => { changes += all.length });
 	seen.observe(document, {subtree: true, childList: true, characterData: true});
-	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` &&
-		!document.dispatchEvent(new Event('` + askTimers + `', {cancelable: true}));
+	const timers = () => !document.dispatchEvent(new Event('askTimers', {cancelable: true}));
+	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` && timers();
 	const waited = waits();
 	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done({changes, waits: waited || waits()}) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
 })`
