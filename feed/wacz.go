@@ -30,7 +30,8 @@ import (
 // WACZ configures [WriteWACZ], together with [Options].
 type WACZ struct {
 	Dir      string                               // folder with the archive files of the crawl
-	Others   *warc.Originals                      // archives in other folders to which revisit records refer; the file gets these records as responses
+	Others   *warc.Originals                      // archives of public responses in other folders, to which revisit records refer; the file gets these records as responses
+	Referred []string                             // names of all archive files in these folders; they may be missing from Dir
 	Software string                               // name of the software that writes the file; it is recorded in the file
 	Created  time.Time                            // time of creation, which is recorded in the file; required
 	Damaged  func(archive string, d *warc.Damage) // called for each archived record that cannot be indexed; nil means that WriteWACZ fails at the first such record
@@ -80,7 +81,7 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	for _, name := range names {
 		path := filepath.Join(from.Dir, name)
 		switch private, err := isPrivate(path); {
-		case errors.Is(err, fs.ErrNotExist) && from.Others.Includes(name):
+		case errors.Is(err, fs.ErrNotExist) && slices.Contains(from.Referred, name):
 			continue
 		case errors.Is(err, fs.ErrNotExist):
 			return 0, &MissingError{name, from.Dir}

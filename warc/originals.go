@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -71,11 +70,6 @@ func (o *Originals) Find(digest string) *Original {
 
 // Empty reports whether there are no archives.
 func (o *Originals) Empty() bool { return o == nil || len(o.archives) == 0 }
-
-// Includes reports whether one of the archives is a file with the given name in any folder.
-func (o *Originals) Includes(file string) bool {
-	return o != nil && slices.ContainsFunc(o.archives, func(a Archive) bool { return filepath.Base(a.Name) == file })
-}
 
 // index reads the indexes of all archives. It passes over what it cannot read.
 func (o *Originals) index() {

@@ -75,15 +75,15 @@ func (v *volume) earlier(ctx context.Context, digest string) (*original, error) 
 
 // refer prepares the archives in other folders. It leaves out those with private responses.
 func (a *Archive) refer() {
-	a.others = map[string]string{}
-	var public []corpus.Archive
+	var files []corpus.Archive
 	for _, path := range a.opt.Refers {
-		file := corpus.OnDisk(path)
-		if _, private := file.First(); !private {
-			public, a.others[filepath.Base(path)] = append(public, file), path
-		}
+		files = append(files, corpus.OnDisk(path))
 	}
-	a.refers = corpus.Originals(public)
+	public := corpus.Public(files)
+	a.refers, a.others = corpus.Originals(public), map[string]string{}
+	for _, f := range public {
+		a.others[filepath.Base(f.Name)] = f.Name
+	}
 }
 
 // elsewhere returns the original of a payload in an archive of another folder, or nil.

@@ -250,13 +250,14 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		archives = append(archives, filepath.Join(dir, f.Name()))
 	}
 	var others []corpus.Archive
+	var referred []string
 	for _, other := range f.refers {
 		files, err := session.Referred(other)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
-			archives = append(archives, f.Name)
+			archives, referred = append(archives, f.Name), append(referred, filepath.Base(f.Name))
 		}
 		others = append(others, files...)
 	}
@@ -269,7 +270,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	}
 	lost := 0
 	from := feed.WACZ{
-		Dir: dir, Others: corpus.Originals(others), Software: "skink " + readBuild().Version, Created: time.Now(),
+		Dir: dir, Others: corpus.Originals(corpus.Public(others)), Referred: referred, Software: "skink " + readBuild().Version, Created: time.Now(),
 		Damaged: func(name string, d *warc.Damage) {
 			lost++
 			fmt.Fprintf(con.Err, "%s: %s\n", name, harmless.Error(d))

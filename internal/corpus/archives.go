@@ -150,6 +150,14 @@ type both struct {
 
 func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.zip.Close()) }
 
+// Public returns the archives without private pages. Records of public responses refer only to these.
+func Public(files []Archive) []Archive {
+	return slices.DeleteFunc(slices.Clone(files), func(f Archive) bool {
+		_, private := f.First()
+		return private
+	})
+}
+
 // Originals returns the responses of archives to which revisit records may refer.
 func Originals(files []Archive) *warc.Originals {
 	var all []warc.Archive

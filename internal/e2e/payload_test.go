@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"image/color"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -67,6 +70,9 @@ func newMirroredSite(t *testing.T) *mirroredSite {
 				return
 			}
 			m.asked.Add(1)
+			if r.Header.Get("X-Token") != "" {
+				w.Header().Set("X-Member", "yes")
+			}
 			w.Header().Set("Content-Type", types[filepath.Ext(r.URL.Path)])
 			w.Header().Set("ETag", fmt.Sprintf("%q", dedup.HashOf([]byte(body))))
 			http.ServeContent(w, r, r.URL.Path, time.Time{}, strings.NewReader(body))
@@ -213,6 +219,74 @@ func TestReferToOtherFolder(t *testing.T) {
 	if got, want := judgedIn(t, dir, "both"), judgedIn(t, dir, "first"); got != want {
 		t.Errorf("both archives have the pages %.300s, want %.300s", got, want)
 	}
+}
+
+// TestReferToPublicOnly crawls the first host of a site with a token, and the second without one, so that
+// each page is archived as a private response and as a public one. A WACZ file of a later crawl, whose
+// records refer to both archives, has nothing of the private responses.
+func TestReferToPublicOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := newMirroredSite(t)
+	config := fmt.Sprintf("[host.%q]\nheaders = { \"X-Token\" = \"t\" }\n", strings.TrimPrefix(m.hosts[0].URL, "http://"))
+	if err := os.WriteFile(filepath.Join(dir, "skink.toml"), []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	crawl := func(store string, more ...string) {
+		t.Helper()
+		runIn(t, dir, append([]string{"crawl", "--sitemaps", "off", "--delay", "0", "--allow-private", "127.0.0.1", "--store", store, "--warc", store + "-archive"}, more...)...)
+	}
+	refers := []string{"--warc-refers", "members-archive", "--warc-refers", "first-archive"}
+	crawl("members", "--config", "skink.toml", m.hosts[0].URL+"/page/0")
+	if archived := contentOf(t, filepath.Join(dir, "members-archive"), "*-private.warc.gz"); !strings.Contains(archived, "X-Member: yes") {
+		t.Fatal("the private file has no response for members")
+	}
+	time.Sleep(time.Second) // the names of archive files differ only by the second in which a crawl begins
+	crawl("first", m.hosts[1].URL+"/page/0")
+	runIn(t, dir, "crawl", "--store", "confirmed", "--from", "first-archive")
+	time.Sleep(time.Second)
+	crawl("confirmed", append([]string{"--add", "--recrawl", "0s", m.hosts[1].URL + "/page/0"}, refers...)...)
+	if n := strings.Count(contentOf(t, filepath.Join(dir, "confirmed-archive"), "*.warc.gz"), "server-not-modified"); n != mirroredPages {
+		t.Errorf("the later archive has %d pages with status 304, want %d", n, mirroredPages)
+	}
+	runIn(t, dir, append([]string{"export", "--store", "confirmed", "--format", "wacz", "--out", "pages.wacz"}, refers...)...)
+	packed, err := zip.OpenReader(filepath.Join(dir, "pages.wacz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	if err := os.CopyFS(filepath.Join(dir, "unpacked"), packed); err != nil {
+		t.Fatal(err)
+	}
+	got := contentOf(t, filepath.Join(dir, "unpacked", "archive"), "*.warc.gz")
+	if n := strings.Count(got, "<h1>Page "); n < mirroredPages {
+		t.Errorf("the WACZ file has %d pages, want %d", n, mirroredPages)
+	}
+	if strings.Contains(got, "X-Member") {
+		t.Error("the WACZ file has the head of a private response")
+	}
+}
+
+// contentOf returns the unpacked content of the files in a folder.
+func contentOf(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
+	var all strings.Builder
+	for _, name := range files {
+		var f *os.File
+		if f, err = os.Open(name); err != nil {
+			break
+		}
+		var unpacked *gzip.Reader
+		if unpacked, err = gzip.NewReader(f); err == nil {
+			_, err = io.Copy(&all, unpacked)
+		}
+		f.Close()
+	}
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files %s in %s: %v", len(files), pattern, dir, err)
+	}
+	return all.String()
 }
 
 // entriesOf returns the entries of the indexes of an archive.
