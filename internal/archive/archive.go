@@ -289,13 +289,12 @@ func (v *volume) keep(raw *wire.Raw, p packed, fields warc.Header) error {
 	}
 	if v.mayRepeat(raw, &p) {
 		first, err := v.earlier(ctx, p.digest)
-		again := p
-		if first != nil && err == nil {
-			again, err = v.revisit(p, raw, fields, warc.ProfileIdentical, first)
+		if err == nil {
+			p, first, err = p.orRevisit(first, func(first *original) (packed, error) {
+				return v.revisit(p, raw, fields, warc.ProfileIdentical, first)
+			})
 		}
-		if again.length < p.length {
-			p = again
-		} else if err == nil {
+		if first == nil && err == nil {
 			err = v.store.SetMeta(ctx, v.payloadName(p.digest), named(store.Archived{File: v.mark.name(), Offset: v.at, Length: p.length}))
 		}
 		if err != nil {

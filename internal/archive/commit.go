@@ -255,10 +255,8 @@ func (v *volume) place(ctx context.Context, c *call, offset int64, fresh map[str
 		if first = fresh[name]; first == nil {
 			first, err = v.earlier(ctx, c.digest)
 		}
-		if first != nil && err == nil {
-			if c.out, err = c.again(first); c.out.length >= c.length {
-				c.out, first = c.packed, nil
-			}
+		if err == nil {
+			c.out, first, err = c.orRevisit(first, c.again)
 		}
 	}
 	at := store.Archived{File: v.mark.name(), Offset: offset, Length: c.out.length, Digest: c.out.digest}

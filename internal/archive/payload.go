@@ -73,6 +73,19 @@ func (v *volume) earlier(ctx context.Context, digest string) (*original, error) 
 	return &original{first.ID(), first.URI(), first.Date(), at}, nil
 }
 
+// orRevisit returns the records that again makes of first, and first. If first is nil, or if these records
+// are not shorter than p, it returns p and nil.
+func (p packed) orRevisit(first *original, again func(*original) (packed, error)) (packed, *original, error) {
+	if first == nil {
+		return p, nil, nil
+	}
+	shorter, err := again(first)
+	if err != nil || shorter.length >= p.length {
+		return p, nil, err
+	}
+	return shorter, first, nil
+}
+
 // refer prepares the archives in other folders. It leaves out those with private responses.
 func (a *Archive) refer() {
 	var files []corpus.Archive
