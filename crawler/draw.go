@@ -124,7 +124,7 @@ func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (ren
 	}
 	host := c.opt.Hosts.For(frontier.HostOf(url))
 	guarded := host.Private() || c.opt.Cookies
-	ask := ask{url: url, purpose: forPart, from: page.Item.URL, limit: c.opt.MaxSize, more: r.Header, anonymous: guarded && !c.opt.shares(page.Item.URL, url)}
+	ask := ask{url: url, purpose: forPart, from: page.Item.URL, more: r.Header, anonymous: guarded && !c.opt.shares(page.Item.URL, url)}
 	a, err := get(ask)
 	if origin := r.Header.Get("Origin"); err == nil && guarded && !ask.anonymous && origin != "" && !sharesWith(origin, a.Header) {
 		ask.anonymous = true // a script gets no response with credentials that the server does not share with its origin
@@ -178,8 +178,10 @@ func (s *schedule) drawing(t *turn, begins bool) {
 	s.changed()
 }
 
-// partsFor is how long a response to the browser is reused for other rendered pages.
-const partsFor = 10 * time.Minute
+const (
+	partsFor = 10 * time.Minute // how long a response to the browser is reused for other rendered pages
+	cutFor   = 24 * time.Hour   // how long a file that is too large is not requested again
+)
 
 // A resourceCache caches the files that rendered pages request, such as scripts. If several pages
 // request one file at the same time, the cache fetches it only once.
@@ -191,6 +193,7 @@ type resourceCache struct {
 
 type resource struct {
 	render.Answer
+	err   error // wire.ErrTooLarge if the file is larger than its limit
 	until time.Time
 }
 
@@ -237,24 +240,27 @@ func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.An
 	known := func() bool {
 		p, ok := c.kept.Get(key)
 		if ok = ok && time.Now().Before(p.until); ok {
-			got = p.Answer
+			got, err = p.Answer, p.err
 		}
 		return ok
 	}
 	ctxErr := c.asking.once(ctx, key, known, func() {
 		if got, err = fetch(); err == nil && isKept(&got) {
-			c.keep(a, key, got)
+			c.keep(a, key, resource{got, nil, time.Now().Add(partsFor)})
+		} else if errors.Is(err, wire.ErrTooLarge) { // the next page would get no more of it
+			got.Body = nil
+			c.keep(a, key, resource{got, err, time.Now().Add(cutFor)})
 		}
 	})
 	return got, cmp.Or(ctxErr, err)
 }
 
-func (c *resourceCache) keep(a *ask, key string, got render.Answer) {
+func (c *resourceCache) keep(a *ask, key string, got resource) {
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	c.kept.Take(key)
-	c.kept.Put(key, resource{got, time.Now().Add(partsFor)})
-	if !a.anonymous {
+	c.kept.Put(key, got)
+	if !a.anonymous && got.err == nil {
 		c.keys.Take(a.url)
 		c.keys.Put(a.url, key)
 	}

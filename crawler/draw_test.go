@@ -101,6 +101,9 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 		url := x.Request.URL.String()
 		w.request(x.Request.Context(), url)
 		x.Status, x.Body = 200, []byte("of "+url)
+		if strings.Contains(url, "huge") {
+			x.BodyErr = wire.ErrTooLarge
+		}
 		return x.Request.Context().Err()
 	}
 	c.fetchPart = f.fetchPart
@@ -108,14 +111,15 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 }
 
 // Requests for rendered pages and for other pages together respect the delay of each host and the
-// limit on its simultaneous requests. A file that several pages request is fetched once.
+// limit on its simultaneous requests. A file that several pages request is fetched once, even if it
+// is too large.
 func TestDrawIsPolite(t *testing.T) {
 	for _, perHost := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &drawnWorld{world: newWorld(append(urls("a.test", 6), urls("b.test", 3)...)...)}
 			w.takes = func(string) time.Duration { return 1300 * time.Millisecond }
 			p := newPainter(4, func(url string) []string {
-				return []string{"http://a.test/app.js", "http://cdn.test/lib.js", url + "/data.json", "http://cdn.test/data" + url[len("http://a.test/"):]}
+				return []string{"http://a.test/app.js", "http://cdn.test/lib.js", "http://cdn.test/huge.mp4", url + "/data.json", "http://cdn.test/data" + url[len("http://a.test/"):]}
 			})
 			p.takes = 500 * time.Millisecond
 			if err := w.draws(p, func(o *Options) { o.Delay, o.MaxDelay, o.PerHost = time.Second, time.Second, perHost }).Run(t.Context()); err != nil {

@@ -77,9 +77,9 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	if item.Kind == frontier.Check {
 		return f.check(ctx, item)
 	}
-	a := ask{url: item.URL, purpose: purposeOf(item), from: item.Via, depth: item.Depth, limit: f.opt.MaxSize, etag: item.ETag, modified: item.Modified}
+	a := ask{url: item.URL, purpose: purposeOf(item), from: item.Via, depth: item.Depth, etag: item.ETag, modified: item.Modified}
 	if item.Kind == frontier.Sitemap {
-		a.limit = max(a.limit, sitemap.MaxBytes)
+		a.limit = max(f.opt.MaxSize, sitemap.MaxBytes)
 	}
 	if x, err := f.send(ctx, a); page.sent(x, err) {
 		page.fill(x)

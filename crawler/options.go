@@ -26,7 +26,8 @@ type Options struct {
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
 	MaxDelay    time.Duration // maximum delay that robots.txt or slow responses can cause; 0 means no limit
 	Timeout     time.Duration // maximum time for a request, from the DNS lookup to the last byte of the response
-	MaxSize     int64         // maximum size of a decoded body in bytes; longer bodies are cut
+	MaxSize     int64         // maximum size of the decoded body of a page in bytes; longer bodies are cut
+	MaxFileSize int64         // the same for files that are no pages, such as images; 0 means MaxSize
 	Bodies      int64         // maximum total size in bytes of the bodies in memory, beyond which responses wait; 0 means 64 MiB
 	Retries     int           // maximum number of times that a URL is retried after temporary problems
 	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
@@ -96,6 +97,7 @@ func (o Options) orDefaults() Options {
 	d := Defaults()
 	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)
 	o.Timeout, o.MaxSize = positive(o.Timeout, d.Timeout), positive(o.MaxSize, d.MaxSize)
+	o.MaxFileSize = positive(o.MaxFileSize, o.MaxSize)
 	o.Bodies = positive(o.Bodies, d.Bodies)
 	o.UserAgent = cmp.Or(o.UserAgent, d.UserAgent)
 	return o

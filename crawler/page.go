@@ -21,7 +21,7 @@ type Page struct {
 	Took      time.Duration // time from the request to the last byte of the body, excluding time spent waiting for memory
 	Status    int           // HTTP status; 0 means that there was no response
 	Header    http.Header   // header of the response, as received
-	Body      []byte        // decoded, at most Options.MaxSize bytes
+	Body      []byte        // decoded, at most Options.MaxSize bytes, or Options.MaxFileSize if the response is a file
 	Truncated bool          // Body is incomplete, for the reason in Problem
 	Location  string        // canonical URL of a redirect's target; "" if there is no redirect, or its target cannot be used
 	Raw       *wire.Raw     // the undecoded response; nil if there was none, or if Options.OnAnswer is nil
@@ -106,7 +106,7 @@ func validator(s string) string {
 const MaxHops = 10
 
 // Replay returns the page that a crawl with opt would make from a stored response. It decodes the
-// body up to opt.MaxSize, and sets the status, redirect or problem.
+// body up to the limit for its kind, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
 	defer func() {
@@ -116,7 +116,7 @@ func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 		}
 	}()
 	opt = opt.orDefaults()
-	page.fill(wire.Replay(a, opt.MaxSize, opt.Timeout))
+	page.fill(wire.Replay(a, opt.limit(purposeOf(item), 0), opt.Timeout))
 	return page
 }
 

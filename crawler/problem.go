@@ -30,7 +30,7 @@ const (
 	ProblemReset     Problem = "connection broken"  // the response was cut off
 	ProblemHTTP      Problem = "not http"           // the response is not valid HTTP
 	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
-	ProblemSize      Problem = "too large"          // the body is larger than Options.MaxSize
+	ProblemSize      Problem = "too large"          // the body is larger than Options.MaxSize, or MaxFileSize
 	ProblemRedirects Problem = "too many redirects" // more than MaxHops redirects in a row led to the URL
 	ProblemLocation  Problem = "bad redirect"       // a redirect has no target, or its target is not an http or https URL
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL

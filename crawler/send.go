@@ -46,7 +46,7 @@ type ask struct {
 	form    *form        // the form to submit with POST
 	login   *access.Host // for steps of a login: the settings with the login, whose page may be on another host
 	depth   int          // distance from a seed, for pages
-	limit   int64        // maximum number of bytes to read from the body
+	limit   int64        // maximum number of bytes to read from the body; 0 means that its kind decides; see limit
 
 	etag, modified string        // validators of the last visit
 	more           http.Header   // header fields from the browser
@@ -90,7 +90,7 @@ func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 }
 
 func (f *fetcher) sendOnce(ctx context.Context, a ask) (*wire.Exchange, error) {
-	x := &wire.Exchange{Limit: a.limit}
+	x := &wire.Exchange{Limit: f.opt.limit(a.purpose, a.limit)}
 	if err := f.admit(ctx, &a); err != nil {
 		return x, err
 	}

@@ -117,7 +117,7 @@ func TestChecksums(t *testing.T) {
 		{"a byte less than no trailer", "gzip", bytes.NewReader(whole[:len(whole)-9]), text, false, cut},
 		{"a connection that breaks in the trailer", "gzip", io.MultiReader(bytes.NewReader(whole[:len(whole)-4]), failed{cut}), text, false, cut},
 	} {
-		x := &Exchange{Status: http.StatusOK, Limit: 1 << 20, Raw: &Raw{}}
+		x := &Exchange{Status: http.StatusOK, Limit: func(http.Header) int64 { return 1 << 20 }, Raw: &Raw{}}
 		x.read(answer(tt.says, tt.wire), anyReader)
 		if x.Note != "" != tt.note || !errors.Is(x.BodyErr, tt.err) || !bytes.HasPrefix(tt.want, x.Body) || tt.err == nil && len(x.Body) != len(tt.want) {
 			t.Errorf("%s: %d bytes, note %q, error %v", tt.name, len(x.Body), x.Note, x.BodyErr)

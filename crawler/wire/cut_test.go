@@ -53,7 +53,7 @@ func TestReplayOfCut(t *testing.T) {
 		if cut == Whole {
 			cut = cutBy(crawled)
 		}
-		x := Replay(Answer{Status: 200, Header: h, Body: bytes.NewReader(raw.Body), Cut: cut}, 1000, time.Second)
+		x := Replay(Answer{Status: 200, Header: h, Body: bytes.NewReader(raw.Body), Cut: cut}, func(http.Header) int64 { return 1000 }, time.Second)
 		if (x.BodyErr == nil) != tt.want || !tt.want && cut != Whole && !errors.Is(x.BodyErr, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: replayed with error %v after cut %q", tt.name, x.BodyErr, cut)
 		}

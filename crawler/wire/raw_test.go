@@ -138,7 +138,7 @@ func TestUnsolicited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := &Exchange{Request: request, Limit: 1}
+		x := &Exchange{Request: request, Limit: func(http.Header) int64 { return 1 }}
 		if tr.Do(x) == nil && !strings.Contains(string(x.Raw.Head), fmt.Sprintf("X-Path: /%d\r\n", i)) {
 			t.Errorf("the response for /%d is\n%s", i, x.Raw.Head)
 		}

@@ -17,10 +17,10 @@ type Answer struct {
 }
 
 // Replay rebuilds the exchange of an archived response. It removes the content coding, and reads
-// the body of a page up to limit bytes. If the body was cut when it was archived, BodyErr contains
+// the body of a page up to the limit. If the body was cut when it was archived, BodyErr contains
 // the reason, unless the part that arrived is a complete encoded body, as in the exchange itself. If
 // a time limit cut it, BodyErr is a TimeoutError with timeout.
-func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
+func Replay(a Answer, limit Limit, timeout time.Duration) *Exchange {
 	x := &Exchange{Status: a.Status, Header: a.Header, Limit: limit}
 	if hasBody(a.Status) {
 		body := a.Body

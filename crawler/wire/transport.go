@@ -9,7 +9,7 @@
 //	defer cancel()
 //	request, err := wire.NewRequest(ctx, "https://example.com/", http.Header{"Accept-Encoding": {wire.AcceptEncoding}})
 //	...
-//	x := &wire.Exchange{Request: request, Limit: 10 << 20, Clock: clock}
+//	x := &wire.Exchange{Request: request, Limit: func(http.Header) int64 { return 10 << 20 }, Clock: clock}
 //	err = t.Do(x)
 //
 // The package follows no redirect, sends no request twice, and knows nothing about pages or
@@ -43,7 +43,7 @@ const (
 // An Exchange is one request and its outcome.
 type Exchange struct {
 	Request *http.Request // the request to send; see [NewRequest]
-	Limit   int64         // the decoded body of a page is cut after this many bytes; other bodies are cut at MaxOtherBody
+	Limit   Limit         // where to cut the decoded body of a page; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 	At      time.Time     // when the exchange began; only its caller uses this
 
@@ -54,6 +54,9 @@ type Exchange struct {
 	Note    string // what may be wrong with a complete Body, for the user; "" means nothing
 	Raw     *Raw   // the undecoded response; nil unless Options.KeepRaw is set
 }
+
+// A Limit returns the maximum number of bytes to read from the body of a response with a header.
+type Limit func(http.Header) int64
 
 // Options configures a transport.
 type Options struct {

@@ -52,7 +52,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Advanced",
 			example: "skink crawl --store docs --budget off",
 			common:  strings.Fields("budget"),
-			rare:    strings.Fields("learn worker parallel connections memory max-size grace allow-private help"),
+			rare:    strings.Fields("learn worker parallel connections memory max-size max-file-size grace allow-private help"),
 		},
 	},
 	"dedup": {

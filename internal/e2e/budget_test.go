@@ -38,7 +38,7 @@ var budgets = map[string]int{
 	"internal/config":       700,
 	"internal/corpus":       2_530,
 	"internal/ingest":       4_700,
-	"internal/session":      3_335,
+	"internal/session":      3_500,
 	"report":                2_230,
 	"report/audit":          3_750,
 	"store":                 1_600,

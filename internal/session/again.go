@@ -198,7 +198,7 @@ func (c *selection) visited(ctx context.Context, notDue func(time.Time), take fu
 			return err
 		}
 		again, err := c.wants(ctx, r, notDue)
-		if why := c.crawl.Refuses(item); again && why != "" {
+		if why := c.refuses(&item, r); again && why != "" {
 			again, *c.refused = false, why
 		}
 		if r.Kind == store.Later && postponed {
@@ -213,6 +213,15 @@ func (c *selection) visited(ctx context.Context, notDue func(time.Time), take fu
 		}
 	}
 	return nil
+}
+
+// refuses returns the reason why a record's URL must not be requested again, or "". A response that
+// reached the size limit is not requested again for the same limit.
+func (c *selection) refuses(item *frontier.Item, r *store.Record) string {
+	if r.Problem == string(crawler.ProblemSize) && r.Size >= c.crawl.LimitOf(*item, r.ContentType) {
+		return "max-size: it is larger than the limit for its kind"
+	}
+	return c.crawl.Refuses(*item)
 }
 
 // wants reports whether the options select a record's URL. If it is not selected only because its
