@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
@@ -250,6 +251,11 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 			return "", err
 		}
 		all = got.Text
+		if strings.ContainsFunc(all, isRTL) {
+			if all, err = rightToLeft(p, text.TextPage, count.Count); err != nil {
+				return "", err
+			}
+		}
 	}
 	if _, err := p.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}); err != nil {
 		return "", err
