@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"strings"
 
 	"skink/frontier"
 )
@@ -45,6 +46,7 @@ type Links struct {
 	Charset string                  // WHATWG name of the document's encoding, in which browsers write the queries of its links; "" means UTF-8
 	Hrefs   iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
 	Files   iter.Seq[string]        // URLs of the document's images, scripts and style sheets, which are not followed as links; nil means none
+	Frames  iter.Seq[string]        // those among Hrefs that the document shows in frames; nil means none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -118,7 +120,7 @@ func (l *Leads) Follow(links Links) error {
 		seen: make(map[string]seenURL, 64), // most pages have fewer links
 		left: MaxLinks, leftBytes: MaxLinkBytes,
 	}
-	f.seen[l.from.URL] = seenURL{first: -1, taken: true}
+	f.seen[l.from.URL] = seenURL{first: -1, taken: true, required: true}
 	if links.Targets {
 		l.Targets = make([]Target, 0, 64) // most pages have fewer links
 	}
@@ -143,7 +145,38 @@ func (l *Leads) Follow(links Links) error {
 			}
 		}
 	}
+	if l.opt.Requisites {
+		f.shown(links.Frames)
+	}
 	return nil
+}
+
+// shown adds the requisites of a document that are not among its files: its frames, unless they are
+// pages of the crawl, and the icon that a browser requests for every site.
+func (f *following) shown(frames iter.Seq[string]) {
+	if frames == nil || f.opt.Scope == nil {
+		return
+	}
+	if f.from.Kind == frontier.Page {
+		scheme, _, _ := strings.Cut(f.from.URL, "://")
+		f.requireOnce(scheme + "://" + frontier.HostOf(f.from.URL) + "/favicon.ico")
+	}
+	for href := range frames {
+		url := f.resolve(href, asset)
+		if f.left--; f.left < 0 {
+			return
+		}
+		if url != "" && f.opt.refuse(url, forPage, f.from.URL, f.from.Depth+1) != "" {
+			f.requireOnce(url)
+		}
+	}
+}
+
+func (f *following) requireOnce(url string) {
+	if !f.seen[url].required {
+		f.seen[url] = seenURL{required: true}
+		f.require(url)
+	}
 }
 
 type use int
@@ -166,6 +199,8 @@ type following struct {
 type seenURL struct {
 	first int  // index in Targets of the first link with this URL
 	taken bool // the URL was added to the leads, or must not be added
+
+	required bool // the URL was added as a requisite, or must not be added
 }
 
 // href adds one link. It returns false when a limit has been reached.
@@ -201,7 +236,7 @@ func (f *following) href(href string, how use) bool {
 		f.link(url)
 	case f.opt.Scope == nil:
 	case f.opt.Requisites:
-		now.taken = true
+		now.taken, now.required = true, true
 		f.require(url)
 	case f.opt.CheckAssets:
 		now.taken = true

@@ -10,7 +10,8 @@ import (
 // # What a page needs to look right
 //
 // An archive can show a page again only if it has the files that a browser loads with the page (its
-// requisites): style sheets, scripts, images and fonts, and the files that style sheets refer to.
+// requisites): style sheets, scripts, images, fonts, and frames that are no pages of the crawl, and the
+// files that these refer to.
 // With Options.Requisites, these files are items of the frontier. So each is fetched once, and
 // delays, robots.txt, retries and address checks apply to them as to pages. They may be on
 // any host, because browsers load them from any host. They are fetched before the pending pages of

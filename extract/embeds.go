@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 
@@ -46,8 +47,9 @@ func (s *survey) embed(n *html.Node) {
 }
 
 // embedRequisites adds the files that change how an element looks, but whose absence is seldom a
-// fault of the page: those that its styles name, preloaded files, and the parts of an inline SVG
-// drawing that are in other files.
+// fault of the page: those that its styles name, preloaded files, the manifest of a web
+// application, the picture for links to the page, and the parts of an inline SVG drawing that are in
+// other files.
 func (s *survey) embedRequisites(n *html.Node) {
 	if style := node.Attr(n, "style"); style != "" {
 		s.embedStyle(style)
@@ -62,11 +64,24 @@ func (s *survey) embedRequisites(n *html.Node) {
 		}
 	case n.DataAtom == atom.Link && node.HasToken(node.Attr(n, "rel"), "modulepreload"):
 		s.addEmbed(node.Attr(n, "href"), ByScript, "")
+	case n.DataAtom == atom.Link && node.HasToken(node.Attr(n, "rel"), "manifest"):
+		s.addEmbed(node.Attr(n, "href"), ByStyle, "")
+	case n.DataAtom == atom.Meta && isPreview(cmp.Or(node.Attr(n, "property"), node.Attr(n, "name"))):
+		s.addEmbed(node.Attr(n, "content"), ByImage, "")
 	case n.DataAtom == atom.Body, n.DataAtom == atom.Table, n.DataAtom == atom.Td, n.DataAtom == atom.Th:
 		s.addEmbed(node.Attr(n, "background"), ByImage, "")
 	case n.Namespace == "svg" && (n.Data == "image" || n.Data == "use" || n.Data == "feImage"):
 		s.addEmbed(node.Attr(n, "href"), ByImage, "")
 	}
+}
+
+// isPreview reports whether a <meta> names the picture that other sites show with a link to the page.
+func isPreview(name string) bool {
+	switch strings.ToLower(name) {
+	case "og:image", "og:image:url", "og:image:secure_url", "twitter:image":
+		return true
+	}
+	return false
 }
 
 func (s *survey) embedStyle(sheet string) {

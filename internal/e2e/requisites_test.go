@@ -48,6 +48,15 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 		"site/a.css":                     "@import \"deep/b.css\";\n@font-face { font-family: Own; src: url(/own.ttf) }\nh1 { font-family: Own; color: {SHADE} }\n.box { width: 120px; height: 120px; background: url(../not-there.png), url('/tile.png?v=2&utm_source=x') }\n#secret { background: url(/private/secret.png) }",
 		"site/deep/b.css":                "body { margin: 24px; background: #eef url(\"../corner.png\") no-repeat right top }\n@namespace svg url(/never.svg);",
 		"site/app.js":                    "document.body.insertAdjacentHTML('beforeend', '<p id=drawn style=\"background: #fd8\">This line comes from a script.</p>');",
+		"site/app.webmanifest":           `{"icons": [{"src": "icons/big.png"}], "shortcuts": [{"icons": [{"src": "{CDN}/short.png"}]}]}`,
+		"site/icons/big.png":             picture(96, 96, color.RGBA{90, 30, 200, 255}),
+		"cdn/short.png":                  picture(24, 24, color.RGBA{90, 200, 30, 255}),
+		"site/shared.png":                picture(50, 20, color.RGBA{9, 200, 30, 255}),
+		"site/favicon.ico":               picture(16, 16, color.RGBA{200, 200, 30, 255}),
+		"cdn/framed.html":                `<link rel=stylesheet href=framed.css><iframe src="inner.html"></iframe><a href="/never.html">a link</a><p>` + frogs,
+		"cdn/framed.css":                 "p { background: url(dot.png) }",
+		"cdn/inner.html":                 `<img src="inner.png"><iframe src="framed.html"></iframe><p>Deep.`,
+		"cdn/inner.png":                  picture(30, 30, color.RGBA{30, 30, 30, 255}),
 		"cdn/lib.css":                    "ul { list-style-image: url(dot.png) } .wide { display: block; height: 40px; background: url(\"{SITE}/wide.png\") repeat-x }",
 		"site/own.ttf":                   font(),
 		"site/tile.png?v=2&utm_source=x": picture(40, 40, color.RGBA{200, 30, 30, 255}),
@@ -79,7 +88,7 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 				return
 			}
 			switch filepath.Ext(r.URL.Path) {
-			case "":
+			case "", ".html":
 				w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			case ".css":
 				w.Header().Set("Content-Type", "text/css")
@@ -117,6 +126,7 @@ func (d *dressedSite) edit(body string) string {
 func dressedPage(n, pages int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><html lang=en><title>Page %d</title><link rel=stylesheet href="/a.css"><link rel=stylesheet href="{CDN}/lib.css">
+<link rel=manifest href=/app.webmanifest><meta property="og:image" content="/shared.png"><iframe src="{CDN}/framed.html"></iframe><iframe src="/page/1"></iframe>
 <style>.inline { width: 60px; height: 60px; background: url(/inline.png) }</style><h1>Frogs of the year %d</h1>
 <div class=box></div><div class=inline></div><p><img src="/small.png" srcset="/small.png 1x, /large.png 2x" alt=Frog> <img src="/moved.png" alt=Frog>
 <video poster="/poster.png" width=200 height=60></video><span class=wide></span><div id=secret></div><ul><li>one<li>two</ul><p>%s`, n, 1900+n, strings.Repeat(frogs, 4))
@@ -168,6 +178,7 @@ func (d *dressedSite) times(url string) int {
 var dress = []string{
 	"site/a.css", "site/deep/b.css", "site/app.js", "site/own.ttf", "site/tile.png?v=2&utm_source=x", "site/corner.png", "site/not-there.png",
 	"site/small.png", "site/large.png", "site/moved.png", "site/wide.png", "site/inline.png", "site/poster.png", "cdn/lib.css", "cdn/dot.png",
+	"site/app.webmanifest", "site/icons/big.png", "cdn/short.png", "site/shared.png", "site/favicon.ico", "cdn/framed.html", "cdn/framed.css", "cdn/inner.html", "cdn/inner.png",
 }
 
 // TestRequisites crawls a site whose pages need the files of two hosts. It checks that the archive
@@ -192,7 +203,7 @@ func TestRequisites(t *testing.T) {
 			t.Errorf("%s was requested %d times, want 1", file, n)
 		}
 	}
-	for _, file := range []string{"site/private/secret.png", "site/never.svg"} {
+	for _, file := range []string{"site/private/secret.png", "site/never.svg", "cdn/never.html", "cdn/favicon.ico"} {
 		if n := d.times(file); n != 0 {
 			t.Errorf("%s was requested %d times, want 0", file, n)
 		}
@@ -308,8 +319,8 @@ func TestRequisitesOfWorkers(t *testing.T) {
 		}
 	}
 	indexed := append(indexedURLs(t, dir, "one"), indexedURLs(t, dir, "two")...)
-	if n := len(slices.DeleteFunc(indexed, func(url string) bool { return !strings.HasSuffix(url, ".css") })); n != 3 {
-		t.Errorf("the archives have %d style sheets, want 3", n)
+	if n := len(slices.DeleteFunc(indexed, func(url string) bool { return !strings.HasSuffix(url, ".css") })); n != 4 {
+		t.Errorf("the archives have %d style sheets, want 4", n)
 	}
 }
 

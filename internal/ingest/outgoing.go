@@ -21,7 +21,22 @@ type outgoing struct {
 
 // links returns the links for the crawler, which follows some and only resolves the others.
 func (o outgoing) links() crawler.Links {
-	return crawler.Links{Base: o.doc.Base, Charset: o.doc.Charset, Hrefs: o.hrefs(), Files: o.files(), NoFollow: o.doc.NoFollow, Targets: o.keep}
+	return crawler.Links{Base: o.doc.Base, Charset: o.doc.Charset, Hrefs: o.hrefs(), Files: o.files(), Frames: o.frames(), NoFollow: o.doc.NoFollow, Targets: o.keep}
+}
+
+// parts returns only what is needed to show the document.
+func (o outgoing) parts() crawler.Links {
+	return crawler.Links{Base: o.doc.Base, Charset: o.doc.Charset, Files: o.files(), Frames: o.frames()}
+}
+
+func (o outgoing) frames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, l := range o.doc.Links {
+			if l.By == extract.ByFrame && !yield(l.Href) {
+				return
+			}
+		}
+	}
 }
 
 func (o outgoing) hrefs() iter.Seq2[string, bool] {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"skink/crawler"
@@ -74,10 +76,8 @@ type reader struct {
 // error. It fails only if ctx ends, or with [crawler.ErrRender] if the page must be rendered first.
 // The caller must release the share once the page is stored or dropped, even after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
-	if isStyleSheet(page) {
-		if err := leads.Follow(crawler.Links{Files: stylesheet.References(page.Body)}); err != nil {
-			return nil, nil, err
-		}
+	if err := leads.Follow(crawler.Links{Files: parts(page)}); err != nil {
+		return nil, nil, err
 	}
 	got := unread(page, leads)
 	if page.Listed != nil {
@@ -86,7 +86,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 			got.out = listed(got.seen.URL, got.listed)
 		}
 	}
-	if page.NotModified || got.seen.Kind != store.Page {
+	if page.NotModified || got.seen.Kind != store.Page && !isFrame(page) {
 		return got, nil, nil
 	}
 	if n := r.flight.suspect(page.Item.URL); n >= maxDeaths {
@@ -112,11 +112,31 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	return got, share, nil
 }
 
-// isStyleSheet reports whether a page is a style sheet that was fetched for the archive. A style
-// sheet may refer to further files that the archive needs.
-func isStyleSheet(page *crawler.Page) bool {
-	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
-		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
+// parts returns the addresses of the files that the archive needs because of a style sheet or a
+// manifest. It returns nil for other pages.
+func parts(page *crawler.Page) iter.Seq[string] {
+	switch media := requisiteType(page); {
+	case media == "text/css":
+		return stylesheet.References(page.Body)
+	case strings.HasSuffix(media, "json"), media != "" && strings.HasSuffix(page.Item.URL, ".webmanifest"): // many servers do not know the type
+		return slices.Values(extract.ManifestFiles(page.Body))
+	}
+	return nil
+}
+
+// isFrame reports whether a page was fetched only because another page shows it in a frame.
+func isFrame(page *crawler.Page) bool {
+	media := requisiteType(page)
+	return media == "text/html" || media == "application/xhtml+xml"
+}
+
+// requisiteType returns the media type of a page that was fetched only for the archive. It returns
+// "" for other pages, and if there is no body.
+func requisiteType(page *crawler.Page) string {
+	if page.Item.Kind != frontier.Requisite || page.Problem != "" || page.NotModified || page.Location != "" {
+		return ""
+	}
+	return extract.MediaType(page.Body, page.Header.Get("Content-Type"))
 }
 
 // unread returns the reading of a page before its body is read.
@@ -191,6 +211,11 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		if d.Goes != "" {
 			doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
 		}
+	}
+	if isFrame(page) {
+		err := leads.Follow(outgoing{doc: doc}.parts())
+		got.leadTo(leads)
+		return got, err
 	}
 	opt.obey(page.Item.URL, doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)

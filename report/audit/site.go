@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"strings"
 
 	"skink/dedup"
 	"skink/store"
@@ -94,7 +95,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	}
 	p := page{id: r.ID, cluster: r.Cluster(), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
-	p.start = r.Depth == 0 || r.Requisite
+	p.start = r.Depth == 0 || r.Requisite && !strings.HasSuffix(r.URL, "/favicon.ico") // browsers request this one without a link
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
 	s.at[r.ID] = at
