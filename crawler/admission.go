@@ -3,7 +3,6 @@ package crawler
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -72,13 +71,11 @@ func (o *Options) refuse(url string, p purpose, from string, depth int) refusal 
 	case p.applies(ruleFolder) && o.trespasses(from, url):
 		return ruleFolder + ": only pages of a folder may lead to its files"
 	}
-	if o.Scope != nil {
-		if r := o.Scope.refuse(url); r != "" && p.applies(r.rule()) {
-			return r
-		}
-	}
-	if p.applies(ruleDepth) && o.MaxDepth > 0 && depth > o.MaxDepth {
-		return refusal(fmt.Sprintf("%s: beyond --max-depth %d", ruleDepth, o.MaxDepth))
+	switch {
+	case o.Scope != nil:
+		return o.Scope.refuse(url, p, depth, o.MaxDepth)
+	case p.applies(ruleDepth):
+		return beyond(depth, o.MaxDepth)
 	}
 	return ""
 }
@@ -98,11 +95,15 @@ func (f *fetcher) admit(ctx context.Context, a *ask) error {
 		return nil
 	}
 	rules, err := f.robots.get(ctx, a.url)
-	if err != nil {
+	overridden := f.opt.Hosts.For(frontier.HostOf(a.url)).Robots != ""
+	switch {
+	case err != nil && overridden && ctx.Err() == nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	agent := f.opt.AgentFor(frontier.HostOf(a.url))
-	if !rules.Allowed(agent, a.url) {
+	if !overridden && !rules.Allowed(agent, a.url) {
 		return refusal("robots.txt: does not allow this URL")
 	}
 	a.delay = rules.CrawlDelay(agent)

@@ -77,7 +77,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	refused := opt.refuse(target, purposeOf(from), from.URL, from.Depth)
 	if from.Depth == 0 && refused.elsewhere() && opt.Scope.Moved(from.URL, target) {
 		refused = ""
-		opt.Scope.AddSeed(target)
+		opt.Scope.AddMoved(cmp.Or(from.Via, from.URL), target)
 		if opt.OnSeed != nil {
 			if err := opt.OnSeed(cmp.Or(from.Via, from.URL), target); err != nil {
 				return fmt.Errorf("record the redirect of %s: %w", from.URL, err)

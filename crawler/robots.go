@@ -35,7 +35,11 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	if ctx.Err() != nil {
 		return p, ctx.Err()
 	}
-	if err != nil {
+	overridden := c.opt.Hosts.For(t.host.name).Robots != ""
+	switch {
+	case err != nil && overridden:
+		return p, nil
+	case err != nil:
 		p.refusal = robotsProblem(t.item, err)
 		if p.refusal.Transient() {
 			c.robots.forget(t.item.URL)
@@ -46,7 +50,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	agent := c.opt.AgentFor(t.host.name)
 	p.delay, p.signals = rules.CrawlDelay(agent), rules.Signals(agent)
 	p.hidden = !rules.Allowed(searchEngine, t.item.URL)
-	if !rules.Allowed(agent, t.item.URL) {
+	if !overridden && !rules.Allowed(agent, t.item.URL) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow this URL"}
 	}
 	return p, nil

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,16 +22,24 @@ const (
 
 // A Scope decides which URLs belong to a crawl. The URLs of seeds do, unless an exclude pattern
 // matches: a user who excludes URLs wants no more requests for them.
+//
+// A seed may have settings of its own. A URL belongs to the crawl if the settings of any seed admit
+// it, whichever page links to it. Its depth is its distance from the nearest seed.
 type Scope struct {
-	kind             string
-	include, exclude []*regexp.Regexp
-	own              access.Table // settings of individual hosts; see Obey
+	exclude []*regexp.Regexp // of all seeds
+	own     access.Table     // settings of individual hosts; see Obey
 
-	mu    sync.RWMutex
-	roots map[string]bool // guarded by mu: the hosts, domains or prefixes of the seeds, depending on kind
-	seeds map[string]bool // guarded by mu: canonical URLs
+	mu      sync.RWMutex
+	extents []*extent          // guarded by mu; the first is for seeds without settings of their own
+	seeds   map[string]*extent // guarded by mu: by canonical URL
+}
 
-	hostsMu sync.RWMutex    // if both mutexes are needed, lock mu first
+// An extent is the part of the web that belongs to a crawl because of seeds with the same settings.
+type extent struct {
+	access.Seed                 // without a URL
+	roots       map[string]bool // the hosts, domains or prefixes of the seeds, depending on Scope
+
+	hostsMu sync.RWMutex    // if the mutex of the scope is needed, lock it first
 	hosts   map[string]bool // guarded by hostsMu: for ScopeDomain, caches whether a host is in the scope
 }
 
@@ -44,13 +53,18 @@ func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	default:
 		return nil, fmt.Errorf("unknown scope %q: must be host, domain, prefix or any", kind)
 	}
-	s := &Scope{kind: kind, roots: map[string]bool{}, hosts: map[string]bool{}, seeds: map[string]bool{}}
-	var err error
-	if s.include, err = compile("include", include); err != nil {
+	s := &Scope{seeds: map[string]*extent{}}
+	included, err := compile("include", include)
+	if err != nil {
 		return nil, err
 	}
+	s.extents = []*extent{newExtent(access.Seed{Scope: kind, Include: included})}
 	s.exclude, err = compile("exclude", exclude)
 	return s, err
+}
+
+func newExtent(of access.Seed) *extent {
+	return &extent{Seed: of, roots: map[string]bool{}, hosts: map[string]bool{}}
 }
 
 func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
@@ -67,18 +81,43 @@ func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
 
 // AddSeed adds a seed, given as a canonical URL. The scope then contains the seed and, depending on
 // its kind, the other URLs of the seed's host, domain or prefix.
-func (s *Scope) AddSeed(url string) {
+func (s *Scope) AddSeed(url string) { s.AddMoved("", url) }
+
+// AddMoved adds the target of a redirect from a seed. It gets the settings of the seed.
+func (s *Scope) AddMoved(from, url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seeds[url] = true
-	s.roots[s.root(url)] = true
-	clear(s.hosts)
+	s.add(url, cmp.Or(s.seeds[url], s.seeds[from], s.extents[0]))
+}
+
+func (s *Scope) add(url string, e *extent) {
+	s.seeds[url] = e
+	e.roots[e.root(url)] = true
+	clear(e.hosts)
+}
+
+// AddOwn adds a seed with settings of its own. It replaces those that the seed has.
+func (s *Scope) AddOwn(seed access.Seed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	url := seed.URL
+	seed.URL, seed.Scope = "", cmp.Or(seed.Scope, s.extents[0].Scope)
+	if seed.Include == nil {
+		seed.Include = s.extents[0].Include
+	}
+	same := func(e *extent) bool { return fmt.Sprint(e.Seed) == fmt.Sprint(seed) }
+	at := slices.IndexFunc(s.extents[1:], same) + 1 // a crawl may have thousands of seeds with the same settings
+	if at == 0 {
+		at = len(s.extents)
+		s.extents = append(s.extents, newExtent(seed))
+	}
+	s.add(url, s.extents[at])
 }
 
 // root returns the part of a URL that must be the same as in a seed: the host, domain or prefix,
 // depending on the kind.
-func (s *Scope) root(url string) string {
-	switch s.kind {
+func (e *extent) root(url string) string {
+	switch e.Scope {
 	case ScopeHost:
 		return frontier.HostOf(url)
 	case ScopeDomain:
@@ -91,38 +130,72 @@ func (s *Scope) root(url string) string {
 }
 
 // Contains reports whether a canonical URL belongs to the crawl.
-func (s *Scope) Contains(url string) bool { return s.refuse(url) == "" }
+func (s *Scope) Contains(url string) bool { return s.refuse(url, forPage, 0, 0) == "" }
 
-// refuse returns the rule by which a canonical URL does not belong to the crawl.
-func (s *Scope) refuse(url string) refusal {
+// refuse returns the rule by which a canonical URL must not be requested for a purpose. Pages of
+// seeds without a depth of their own may be up to most links away from a seed.
+func (s *Scope) refuse(url string, p purpose, depth, most int) refusal {
 	include, exclude := s.patterns(url)
-	if p := match(exclude, url); p != nil {
-		return refusal(ruleExclude + ": matches the pattern " + p.String())
+	if pattern := match(exclude, url); pattern != nil && p.applies(ruleExclude) {
+		return excluded(pattern)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	switch {
-	case s.seeds[url]:
+	why := refusal(ruleScope + ": beyond --scope " + s.extents[0].Scope)
+	if len(s.extents) > 1 {
+		why = ruleScope + ": beyond the scope of each seed"
+	}
+	of := s.seeds[url]
+	for i, e := range s.extents {
+		isSeed := of == e
+		if i == 0 && len(s.extents) > 1 && len(e.roots) == 0 || !isSeed && !e.near(url) {
+			continue
+		}
+		if why = e.refuse(url, isSeed, include, depth, cmp.Or(e.MaxDepth, most)); why == "" || !p.applies(why.rule()) {
+			return ""
+		}
+	}
+	if !p.applies(why.rule()) {
 		return ""
-	case !s.near(url):
-		return refusal(ruleScope + ": beyond --scope " + s.kind)
-	case len(include) > 0 && match(include, url) == nil:
+	}
+	return why
+}
+
+func excluded(by *regexp.Regexp) refusal {
+	return refusal(ruleExclude + ": matches the pattern " + by.String())
+}
+
+// refuse returns the rule of an extent by which a URL near its seeds does not belong to the crawl.
+// include has patterns of the URL's host.
+func (e *extent) refuse(url string, isSeed bool, include []*regexp.Regexp, depth, most int) refusal {
+	if p := match(e.Exclude, url); p != nil {
+		return excluded(p)
+	}
+	if !isSeed && len(e.Include)+len(include) > 0 && match(e.Include, url) == nil && match(include, url) == nil {
 		return ruleInclude + ": matches none of the patterns"
 	}
-	return ""
+	return beyond(depth, most)
+}
+
+// beyond refuses URLs that are more than most links away from a seed; 0 means no limit.
+func beyond(depth, most int) refusal {
+	if most <= 0 || depth <= most {
+		return ""
+	}
+	return refusal(fmt.Sprintf("%s: beyond --max-depth %d", ruleDepth, most))
 }
 
 // near reports whether a URL shares the host, domain or prefix of a seed.
-func (s *Scope) near(url string) bool {
-	switch s.kind {
+func (e *extent) near(url string) bool {
+	switch e.Scope {
 	case ScopeAny:
 		return true
 	case ScopeDomain:
-		return s.onDomain(frontier.HostOf(url))
+		return e.onDomain(frontier.HostOf(url))
 	case ScopePrefix:
-		return s.underRoot(url)
+		return e.underRoot(url)
 	}
-	return s.roots[frontier.HostOf(url)]
+	return e.roots[frontier.HostOf(url)]
 }
 
 const maxHosts = 10_000
@@ -130,33 +203,33 @@ const maxHosts = 10_000
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because
 // finding the domain costs more than the rest of the work for a link, and most links lead to the
 // same few hosts.
-func (s *Scope) onDomain(host string) bool {
-	s.hostsMu.RLock()
-	in, known := s.hosts[host]
-	s.hostsMu.RUnlock()
+func (e *extent) onDomain(host string) bool {
+	e.hostsMu.RLock()
+	in, known := e.hosts[host]
+	e.hostsMu.RUnlock()
 	if known {
 		return in
 	}
-	in = s.roots[frontier.Domain(host)]
-	s.hostsMu.Lock()
-	defer s.hostsMu.Unlock()
-	if len(s.hosts) >= maxHosts {
-		clear(s.hosts)
+	in = e.roots[frontier.Domain(host)]
+	e.hostsMu.Lock()
+	defer e.hostsMu.Unlock()
+	if len(e.hosts) >= maxHosts {
+		clear(e.hosts)
 	}
-	s.hosts[strings.Clone(host)] = in
+	e.hosts[strings.Clone(host)] = in
 	return in
 }
 
 // underRoot reports whether a URL begins with the prefix of any seed. It looks up each folder of
 // the URL's path, because a crawl may have more seeds than a URL has folders.
-func (s *Scope) underRoot(url string) bool {
+func (e *extent) underRoot(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
 	for {
 		end := strings.LastIndexByte(path, '/')
 		if end < 0 {
 			return false
 		}
-		if s.roots[path[:end+1]] {
+		if e.roots[path[:end+1]] {
 			return true
 		}
 		path = path[:end]
@@ -169,10 +242,10 @@ func (s *Scope) Obey(t access.Table) { s.own = t }
 
 func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
 	if len(s.own) == 0 {
-		return s.include, s.exclude
+		return nil, s.exclude
 	}
 	h := s.own.For(frontier.HostOf(url))
-	return slices.Concat(s.include, h.Include), slices.Concat(s.exclude, h.Exclude)
+	return h.Include, slices.Concat(s.exclude, h.Exclude)
 }
 
 // match returns the first of the patterns that matches a URL, or nil.

@@ -43,6 +43,7 @@ type Host struct {
 
 	Render string // which pages a browser renders: "off", "auto" or "always"
 	Sign   *bool  // whether requests are signed
+	Robots string // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
 
 	// Sections are the patterns with secrets that match the host, the one with the login first.
 	// Table.For sets them. Cookies are shared only between hosts of the same section.
@@ -86,6 +87,26 @@ type Login struct {
 	Page   string            // URL of the page with the form
 	Fields map[string]Secret // names of form fields and the values to fill in
 	Check  string            // status, URL or text that identifies a response after a successful login
+}
+
+// A Seed holds settings of one seed, instead of those of the whole crawl.
+type Seed struct {
+	URL      string // canonical
+	Scope    string // see [skink/crawler.NewScope]; "" means that of the crawl
+	MaxDepth int    // maximum distance from a seed, in links; 0 means that of the crawl
+	Include  []*regexp.Regexp
+	Exclude  []*regexp.Regexp
+}
+
+// Reasons returns the patterns of the hosts whose robots.txt is overridden, with the reasons.
+func (t Table) Reasons() map[string]string {
+	all := map[string]string{}
+	for _, h := range t {
+		if h.Robots != "" {
+			all[h.Pattern] = h.Robots
+		}
+	}
+	return all
 }
 
 // A Table holds settings for individual hosts.

@@ -52,6 +52,7 @@ func (h Host) or(fallback Host) Host {
 	h.Logout = cmp.Or(h.Logout, fallback.Logout)
 	h.Proxies = orList(h.Proxies, fallback.Proxies)
 	h.Render = cmp.Or(h.Render, fallback.Render)
+	h.Robots = cmp.Or(h.Robots, fallback.Robots)
 	h.Sign = cmp.Or(h.Sign, fallback.Sign)
 	return h
 }

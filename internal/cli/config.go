@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
+	"skink/crawler"
 	"skink/crawler/access"
 	"skink/frontier"
 	"skink/internal/config"
@@ -89,7 +91,7 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	if err != nil {
 		return usageError{Err: err}
 	}
-	opt := config.Options{Command: c.name, Main: crawlCommand.name, Shared: "store", Flags: map[string]*pflag.FlagSet{c.name: flags}, Host: addHostFlags}
+	opt := config.Options{Command: c.name, Main: crawlCommand.name, Shared: "store", Flags: map[string]*pflag.FlagSet{c.name: flags}, Host: addHostFlags, Seed: addOwnFlags}
 	if of.stored {
 		opt.Ignored = "store"
 	}
@@ -170,6 +172,25 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 	flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
 	flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
 	flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
+	flags.Func("ignore-robots", "", func(text string) error {
+		h.Robots = strings.TrimSpace(text)
+		if h.Robots == "" || h.Robots == "true" || h.Robots == "false" || strings.ContainsFunc(h.Robots, unicode.IsControl) {
+			return errors.New("must be the reason, as one line of text, such as \"the owner agreed on 1 May\"")
+		}
+		return nil
+	})
+}
+
+// addOwnFlags adds flags for the settings of one seed.
+func addOwnFlags(s *access.Seed, flags *pflag.FlagSet) {
+	flags.Func("url", "", func(text string) (err error) {
+		s.URL, err = frontier.Canonical(text)
+		return err
+	})
+	flags.Var(oneOf(&s.Scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "")
+	flags.Var(whole(&s.MaxDepth, 1, "1 or more"), "max-depth", "")
+	flags.Var(expressions(&s.Include), "include", "")
+	flags.Var(expressions(&s.Exclude), "exclude", "")
 }
 
 func configCommand() command {
@@ -231,7 +252,7 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	if c.name != crawlCommand.name {
 		return nil
 	}
-	hosts, err := configOf(flags).file.ShownHosts()
+	hosts, err := configOf(flags).file.Shown()
 	if len(hosts) > 0 {
 		fmt.Fprintf(con.Out, "\n%s", hosts)
 	}

@@ -211,9 +211,9 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(ctx, *f.store, len(args) > 0, 16+opt.Crawl.Parallel)
+	s, err := openStore(ctx, *f.store, len(args)+len(opt.Own) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
-		if len(args) == 0 && errors.Is(err, store.ErrNotExist) {
+		if len(args)+len(opt.Own) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", *f.store)
 		}
 		return err
@@ -296,7 +296,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if !o.Requisites {
 		o.HostBudget.Requisites = 0
 	}
-	o.Hosts = configOf(f.rule.flags).file.Hosts
+	o.Hosts, opt.Own = configOf(f.rule.flags).file.Hosts, configOf(f.rule.flags).file.Seeds
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
 	opt.Audit, opt.Archive.Whole = f.audit, !f.revisits

@@ -91,6 +91,8 @@ type status struct {
 
 	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, those with the most URLs first
 
+	Overrides session.Overrides `json:"robots_overridden,omitempty"`
+
 	rows []session.EndRow
 	all  int64
 	at   time.Time // current time by the clock of the store, which may be on a database server
@@ -119,6 +121,7 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 	if len(st.Postponed) > 0 {
 		session.PrintPostponed(out, st.Postponed)
 	}
+	st.Overrides.Print(out)
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
@@ -164,6 +167,9 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.at = session.TimeAt(ctx, s)
 	if st.Workers, err = session.WorkersAt(ctx, s, st.at); err != nil {
+		return st, err
+	}
+	if st.Overrides, err = session.ReadOverrides(ctx, s); err != nil {
 		return st, err
 	}
 	alone, err := store.LeftAlone(ctx, s)

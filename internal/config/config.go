@@ -1,9 +1,13 @@
 // Package config reads configuration files. A file is TOML. It contains flags of the main command
-// under their long names, and sections for the other commands and for hosts or groups of hosts:
+// under their long names, and sections for the other commands, for single seeds, and for hosts
+// or groups of hosts:
 //
 //	delay = "500ms"
 //	[report]
 //	format = "json"
+//	[[seed]]
+//	url = "https://example.org/docs/"
+//	scope = "prefix"
 //	[host."*.example.org"]
 //	headers = { "X-Token" = "${TOKEN}" }
 //
@@ -33,6 +37,7 @@ type File struct {
 	Text  []byte   // content of the file, unchanged
 	Read  []string // names of the files that the file names and that were read
 	Hosts access.Table
+	Seeds []access.Seed // seeds with settings of their own
 }
 
 // Options defines the commands and flags that a file may contain.
@@ -43,6 +48,7 @@ type Options struct {
 	Ignored string                                       // flag that the file must not set; may be empty
 	Flags   map[string]*pflag.FlagSet                    // flags of each command; those of the running command are set
 	Host    func(h *access.Host, flags *pflag.FlagSet)   // adds flags for the settings of a host that are also flags
+	Seed    func(s *access.Seed, flags *pflag.FlagSet)   // adds flags for the settings of a seed
 	Invalid func(err error, flags *pflag.FlagSet) error  // explains an error of setting a flag
 	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name
 	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil means [os.LookupEnv]
@@ -153,10 +159,12 @@ func (p *parser) take(key string, v any) error {
 	switch {
 	case key == "host":
 		return p.hosts(section)
+	case key == "seed":
+		return p.seeds(v)
 	case slices.Contains(main, key) && (flags == nil || !isTable):
 		return p.flag(p.opt.Main, []string{key}, v)
 	case flags == nil:
-		return p.unknown(key, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host"}))
+		return p.unknown(key, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host", "seed"}))
 	case !isTable:
 		return fmt.Errorf("%s is a command: put its flags in a section, [%s]", key, key)
 	}

@@ -45,6 +45,10 @@ func options() Options {
 			"report": flagSet("top", "store"),
 			"view":   flagSet("addr"),
 		},
+		Seed: func(s *access.Seed, flags *pflag.FlagSet) {
+			flags.StringVar(&s.URL, "url", "", "")
+			flags.StringVar(&s.Scope, "scope", "", "")
+		},
 		Host: func(h *access.Host, flags *pflag.FlagSet) {
 			flags.Func("delay", "", func(text string) error {
 				d, err := time.ParseDuration(text)
@@ -138,7 +142,7 @@ proxy = "direct"
 	if h.Login.Page != "https://www.example.com/login" || h.Login.Check != "Log out" || h.Login.Fields["password"] != word || h.Proxies == nil || len(h.Proxies) != 0 {
 		t.Errorf("the second host: %+v", h)
 	}
-	if printed, err := f.ShownHosts(); err != nil || strings.Contains(string(printed), word) || strings.Contains(string(printed), "from file") || !strings.Contains(string(printed), `'***'`) {
+	if printed, err := f.Shown(); err != nil || strings.Contains(string(printed), word) || strings.Contains(string(printed), "from file") || !strings.Contains(string(printed), `'***'`) {
 		t.Errorf("settings: %s, %v", printed, err)
 	}
 
@@ -181,7 +185,7 @@ login.page = "https://other.test/login"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if printed, err := f.ShownHosts(); err != nil || strings.Contains(string(printed), "sesame") || !strings.Contains(string(printed), `['http://***@proxy.test:1', `) {
+	if printed, err := f.Shown(); err != nil || strings.Contains(string(printed), "sesame") || !strings.Contains(string(printed), `['http://***@proxy.test:1', `) {
 		t.Errorf("settings: %s, %v", printed, err)
 	}
 	text, err := Copy("skink.toml", []byte(written))
@@ -361,7 +365,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		copied, err := Copy("f", []byte(text))
-		shown, shownErr := file.ShownHosts()
+		shown, shownErr := file.Shown()
 		if err != nil || shownErr != nil || strings.Contains(fmt.Sprintf("%s %s", shown, copied), word) {
 			t.Errorf("the settings or the copy contain the secret, or %v, %v", err, shownErr)
 		}

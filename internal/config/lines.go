@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -47,11 +48,17 @@ func linesOf(text []byte) map[string]int {
 		return path
 	}
 	var section []string
+	sections := map[string]int{} // number of sections of each array
 	for p.NextExpression() {
 		if n := p.Expression(); n.Kind == unstable.KeyValue {
 			add(section, n)
 		} else {
 			section = add(nil, n)
+			if n.Kind == unstable.ArrayTable {
+				section = append(section, strconv.Itoa(sections[section[0]]))
+				sections[section[0]]++
+				lines[joined(section)] = lines[joined(section[:1])]
+			}
 		}
 	}
 	return lines

@@ -53,13 +53,18 @@ func origin(name string, text []byte) (dir string, copied bool) {
 	return filepath.Dir(name), false
 }
 
-// ShownHosts returns the sections of hosts of a file for printing, with *** in place of each secret.
-func (f *File) ShownHosts() ([]byte, error) {
+// Shown returns the sections of hosts and seeds of a file for printing, with *** in place of each secret.
+func (f *File) Shown() ([]byte, error) {
 	settings, err := unmarshal(f.Name, f.Text)
-	if err != nil || settings["host"] == nil {
+	for key := range settings {
+		if key != "host" && key != "seed" {
+			delete(settings, key)
+		}
+	}
+	if err != nil || len(settings) == 0 {
 		return nil, err
 	}
-	return toml.Marshal(without(nil, table{"host": settings["host"]}, func(text, secret string) string {
+	return toml.Marshal(without(nil, settings, func(text, secret string) string {
 		if text == secret {
 			return absent
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -126,6 +127,8 @@ func (r *run) adopt(ctx context.Context) error {
 	return err
 }
 
+func (r *run) overrides() Overrides { return r.opt.Crawl.Hosts.Reasons() }
+
 func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	to := r.opt.Archive
 	if kept.archive != nil {
@@ -141,6 +144,13 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	robots := "obey"
 	if r.opt.Crawl.IgnoreRobots {
 		robots = "ignore"
+	}
+	var overridden strings.Builder
+	public := r.overrides()
+	maps.DeleteFunc(public, func(host, _ string) bool { return r.opt.Crawl.IsPrivate("http://" + host) }) // a public file must not name it
+	public.Print(&overridden)
+	if overridden.Len() > 0 {
+		robots += "; " + strings.ReplaceAll(strings.TrimSpace(overridden.String()), "\n", "; ")
 	}
 	var refers []string
 	for _, dir := range to.Refers {

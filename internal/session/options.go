@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"skink/crawler"
+	"skink/crawler/access"
 	"skink/dedup"
 	"skink/extract"
 	"skink/internal/archive"
@@ -48,6 +49,7 @@ type Options struct {
 	Wanted Wanted          // settings for judging and storing pages
 	Prefer []string        // regular expressions; pages with matching URLs are preferred as leaders of their duplicates
 	Seeds  Seeds           // seeds in addition to those in the store
+	Own    []access.Seed   // more seeds, with settings of their own
 	Add    bool            // allow Seeds on sites other than those of the finished crawl in the store
 	Again  Again           // selects the URLs to visit again
 

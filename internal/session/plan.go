@@ -35,21 +35,27 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	if p.seeds, err = ReadSeeds(ctx, r.store); err != nil {
 		return p, fmt.Errorf("%s: %w", r.store.Name, err)
 	}
+	var own Seeds
+	for _, s := range r.opt.Own {
+		own.URLs = append(own.URLs, s.URL)
+	}
+	named := given.Items()
+	if len(named) == 0 {
+		given = own
+	}
 	lost, folders := p.seeds.relocate(given.Folders)
 	if len(folders) == len(given.Folders) && !r.opt.Add { // none of the given folders replaces one from an earlier run
 		if err := r.checkOthers(ctx, p.seeds, given); err != nil {
 			return p, err
 		}
 	}
-	named := given.Items()
 	given.Folders = folders
 	p.seeds.Add(given)
+	p.seeds.Add(own)
 
 	o := r.opt.Crawl
 	o.Worker = crawler.WorkerName(o.Worker)
-	for _, i := range p.seeds.Items() {
-		o.Scope.AddSeed(i.URL)
-	}
+	p.seeds.outline(o.Scope, r.opt.Own)
 	o.Folders = folder.Sites(p.seeds.Folders)
 	for _, l := range lost {
 		if l.found != "" {
@@ -197,6 +203,9 @@ func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back i
 	if err := plant(ctx, r.store, p.seeds); err != nil {
 		return counts, 0, err
 	}
+	if err := r.overrides().write(ctx, r.store); err != nil {
+		return counts, 0, err
+	}
 	if back, err = p.again.putBack(ctx); err != nil {
 		return counts, back, err
 	}
@@ -235,7 +244,7 @@ func (m *moves) moved(ctx context.Context, from, to string) error {
 	}
 	m.pipeline.SetOrder(order)
 	m.archived(order)
-	m.seeds.Add(Seeds{Moved: []string{to}})
+	m.seeds.Add(Seeds{Moved: []string{to}, From: map[string]string{to: from}})
 	return m.seeds.write(ctx, m.store)
 }
 

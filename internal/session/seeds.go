@@ -3,9 +3,12 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
+	"skink/crawler"
+	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/crawler/wire"
 	"skink/frontier"
@@ -18,6 +21,8 @@ type Seeds struct {
 	URLs    []string `json:"urls,omitempty"`    // canonical URLs named by the user
 	Moved   []string `json:"moved,omitempty"`   // targets of redirects from seeds within their site; they count as seeds, but the user did not name them
 	Folders []string `json:"folders,omitempty"` // absolute paths, in the order given by the user
+
+	From map[string]string `json:"from,omitempty"` // the seeds that redirect to those in Moved
 }
 
 const seedsName = "seeds"
@@ -36,7 +41,7 @@ func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	return store.ChangeMeta(ctx, s, seedsName, "seeds", func(now *Seeds) (*Seeds, error) {
 		if now != nil {
-			all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // do not add folders: the user may have moved some of them
+			all.Add(Seeds{URLs: now.URLs, Moved: now.Moved, From: now.From}) // do not add folders: the user may have moved some of them
 		}
 		return all, nil
 	})
@@ -47,6 +52,21 @@ func (all *Seeds) Add(other Seeds) {
 	all.URLs = withNew(all.URLs, other.URLs)
 	all.Moved = withNew(all.Moved, other.Moved)
 	all.Folders = withNew(all.Folders, other.Folders)
+	if len(other.From) > 0 {
+		from := maps.Clone(other.From)
+		maps.Copy(from, all.From)
+		all.From = from
+	}
+}
+
+// outline adds the seeds to the scope of a crawl. own has the settings of single seeds.
+func (all *Seeds) outline(scope *crawler.Scope, own []access.Seed) {
+	for _, s := range own {
+		scope.AddOwn(s)
+	}
+	for _, i := range all.Items() {
+		scope.AddMoved(all.From[i.URL], i.URL)
+	}
 }
 
 func setOf(list []string) map[string]bool {

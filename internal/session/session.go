@@ -239,7 +239,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	sum = Summary{
 		Renders: r.opt.Crawl.Renders(),
 		Added:   end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
-		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(),
+		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(), Overrides: r.overrides(),
 		End: r.endOf(end),
 	}
 	if !end.unsent {

@@ -33,6 +33,7 @@ type Summary struct {
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
+	Overrides  Overrides
 	Postponed  []report.Postponed
 	Only       string // why the crawl found only one page; "" if it found none or several
 	End        Ending
@@ -73,6 +74,7 @@ func (s Summary) String() string {
 	s.saved(&b)
 	s.slowed(&b)
 	s.leftAlone(&b)
+	s.Overrides.Print(&b)
 	s.next(&b)
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -265,7 +267,7 @@ func (s Summary) attrs() []any {
 	return []any{
 		"added", a.Pages(), "seconds", s.Took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
 		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "unrendered", t.Unrendered, "urls", CountsByName(s.URLs, s.Later),
-		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone),
+		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone), "robots_overridden", s.Overrides,
 		"postponed", s.Postponed[:min(len(s.Postponed), patternsShown)], "stopped", stopped, "store", s.Store, "bytes", s.Bytes,
 	}
 }

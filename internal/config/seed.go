@@ -1,0 +1,49 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler/access"
+)
+
+// seeds takes the sections of seeds. They are used only by the main command, but their keys are
+// checked for each.
+func (p *parser) seeds(v any) error {
+	for i, element := range elements(v) {
+		section, isTable := element.(table)
+		if !isTable {
+			return errors.New("seed: write a section, which begins with [[seed]]")
+		}
+		if err := p.seed([]string{"seed", strconv.Itoa(i)}, section); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *parser) seed(within []string, section table) error {
+	seed, flags := access.Seed{}, pflag.NewFlagSet("seed", pflag.ContinueOnError)
+	p.opt.Seed(&seed, flags)
+	known := names(flags)
+	for _, key := range p.keys(within, section) {
+		path := append(slices.Clone(within), key)
+		if !slices.Contains(known, key) {
+			return p.at(path, p.unknown(key, known))
+		}
+		if _, err := p.set(flags, key, section[key]); err != nil {
+			return p.at(path, err)
+		}
+	}
+	switch {
+	case seed.URL == "":
+		return p.at(within, errors.New("seed: the section has no url"))
+	case slices.ContainsFunc(p.file.Seeds, func(s access.Seed) bool { return s.URL == seed.URL }):
+		return p.at(append(within, "url"), errors.New("seed: an earlier section has the same url"))
+	}
+	p.file.Seeds = append(p.file.Seeds, seed)
+	return nil
+}
