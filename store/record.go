@@ -132,7 +132,7 @@ func (r *Record) ItemKind() frontier.ItemKind {
 		return frontier.Check
 	case r.Requisite:
 		return frontier.Requisite
-	case r.Kind == Sitemap:
+	case r.Sitemap, r.Kind == Sitemap: // a sitemap stays one when it fails
 		return frontier.Sitemap
 	}
 	return frontier.Page

@@ -40,7 +40,7 @@ var budgets = map[string]int{
 	"internal/ingest":       4_730,
 	"internal/session":      3_540,
 	"report":                2_230,
-	"report/audit":          3_750,
+	"report/audit":          3_820,
 	"store":                 1_600,
 	"store/badger":          5_200,
 	"store/badger/postings": 1_050,

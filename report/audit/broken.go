@@ -8,7 +8,8 @@ import (
 )
 
 // broken returns the list of URLs that could not be fetched, with one finding for each kind of
-// failure.
+// failure. The finding files has the style sheets, scripts and media that pages load but no link leads
+// to. Images are in the list images.
 //
 // Later crawls still request a broken URL after the link to it has been corrected. Such a URL is
 // listed, but not counted.
@@ -28,11 +29,26 @@ func broken(a *Audit) *List {
 			column("tries", "Tries", func(_ *subject, r *store.Record) any { return number(r.Tries) }),
 			visitedColumn,
 		),
-		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
+		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}, {Name: "files"}},
 	}
-	return l.pick(store.Error, func(r *store.Record) (string, bool) {
-		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps have their own list
-	})
+	var failed []int32
+	how := map[int32]string{}
+	l.see = func(at int32, r *store.Record) {
+		if r.Kind == store.Error && r.Problem != unfetched && !r.Sitemap { // sitemaps have their own list
+			failed, how[at] = append(failed, at), brokenHow(r)
+		}
+	}
+	l.conclude = func() {
+		for _, at := range failed {
+			switch p := &a.site.pages[at]; {
+			case p.linked || !p.loaded && !p.shown:
+				l.found(how[at], at, nobody)
+			case p.loaded:
+				l.found("files", at, nobody)
+			}
+		}
+	}
+	return l
 }
 
 // unfetched is the problem of a file that was not requested because the limit on its host's

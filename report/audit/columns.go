@@ -70,7 +70,7 @@ var (
 	indexedColumn   = column("indexed", "Indexed", func(_ *subject, r *store.Record) any { return indexed(r) }).where((*subject).isPage)
 	canonicalColumn = column("canonical", "Canonical", func(_ *subject, r *store.Record) any { return link(r.CanonicalURL) })
 	repeatsColumn   = column("duplicate_of", "Duplicate of", func(_ *subject, r *store.Record) any { return link(r.DuplicateOf) })
-	depthColumn     = column("depth", "Clicks", func(_ *subject, r *store.Record) any { return int64(r.Depth) })
+	depthColumn     = column("depth", "Clicks", func(s *subject, _ *store.Record) any { return int64(s.site().clicks) })
 	statusColumn    = column("status", "Status", func(_ *subject, r *store.Record) any { return number(r.Status) })
 	detailColumn    = column("detail", "Detail", func(_ *subject, r *store.Record) any { return text(r.Detail) })
 	bytesColumn     = column("bytes", "Bytes", func(_ *subject, r *store.Record) any { return r.Size })

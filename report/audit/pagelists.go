@@ -169,9 +169,16 @@ func large(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Size > largePage })
 }
 
-func deep(*Audit) *List {
+func deep(a *Audit) *List {
 	l := &List{Name: "deep", Of: "pages", Columns: brief(linksColumn, depthColumn, urlColumn, titleColumn)}
-	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
+	l.conclude = func() {
+		for at := range a.site.pages {
+			if p := &a.site.pages[at]; p.kind == store.Page && p.clicks >= deepPage {
+				l.found("", int32(at), nobody)
+			}
+		}
+	}
+	return l
 }
 
 const noLinks = "the store has no links (crawl --links off)"

@@ -17,6 +17,9 @@ type site struct {
 	from  map[int32][]inLink   // maps the index of each URL without a page, such as a broken one, to some of the links to it
 	links int
 
+	ways [][]int32 // the URLs to which each page links, by the index of the page; count sets it to nil
+	kept int       // number of links in ways
+
 	unfinished map[string]bool // hosts with URLs still to fetch, or with duplicates whose links were not followed
 
 	areas *areas // nil unless Options.Areas is set
@@ -45,6 +48,11 @@ type page struct {
 	hidden  bool // robots.txt forbids search engines to fetch it
 	scripts bool
 	reached bool // can be reached through a redirect that another page links to
+	linked  bool // a page has a link to it that a visitor can follow
+	shown   bool // a page shows it as an image
+	loaded  bool // a page loads it as a style sheet, script or medium
+	seed    bool
+	clicks  int32 // number of clicks from a seed; see [site.count]
 
 	// If the audit is compared with an earlier crawl: whether the URL was requested again after
 	// that crawl, and whether the response shows the current state of the page.
@@ -96,6 +104,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	p := page{id: r.ID, cluster: r.Cluster(), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
 	p.start = r.Depth == 0 || r.Requisite && !strings.HasSuffix(r.URL, "/favicon.ico") // browsers request this one without a link
+	p.clicks, p.seed = int32(r.Depth), r.Depth == 0 && !r.Requisite && !r.Sitemap
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
 	s.at[r.ID] = at
@@ -134,11 +143,13 @@ func (s *site) resolve() {
 		}
 	}
 	s.named = nil
+	s.ways = make([][]int32, len(s.pages))
 }
 
 // link counts the links of the page at the given index, both for that page and for each linked URL.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
+	var ways []int32
 	for _, l := range links {
 		if l.Kind == store.LinkListed {
 			s.list(at, l.URL)
@@ -151,10 +162,16 @@ func (s *site) link(at int32, links []store.Link) {
 			s.pages[at].ways++
 		}
 		to, known := s.index(l.URL)
-		if !known || to == at || s.pages[to].last == at {
+		if !known || to == at {
 			continue
 		}
 		p := &s.pages[to]
+		if clicked(l.Kind) {
+			ways = append(ways, to)
+		}
+		if p.use(l.Kind); p.last == at {
+			continue
+		}
 		p.links, p.last = p.links+1, at
 		switch p.kind {
 		case store.Error, store.Redirect, store.Blocked:
@@ -163,6 +180,19 @@ func (s *site) link(at int32, links []store.Link) {
 				s.links++
 			}
 		}
+	}
+	s.keepWays(at, ways)
+}
+
+// use records that a page links to p or loads it.
+func (p *page) use(kind store.LinkKind) {
+	switch {
+	case kind == store.LinkImage:
+		p.shown = true
+	case kind.Asset():
+		p.loaded = true
+	default:
+		p.linked = true
 	}
 }
 

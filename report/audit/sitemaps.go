@@ -25,7 +25,9 @@ func sitemaps(a *Audit) *List {
 		switch {
 		case r.Sitemap && r.Kind == store.Error:
 			l.found("unread", at, nobody)
-			partly[store.HostOf(r.URL)] = true
+			if !absent(r) {
+				partly[store.HostOf(r.URL)] = true
+			}
 		case r.Kind == store.Sitemap && r.Bounds != "", r.Sitemap && r.Kind == store.Blocked:
 			partly[store.HostOf(r.URL)] = true
 		case isHTML(r) && !r.NoIndex && !r.Hidden && !namesAnother(r) && !r.Follows() && !furtherPage.MatchString(r.URL):

@@ -40,11 +40,17 @@ func TestSitemapMissing(t *testing.T) {
 	add("http://cut.test/map.xml", cut, "http://cut.test/listed")
 	add("http://cut.test/listed", store.Record{})
 	add("http://cut.test/unknown", store.Record{})
+
+	gone := store.Record{Kind: store.Error, Status: 404, Sitemap: true} // robots.txt still names a sitemap that was replaced
+	add("http://moved.test/old.xml", gone)
+	add("http://moved.test/map.xml", read, "http://moved.test/listed")
+	add("http://moved.test/listed", store.Record{})
+	add("http://moved.test/missing", store.Record{})
 	a, err := audit.Read(t.Context(), s, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := paths(t, a.Find("sitemap.missing")), "http://a.test/missing"; got != want {
+	if got, want := paths(t, a.Find("sitemap.missing")), "http://a.test/missing http://moved.test/missing"; got != want {
 		t.Errorf("missing from sitemaps: %q, want %q", got, want)
 	}
 	if got, want := a.List("sitemap").Unknown, "it is unknown whether sitemaps list 1 page, because a sitemap of the host was not read completely"; got != want {

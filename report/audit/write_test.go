@@ -208,8 +208,8 @@ func TestRest(t *testing.T) {
 		o    audit.Output
 		want string
 	}{
-		{audit.Output{About: "pages", Top: 4}, "and 73 more: skink report --about pages --top 77"},
-		{audit.Output{About: "pages", Top: 4, Format: report.HTML}, "73 more rows not shown here"},
+		{audit.Output{About: "pages", Top: 4}, "and 74 more: skink report --about pages --top 78"},
+		{audit.Output{About: "pages", Top: 4, Format: report.HTML}, "74 more rows not shown here"},
 		{audit.Output{}, "and 2 more: skink report --about redirects.linked --top 5"},
 	} {
 		if out := write(t, a, c.o); !bytes.Contains(out, []byte(c.want)) {
