@@ -16,7 +16,6 @@
 //	skink version                   print the version
 //	skink config [flags] [COMMAND]  print the settings that a command would use
 //	skink completion SHELL          print a completion script for bash, zsh or fish
-//	skink man DIR                   write the man pages
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //
 // A page is unique, exact (the same words as another page), near (it resembles another page at

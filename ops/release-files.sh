@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the man pages and the completion scripts of a release into a folder:
+# Writes the completion scripts of a release into a folder:
 #
 #	release-files.sh DIR PROGRAM...
 #
@@ -9,7 +9,6 @@ dir=$1
 shift
 rm -rf "$dir"
 mkdir -p "$dir/completions"
-"$@" man "$dir/man"
 "$@" completion bash >"$dir/completions/skink.bash"
 "$@" completion zsh >"$dir/completions/_skink"
 "$@" completion fish >"$dir/completions/skink.fish"

@@ -17,7 +17,7 @@ import (
 
 // # Help
 //
-// The help of a command, the man pages and the completion scripts are generated from the command,
+// The help of a command and the completion scripts are generated from the command,
 // its flag set and the headings in flagGroups. The usage text of a flag may begin with the name of
 // its value in back quotes, such as `FILE` or `text|json`.
 
