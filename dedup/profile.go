@@ -43,7 +43,6 @@ func Profiles() []Profile {
 	return []Profile{
 		{"zelenkov-segalovich", "84 minima of 10-word shingles without function words, six super-shingles, fifteen mega-shingles (Zelenkov and Segalovich, 2007)", zelenkovSegalovich},
 		{"elementary", "CRC-32 of 3-word shingles, ignoring 26 Russian words; the score is the share of one text's words that begin a shared shingle", elementary},
-		{"english-pos", "CRC-32 of 10-word shingles without adjectives, conjunctions, prepositions, interjections and determiners, plurals made singular; 2c/(n1+n2)", englishPOS},
 		{"k-shingles", "Jaccard's coefficient of shingles of k words or characters, as sets", kShingles},
 	}
 }

@@ -85,24 +85,3 @@ func Dice(a, b Set) float64 {
 
 // Uniqueness returns 1 - resemblance. It measures how much two pages differ.
 func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }
-
-// DiceOfLists returns 2c/(n1+n2) for lists with n1 and n2 elements. The lists may have repeats, and
-// c is the number of elements that they have in common, including repeats. The result for two empty
-// lists is 1.
-func DiceOfLists[S comparable](a, b []S) float64 {
-	if len(a)+len(b) == 0 {
-		return 1
-	}
-	left := make(map[S]int, len(a))
-	for _, s := range a {
-		left[s]++
-	}
-	c := 0
-	for _, s := range b {
-		if left[s] > 0 {
-			left[s]--
-			c++
-		}
-	}
-	return 2 * float64(c) / float64(len(a)+len(b))
-}

@@ -3,7 +3,6 @@ package language
 import (
 	"embed"
 	"slices"
-	"strings"
 )
 
 // Word forms. The functions below remove inflections and whole classes of words from canonical
@@ -23,7 +22,7 @@ import (
 //
 // The data is in files beside this one. The first lines of each file name its source and license.
 
-//go:embed function/*.txt adjectives/en.txt
+//go:embed function/*.txt
 var formFiles embed.FS
 
 // HasFunctionWords reports whether a language has a list of function words.
@@ -31,41 +30,3 @@ func HasFunctionWords(lang string) bool { return slices.Contains(functionLanguag
 
 // HasStem reports whether a language has a stemmer.
 func HasStem(lang string) bool { return stemmers[lang] != nil || lightEndings[lang] != nil }
-
-type section struct {
-	title string
-	words []string
-}
-
-// readForms reads an embedded file. Words are separated by white space, and a blank line ends a
-// section. A line that begins with # is the title of its section. The first section is about the
-// file itself and is left out.
-func readForms(name string) []section {
-	text, err := formFiles.ReadFile(name)
-	if err != nil {
-		panic(err) // embedded files can always be read
-	}
-	var sections []section
-	for part := range strings.SplitSeq(string(text), "\n\n") {
-		var s section
-		for line := range strings.Lines(part) {
-			if title, ok := strings.CutPrefix(line, "#"); ok {
-				s.title = strings.TrimSpace(title)
-				continue
-			}
-			s.words = append(s.words, strings.Fields(line)...)
-		}
-		if len(s.words) > 0 {
-			sections = append(sections, s)
-		}
-	}
-	return sections
-}
-
-func setOf(words []string) map[string]bool {
-	set := make(map[string]bool, len(words))
-	for _, word := range words {
-		set[word] = true
-	}
-	return set
-}

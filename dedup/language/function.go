@@ -32,13 +32,11 @@ func FunctionWord(lang, word string) bool {
 var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	var all [26][26]map[string]bool
 	for _, lang := range functionLanguages {
-		words := map[string]bool{}
-		for _, s := range readForms("function/" + lang + ".txt") {
-			for _, word := range s.words {
-				words[word] = true
-			}
+		text, err := formFiles.ReadFile("function/" + lang + ".txt")
+		if err != nil {
+			panic(err) // embedded files can always be read
 		}
-		all[lang[0]-'a'][lang[1]-'a'] = words
+		all[lang[0]-'a'][lang[1]-'a'] = parseList(string(text))
 	}
 	return &all
 })
