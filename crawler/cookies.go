@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/net/publicsuffix"
 
@@ -42,20 +41,20 @@ const (
 	wallLimit  = 64 << 10 // maximum number of body bytes read from the target of such a redirect
 )
 
-// A cookieStore holds the cookies of a crawl, and what else it remembers of sites; see sites.go.
+// A cookieStore holds the cookies of a run, and the hosts that get secrets only with https; see
+// sites.go.
 type cookieStore struct {
 	opt   *Options
 	jars  sync.Map        // jars by the pattern of their section; the jar of hosts without a section has the key ""
 	seeds map[string]bool // names of the hosts that have an https seed
 
 	mu     sync.Mutex
-	misses map[string]int       // guarded by mu: number of redirects that did not lead back to their page, by host
-	secure map[string]bool      // guarded by mu: names of hosts that have received an https request
-	set    map[string]time.Time // guarded by mu: when the stored cookies were set, by keyOf
+	misses map[string]int  // guarded by mu: number of redirects that did not lead back to their page, by host
+	secure map[string]bool // guarded by mu: names of hosts that have received an https request
 }
 
 func newCookieStore(opt *Options) *cookieStore {
-	s := &cookieStore{opt: opt, seeds: opt.secureHosts(), misses: map[string]int{}, secure: map[string]bool{}, set: map[string]time.Time{}}
+	s := &cookieStore{opt: opt, seeds: opt.secureHosts(), misses: map[string]int{}, secure: map[string]bool{}}
 	for _, h := range opt.Hosts {
 		s.load(h)
 	}
@@ -114,35 +113,24 @@ func (s *cookieStore) load(h access.Host) {
 
 func (s *cookieStore) keeps(h *access.Host) bool { return s.opt.Cookies || h.KeepsCookies() }
 
-// add adds the cookies of a host to a request. It reads the stored ones before each request, because
-// another worker may have stored a cookie since the last one.
-func (s *cookieStore) add(r *http.Request, h *access.Host) (*http.Request, error) {
-	if err := s.read(r.Context(), h, r.URL.Host); err != nil {
-		return nil, err
-	}
+// add adds the cookies of a host to a request.
+func (s *cookieStore) add(r *http.Request, h *access.Host) *http.Request {
 	all := s.cookies(h, jarURL(r))
 	if len(all) == 0 {
-		return r, nil
+		return r
 	}
 	r = r.WithContext(wire.WithSecrets(r.Context(), "Cookie"))
 	for _, c := range all {
 		r.AddCookie(c)
 	}
-	return r, nil
+	return r
 }
 
 // keep keeps the cookies that a response of a host has set.
-func (s *cookieStore) keep(ctx context.Context, x *wire.Exchange, h access.Host) error {
-	if x.Header["Set-Cookie"] == nil || !s.keeps(&h) {
-		return nil
+func (s *cookieStore) keep(x *wire.Exchange, h access.Host) {
+	if x.Header["Set-Cookie"] != nil && s.keeps(&h) {
+		s.jar(sections(&h)[0]).SetCookies(jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies())
 	}
-	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
-	section := sections(&h)[0]
-	s.jar(section).SetCookies(u, all)
-	if !s.opt.StoreCookies || s.opt.Sites == nil || len(all) == 0 {
-		return nil
-	}
-	return s.store(ctx, section, u, all)
 }
 
 // jarURL returns the URL with which the jar looks up cookies for a request. The path is taken from

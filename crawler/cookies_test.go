@@ -202,9 +202,8 @@ func TestCookiesOfAFile(t *testing.T) {
 }
 
 // Cookies of a section, from its settings, set by its hosts or by its login, are sent only to its
-// hosts, and not when the section is removed. Cookies of other hosts are not sent to its hosts.
+// hosts. Cookies of other hosts are not sent to its hosts.
 func TestCookiesOfSections(t *testing.T) {
-	sites := &sharedSites{all: map[string][]byte{}}
 	member := access.Host{
 		Pattern: "*.in.a.test", Login: &access.Login{Page: "http://sso.a.test/"},
 		Cookies: access.Cookies{{Name: "file", Value: "1", Domain: ".in.a.test", Path: "/"}},
@@ -212,7 +211,7 @@ func TestCookiesOfSections(t *testing.T) {
 	sets := map[string]string{"cas.in.a.test": "cas", "www.a.test": "public", "sso.a.test": "sso"}
 	got := ""
 	with := func(hosts ...access.Host) *fetcher {
-		f := testFetcher(t, func(o *Options) { o.Hosts, o.Cookies, o.StoreCookies, o.Sites = hosts, true, true, sites })
+		f := testFetcher(t, func(o *Options) { o.Hosts, o.Cookies = hosts, true })
 		f.do = func(x *wire.Exchange) error {
 			got = x.Request.Header.Get("Cookie")
 			x.Status, x.Header = http.StatusOK, http.Header{}
@@ -242,42 +241,4 @@ func TestCookiesOfSections(t *testing.T) {
 	}
 	check(f, "app.in.a.test", "file=1; cas=1; sso=1")
 	check(f, "shop.a.test", "public=1")
-	check(with(), "app.in.a.test", "public=1")
-	check(with(access.Host{Pattern: "*.in.a.test"}), "app.in.a.test", "public=1")
-	member.Cookies = nil
-	check(with(member), "app.in.a.test", "cas=1; sso=1")
-}
-
-// A worker sends the cookies that another worker has stored, also after it has asked the host itself.
-func TestCookiesOfWorkers(t *testing.T) {
-	for _, scheme := range []string{"http", "https"} {
-		sites := &sharedSites{all: map[string][]byte{}}
-		sets, got := "", ""
-		worker := func() *fetcher {
-			f := testFetcher(t, func(o *Options) { o.Cookies, o.StoreCookies, o.Sites = true, true, sites })
-			f.do = func(x *wire.Exchange) error {
-				got = x.Request.Header.Get("Cookie")
-				x.Status, x.Header = http.StatusOK, http.Header{}
-				if sets != "" {
-					x.Header.Set("Set-Cookie", sets)
-				}
-				return nil
-			}
-			return f
-		}
-		ask := func(f *fetcher, want string) {
-			t.Helper()
-			if _, err := f.send(t.Context(), ask{url: scheme + "://www.a.test/"}); err != nil {
-				t.Fatal(err)
-			}
-			same(t, scheme, got, want)
-		}
-		first, second := worker(), worker()
-		ask(first, "")
-		ask(second, "")
-		sets = "visitor=7; Path=/; Max-Age=3600"
-		ask(second, "")
-		sets = ""
-		ask(first, "visitor=7")
-	}
 }

@@ -43,7 +43,6 @@ type Options struct {
 	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy
 	Roots        *x509.CertPool     // trusted certificate authorities; nil means those that the system trusts
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
-	StoreCookies bool               // store the kept cookies in Sites
 	Sites        Sites              // stores what is known of sites; nil means that it is forgotten when the process ends
 	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
 	Away         []string           // hosts that get no requests in this run; their URLs stay pending

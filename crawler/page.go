@@ -164,7 +164,7 @@ func (p *Page) redirect() {
 	case p.Item.Hops >= MaxHops:
 		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
 	case target == p.Item.URL:
-		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies: try --cookies run"
+		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies: try --cookies on"
 	default:
 		p.Location = target
 	}

@@ -86,7 +86,6 @@ type crawlFlags struct {
 	prefer           *list
 	contact          string
 	revisits         bool // whether the archive refers to equal responses instead of storing them again
-	cookies          string
 	sign             *signFlags
 	proxy            *proxyFlags
 	from             []string
@@ -164,8 +163,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
-	f.cookies = "off"
-	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies from sites that require them: never (off), for this run only (run), or also for later runs (store)")
+	flags.Var(onOff{&o.Cookies}, "cookies", "keep the cookies of sites during the run, for sites that require them")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links even if the page has a robots meta tag with nofollow; use this only for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; use this only for your own sites")
@@ -309,7 +307,6 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if o.Signer, err = f.sign.signer(); err != nil {
 		return opt, args, err
 	}
-	o.Cookies, o.StoreCookies = f.cookies != "off", f.cookies == "store"
 	if err = f.proxy.apply(o); err != nil {
 		return opt, args, err
 	}

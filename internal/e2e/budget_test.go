@@ -20,20 +20,19 @@ import (
 // A change that needs more lines removes code that earns less, in this folder or in another, and moves the lines in
 // this table. So the project does not grow unseen.
 var budgets = map[string]int{
-	"crawler":               4_950,
+	"crawler":               4_850,
 	"crawler/learn":         1_950,
 	"crawler/render":        975,
 	"crawler/sitemap":       750,
 	"crawler/wire":          1_500,
-	"dedup":                 2_625,
-	"dedup/language":        700,
+	"dedup":                 2_565,
 	"document":              1_145,
 	"extract":               5_870,
 	"extract/markup":        850,
 	"feed":                  1_465,
 	"frontier":              900,
 	"internal/archive":      1225,
-	"internal/cli":          7_240,
+	"internal/cli":          7_115,
 	"internal/complete":     2_025,
 	"internal/config":       770,
 	"internal/corpus":       2_530,

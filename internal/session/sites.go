@@ -2,28 +2,20 @@ package session
 
 import (
 	"context"
-	"errors"
 
 	"skink/store"
 )
 
-// sites stores what a crawl remembers of sites as values of a store; see [crawler.Sites].
+// sites stores as values of a store which hosts get secrets only with https; see [crawler.Sites].
 type sites struct{ store.Meta }
 
-func nameOfSite(domain string) string { return "site/" + domain }
+func nameOfSite(host string) string { return "site/https://" + host }
 
-func (s sites) ReadSite(ctx context.Context, domain string) ([]byte, error) {
-	return s.Meta.Meta(ctx, nameOfSite(domain))
+func (s sites) Secure(ctx context.Context, host string) (bool, error) {
+	value, err := s.Meta.Meta(ctx, nameOfSite(host))
+	return value != nil, err
 }
 
-func (s sites) ChangeSite(ctx context.Context, domain string, change func(old []byte) []byte) error {
-	for {
-		old, err := s.ReadSite(ctx, domain)
-		if err == nil {
-			err = s.SwapMeta(ctx, nameOfSite(domain), old, change(old))
-		}
-		if !errors.Is(err, store.ErrChanged) {
-			return err
-		}
-	}
+func (s sites) SetSecure(ctx context.Context, host string) error {
+	return s.SetMeta(ctx, nameOfSite(host), []byte("1"))
 }

@@ -99,7 +99,7 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 		for url := to[from]; url != "" && len(way) <= crawler.MaxHops; url = to[url] {
 			way = append(way, url)
 			if url == from {
-				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies run", strings.Join(way, " -> ")), nil
+				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies on", strings.Join(way, " -> ")), nil
 			}
 		}
 	}
