@@ -95,7 +95,10 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	page := a.page
 	ctx = wire.WithShare(ctx, a.bodies)
 	fetch := func(ctx context.Context, r render.Request) (render.Answer, error) { return c.resource(ctx, page, r) }
-	drawing, err := c.browser.Draw(ctx, render.Page{URL: page.Item.URL, Header: page.Header, Body: page.Body}, fetch)
+	host := c.opt.Hosts.For(frontier.HostOf(page.Item.URL))
+	drawing, err := c.browser.Draw(ctx, render.Page{
+		URL: page.Item.URL, Header: page.Header, Body: page.Body, Wait: host.Wait, WaitFor: host.WaitFor,
+	}, fetch)
 	c.schedule.drawing(a.turn, false)
 	if ctx.Err() != nil {
 		a.bodies.Release()

@@ -11,11 +11,14 @@
 package access
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/andybalholm/cascadia"
 
 	"skink/frontier"
 )
@@ -41,13 +44,24 @@ type Host struct {
 	Logout  *bool   // whether to follow links that log out or delete something; nil means only if the crawl is not logged in to the host
 	Proxies []Proxy // if a proxy fails, the next one in the list is used; an empty non-nil list means a direct connection
 
-	Render string // which pages a browser renders: "off", "auto" or "always"
-	Sign   *bool  // whether requests are signed
-	Robots string // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
+	Render  string        // which pages a browser renders: "off", "auto" or "always"
+	Wait    time.Duration // how long a rendered page may change after loading
+	WaitFor string        // CSS selector of an element that a rendered page must have
+	Sign    *bool         // whether requests are signed
+	Robots  string        // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
 
 	// Sections are the patterns with secrets that match the host, the one with the login first.
 	// Table.For sets them. Cookies are shared only between hosts of the same section.
 	Sections []string
+}
+
+// SetWaitFor sets WaitFor. It fails if the text is no CSS selector.
+func (h *Host) SetWaitFor(selector string) error {
+	if _, err := cascadia.ParseGroup(selector); err != nil {
+		return errors.New("must be a CSS selector, such as main or #content")
+	}
+	h.WaitFor = selector
+	return nil
 }
 
 // LoggedIn reports whether the host may treat requests as those of a logged-in user, because they

@@ -53,6 +53,8 @@ func (h Host) or(fallback Host) Host {
 	h.Proxies = orList(h.Proxies, fallback.Proxies)
 	h.Render = cmp.Or(h.Render, fallback.Render)
 	h.Robots = cmp.Or(h.Robots, fallback.Robots)
+	h.Wait = cmp.Or(h.Wait, fallback.Wait)
+	h.WaitFor = cmp.Or(h.WaitFor, fallback.WaitFor)
 	h.Sign = cmp.Or(h.Sign, fallback.Sign)
 	return h
 }

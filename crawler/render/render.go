@@ -15,8 +15,8 @@
 // # Requests that are answered
 //
 // A page gets its scripts, and the data that scripts request with GET. Requests for style sheets
-// get an empty one. Requests for images, fonts, media and frames are refused. So are requests to
-// hosts that only count visitors (see trackers), and requests with methods other than GET. A page
+// get an empty one. Frames of the page's own origin are fetched. Requests for other frames, images,
+// fonts and media are refused. So are requests to hosts that only count visitors (see trackers), and requests with methods other than GET. A page
 // cannot navigate to another URL, but [Drawing.Goes] contains the first URL to which a script tried
 // to navigate.
 //
@@ -24,8 +24,8 @@
 //
 // A page is complete when it has been loaded, no request is open, and it has neither requested
 // anything nor changed for a quarter of a second. A timer in the page measures this time. So the
-// page gets the time that it needs even if the machine is busy. If a page is never quiet, its HTML
-// is taken after Options.Time, not counting the time spent waiting for responses, and after
+// page gets the time that it needs even if the machine is busy. Page.Wait and Page.WaitFor make it wait
+// for longer. If a page is never quiet, its HTML is taken after Options.Time and Page.Wait, not counting the time spent waiting for responses, and after
 // Options.Most at the latest.
 //
 // # Bounds
@@ -39,8 +39,8 @@
 // next browser removes the profile. The profile is in the folder for temporary files, and holds all
 // temporary files of the browser.
 //
-// Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On systems other
-// than Linux, only the heap of scripts is bounded, not the whole memory.
+// Known weaknesses: The HTML of frames from other origins is not returned. On systems other than
+// Linux, only the heap of scripts is bounded, not the whole memory.
 package render
 
 import (
@@ -75,6 +75,9 @@ type Page struct {
 	URL    string
 	Header http.Header
 	Body   []byte
+
+	Wait    time.Duration // time that the page gets after loading, even if it is quiet
+	WaitFor string        // CSS selector of an element without which the page is not complete; "" for none
 }
 
 // A Request is a GET request from a page.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // newBrowser returns a browser that ends with the test.
@@ -39,6 +40,9 @@ func (s *site) fetch(_ context.Context, r Request) (Answer, error) {
 		return Answer{}, fmt.Errorf("%s: not found", r.URL)
 	}
 	kind := "application/json"
+	if strings.HasSuffix(r.URL, ".html") {
+		kind = "text/html"
+	}
 	if strings.HasSuffix(r.URL, ".js") {
 		kind = "text/javascript"
 	}
@@ -143,6 +147,65 @@ func TestApart(t *testing.T) {
 		d, err := b.Draw(t.Context(), page("<body><script>"+script+"</script>"), (&site{}).fetch)
 		if err != nil || !strings.Contains(string(d.HTML), "was null ") || strings.Contains(string(d.HTML), "x=here</body>") {
 			t.Errorf("%v: %s", err, d.HTML)
+		}
+	}
+}
+
+// Frames of the page's origin are text of the page, where the page shows them, even if they are drawn by
+// scripts, are in other frames or have no URL. Their links lead where they lead in the frame.
+func TestFrames(t *testing.T) {
+	b := newBrowser(t, Options{})
+	s := &site{answers: map[string]string{
+		"/in/a.html":    `<h1>from the frame</h1><a href=next>on</a><iframe src=deep.html></iframe><script src=/draw.js></script>`,
+		"/in/deep.html": `<p>from the deepest frame</p>`,
+		"/draw.js":      `document.body.insertAdjacentHTML('beforeend', '<p>drawn in the frame</p>')`,
+		"/none.html":    `<p>never shown</p>`,
+	}}
+	d, err := b.Draw(t.Context(), page(`<p>before</p><iframe src=/in/a.html></iframe><iframe srcdoc="<p>without a URL</p>"></iframe>
+		<iframe src=/none.html style="display: none"></iframe><iframe src=/none.html width=1 height=1></iframe><iframe src=http://other.example/></iframe><p>after</p>`), s.fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, want := range []string{"before", "from the frame", `href="http://site.example/in/next"`, "from the deepest frame", "drawn in the frame", "without a URL", "after"} {
+		i := strings.Index(string(d.HTML)[at:], want)
+		if i < 0 {
+			t.Fatalf("the drawn page lacks %q after %q", want, d.HTML[:at])
+		}
+		at += i
+	}
+	// Hidden frames are requested as well, but not those of another origin.
+	if strings.Contains(string(d.HTML), "never shown") || len(s.asked) != 5 {
+		t.Errorf("a hidden frame is shown, or a frame of another origin was asked for: %q %s", s.asked, d.HTML)
+	}
+}
+
+// A page that looks complete can be given time, and an element to wait for.
+func TestWait(t *testing.T) {
+	b := newBrowser(t, Options{Time: 4 * time.Second})
+	long := strings.Repeat("This page is long enough. ", 20)
+	late := func(id string) string {
+		return long + `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p id=` + id + `>late text</p>'), 2000)</script>`
+	}
+	for name, test := range map[string]struct {
+		id      string
+		wait    time.Duration
+		waitFor string
+		shown   bool
+		cut     bool
+	}{
+		"time":                  {"late", 2500 * time.Millisecond, "", true, false},
+		"element":               {"late", 0, "main, #late", true, false},
+		"element that is never": {"other", 0, `p[id="late"]`, true, true},
+	} {
+		p := page(late(test.id))
+		p.Wait, p.WaitFor = test.wait, test.waitFor
+		d, err := b.Draw(t.Context(), p, (&site{}).fetch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown := strings.Contains(string(d.HTML), ">late text"); shown != test.shown || d.Cut != test.cut {
+			t.Errorf("%s: shown %v, cut %v", name, shown, d.Cut)
 		}
 	}
 }

@@ -112,12 +112,18 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 		return leave, u
 	case p.ResourceType == "Stylesheet":
 		return blank, u
-	case !isLoaded[p.ResourceType], p.isAside(), isTracker(u.Hostname()), t.asked >= maxRequests, t.bytes >= maxBytes:
+	case !isLoaded[p.ResourceType] && !t.isOwnFrame(p, u), p.isAside(), isTracker(u.Hostname()), t.asked >= maxRequests, t.bytes >= maxBytes:
 		return refuse, u
 	}
 	t.asked++
 	t.open++
 	return answer, u
+}
+
+// isOwnFrame reports whether a request is for a frame of the same origin as the page.
+func (t *tab) isOwnFrame(p paused, u *url.URL) bool {
+	page, err := url.Parse(t.page.URL)
+	return err == nil && p.ResourceType == "Document" && u.Scheme == page.Scheme && u.Host == page.Host
 }
 
 // isAside reports whether the page can do without the response to a request. This is true of

@@ -167,28 +167,30 @@ var watchScript = `(() => {
 })()`
 
 // quietScript waits for quietFor milliseconds, and then until the page is idle. It returns the
-// number of changes to the page in that time, and whether the page has little text and timers that are
-// due soon.
+// number of changes to the page in that time, whether the page has little text and timers that are
+// due soon, and whether it lacks the element selected by %s.
 var quietScript = `new Promise(done => {
 	let changes = 0;
 	const seen = new MutationObserver(all => { changes += all.length });
 	seen.observe(document, {subtree: true, childList: true, characterData: true});
-	const timers = () => !document.dispatchEvent(new Event('askTimers', {cancelable: true}));
-	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` && timers();
+	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` && !document.dispatchEvent(new Event('askTimers', {cancelable: true}));
 	const waited = waits();
-	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done({changes, waits: waited || waits()}) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
+	const lacks = () => %[1]s !== '' && !document.querySelector(%[1]s);
+	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done({changes, waits: waited || waits(), lacks: lacks()}) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
 })`
 
 // A quietness is the result of quietScript.
 type quietness struct {
 	Changes int
 	Waits   bool
+	Lacks   bool // the page has no element that Page.WaitFor selects
 }
 
 // settle waits until the page is quiet, neither changing nor requesting anything. A page with little text
 // is not quiet while it has timers that are due soon. It returns false if the page's time runs out first.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, rounds, waited := time.Duration(0), 0, 0
+	loaded := time.Duration(0) // part of used in which the page has been loaded
 	var found quietness
 	var answer chan error // receives the result of the script waiting in the page; nil if none is running
 	var asked int
@@ -199,11 +201,14 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 		if s.open == 0 {
 			used += now.Sub(last)
 		}
+		if s.loaded {
+			loaded += now.Sub(last)
+		}
 		last = now
 		switch {
 		case s.crashed:
 			return false, ErrCrashed
-		case errors.Is(context.Cause(ctx), ErrHangs), used > t.opt.Time:
+		case errors.Is(context.Cause(ctx), ErrHangs), used > t.opt.Time+t.page.Wait:
 			return false, nil
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
@@ -215,6 +220,8 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 			answer = nil
 			rounds++
 			switch {
+			case err == nil && (found.Lacks || loaded < t.page.Wait):
+				rounds = 0
 			case err == nil && found.Waits && waited < patience:
 				waited, rounds = waited+1, 0
 			case err == nil && s.open == 0 && s.asked == asked && (found.Changes == 0 || rounds >= restless):
@@ -227,7 +234,9 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 		}
 		if s.loaded && s.open == 0 && answer == nil {
 			asked, answer = s.asked, make(chan error, 1)
-			go func(answer chan error) { answer <- t.evaluate(ctx, quietScript, &found) }(answer)
+			go func(answer chan error) {
+				answer <- t.evaluate(ctx, fmt.Sprintf(quietScript, strconv.Quote(t.page.WaitFor)), &found)
+			}(answer)
 		}
 	}
 	panic("unreachable")
@@ -244,20 +253,30 @@ func (t *tab) state() tabState {
 	return tabState{t.loaded, t.crashed, t.open, t.asked}
 }
 
-// htmlScript returns the HTML of the page, with its open shadow roots and without noscript
-// elements. It returns null if the HTML has more than %d characters.
+// htmlScript returns the HTML of the page, with its open shadow roots and without noscript elements.
+// After each visible frame that the page may read comes what the frame shows. It returns null if the
+// HTML has more than %d characters. Nothing moves between documents, because a frame that moves is
+// requested again.
 const htmlScript = `(() => {
-	const root = document.documentElement;
-	if (!root) return '';
+	const root = document.documentElement ?? document.createElement('html');
 	for (const n of document.querySelectorAll('noscript')) n.remove();
-	const shadows = [];
+	const shadows = [], frames = [], mark = 'frame-' + crypto.getRandomValues(new Uint32Array(2)).join('-') + '-';
 	const find = at => {
-		for (const e of at.querySelectorAll('*')) if (e.shadowRoot) { shadows.push(e.shadowRoot); find(e.shadowRoot) }
+		for (const e of at.querySelectorAll('*')) {
+			if (e.shadowRoot) { shadows.push(e.shadowRoot); find(e.shadowRoot) }
+			const body = e.localName === 'iframe' && e.checkVisibility() && e.clientWidth > 1 && e.clientHeight > 1 && e.contentDocument?.body;
+			if (body) {
+				find(body);
+				for (const a of body.querySelectorAll('a[href], area[href]')) if (typeof a.href === 'string') a.href = a.href;
+				for (const n of body.querySelectorAll('iframe, script, style, noscript')) n.remove();
+				e.after(mark + frames.push(body) + '-');
+			}
+		}
 	};
 	find(document);
-	const html = root.getHTML({shadowRoots: shadows});
-	if (html.length > %d) return null;
-	return '<!DOCTYPE html>' + root.cloneNode(false).outerHTML.replace(/<\/html>$/, '') + html + '</html>';
+	let html = root.getHTML({shadowRoots: shadows});
+	for (let i = frames.length; i > 0; i--) html = html.replace(mark + i + '-', () => '<div>' + frames[i - 1].getHTML({shadowRoots: shadows}) + '</div>');
+	return html.length > %d ? null : '<!DOCTYPE html>' + root.cloneNode(false).outerHTML.replace(/<\/html>$/, '') + html + '</html>';
 })()`
 
 func (t *tab) html() ([]byte, error) {

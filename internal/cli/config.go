@@ -172,6 +172,8 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 	flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
 	flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
 	flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
+	flags.Var(lasting(&h.Wait, 0, "0 or more"), "render-wait", "")
+	flags.Func("render-wait-for", "", h.SetWaitFor)
 	flags.Func("ignore-robots", "", func(text string) error {
 		h.Robots = strings.TrimSpace(text)
 		if h.Robots == "" || h.Robots == "true" || h.Robots == "false" || strings.ContainsFunc(h.Robots, unicode.IsControl) {

@@ -30,7 +30,7 @@ var table = map[string]struct {
 	"crawler/wire":                {[]string{"frontier"}, nil},
 	"internal/tools/wiretest":     {nil, nil},
 	"crawler/folder":              {nil, nil},
-	"crawler/access":              {[]string{"frontier"}, nil},
+	"crawler/access":              {[]string{"frontier"}, []string{"github.com/andybalholm/cascadia"}},
 	"crawler/render":              {[]string{"base/lock"}, nil},
 	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
