@@ -21,6 +21,7 @@ type arrival struct {
 	turn   *turn
 	page   *Page
 	asked  bool        // whether the URL was requested; if not, page contains only the reason
+	puzzle bool        // the response is a captcha, which a browser may pass by rendering it
 	bodies *wire.Share // memory reserved for the body; must be released
 }
 
@@ -53,6 +54,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 		}
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals, a.page.Hidden = allowed.signals, allowed.hidden
+		if a.puzzle = c.mayPass(a.page); a.puzzle {
+			a.page.Problem, a.page.Detail = "", ""
+		}
 		c.findSitemaps(ctx, t, a.page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(a.page)
@@ -137,6 +141,9 @@ func (c *Crawl) keepRaw(page *Page) {
 // render the page first, hand uses start to render it in another goroutine, and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
+	if a.puzzle && when != RenderOff {
+		when = RenderAlways
+	}
 	a.page.MayRender = when == RenderAuto
 	err := ErrRender
 	var o outcome

@@ -33,9 +33,9 @@ import (
 //
 // # Hosts that get no more requests
 //
-// A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
-// busy (429, 503, or a robots.txt with a status of 500 or above) maxBusy times in a row and has
-// given no other response in this crawl. Requests that are in flight at the same time count as one,
+// A host gets no more requests in a crawl if the [Leaver] decides so. A busy host answers with 429,
+// 503, a captcha, or a robots.txt with a status of 500 or above. If the first maxBusy answers in a
+// crawl say so, the host gets no more requests either. Requests that are in flight at the same time count as one,
 // and the back-offs between the requests add up to 31 seconds. So the crawl waits long enough for a
 // server to restart, and spends only half a minute on a server that rejects crawlers. The host's
 // URLs stay pending for the next crawl.
@@ -114,7 +114,7 @@ func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
 		return true
-	case page.Status == http.StatusTooManyRequests, page.Status == http.StatusServiceUnavailable, unreachable(page):
+	case page.Problem == ProblemCaptcha, page.Status == http.StatusTooManyRequests, page.Status == http.StatusServiceUnavailable, unreachable(page):
 		return false
 	}
 	return page.Item.Tries > 0 && s.answered && s.fails == 0
@@ -124,7 +124,7 @@ func (s *standing) blameless(page *Page) bool {
 // must get no more requests, or "" if it may get more. If counted is false, the failure does not
 // count, because another request was in flight with it.
 func (s *standing) tooBusy(page *Page, counted bool) (why string) {
-	busy := page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
+	busy := page.Problem == ProblemCaptcha || page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
 	if page.Status != 0 && !busy {
 		s.served = true
 	}
@@ -138,7 +138,10 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 		return ""
 	}
 	said := "robots.txt could not be fetched"
-	if page.Status != 0 {
+	switch {
+	case page.Problem == ProblemCaptcha:
+		said = "captcha"
+	case page.Status != 0:
 		said = "status " + strconv.Itoa(page.Status)
 	}
 	return fmt.Sprintf("the server was too busy to respond to %d requests in a row (%s)", s.refused, said)

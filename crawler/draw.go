@@ -104,10 +104,26 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 		a.bodies.Release()
 		return ctx.Err()
 	}
-	if page.Drawing = drawing; err != nil {
-		page.DrawError = cut(err.Error())
+	failure := ""
+	if err != nil {
+		failure = cut(err.Error())
+	}
+	page.Drawn(drawing, failure)
+	if page.Problem == ProblemCaptcha && c.schedule.refused(a) {
+		a.bodies.Release()
+		return c.tryLater(ctx, a)
 	}
 	return c.hand(ctx, a, start)
+}
+
+// mayPass reports whether a page is a captcha that a browser may pass by rendering it.
+func (c *Crawl) mayPass(p *Page) bool {
+	if p.Problem != ProblemCaptcha {
+		return false
+	}
+	bare := *p
+	bare.Problem = ""
+	return c.drawn(&bare) != RenderOff
 }
 
 func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type painter struct {
 	parts func(url string) []string
 	takes time.Duration
 	err   error
+	html  string // the rendered document; "" means "drawn"
 
 	mu      sync.Mutex
 	drawn   []string          // guarded by mu: URLs of the rendered pages
@@ -77,7 +79,7 @@ func (p *painter) Draw(ctx context.Context, page render.Page, fetch render.Fetch
 	if p.err != nil {
 		return nil, p.err
 	}
-	return &render.Drawing{HTML: []byte("drawn")}, nil
+	return &render.Drawing{HTML: []byte(cmp.Or(p.html, "drawn"))}, nil
 }
 
 // draws crawls the world with p as the browser that renders its pages.
@@ -108,6 +110,41 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 	}
 	c.fetchPart = f.fetchPart
 	return c
+}
+
+// A captcha is rendered even if the handler would not ask for it. It is a page if its scripts have
+// replaced it. Otherwise it is fetched again, after a wait of its host.
+func TestDrawCaptcha(t *testing.T) {
+	const puzzle = "<title>Are you a robot?</title><form><button>No</button></form>"
+	for _, c := range []struct {
+		html    string
+		err     error
+		problem Problem
+		times   int
+	}{
+		{"", nil, "", 1},
+		{puzzle, nil, ProblemCaptcha, 3},
+		{"", errors.New("the browser crashed"), ProblemCaptcha, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &drawnWorld{world: newWorld("http://a.test/1"), needs: func(string) bool { return false }}
+			p := newPainter(1, func(string) []string { return nil })
+			p.html, p.err = c.html, c.err
+			crawl := w.draws(p, func(o *Options) { o.Retries = 2 })
+			w.answer = func(url string, _ int) *Page {
+				page := &Page{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(puzzle)}
+				page.findCaptcha()
+				return page
+			}
+			began := time.Now()
+			if err := crawl.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "problem", w.ended["http://a.test/1"].Problem, c.problem)
+			same(t, "requests", w.times["http://a.test/1"], c.times)
+			same(t, "waited", time.Since(began) >= 2*time.Second, c.times > 1)
+		})
+	}
 }
 
 // Requests for rendered pages and for other pages together respect the delay of each host and the

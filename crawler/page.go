@@ -1,12 +1,14 @@
 package crawler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	"skink/crawler/captcha"
 	"skink/crawler/render"
 	"skink/crawler/wire"
 	"skink/frontier"
@@ -60,7 +62,7 @@ func (p *Page) Document() (body []byte, contentType string) {
 // Transient reports whether the page's problem may disappear when the URL is fetched again.
 func (p *Page) Transient() bool {
 	switch p.Problem {
-	case ProblemConnect, ProblemTimeout, ProblemReset, ProblemDNS, ProblemUnrobots:
+	case ProblemConnect, ProblemTimeout, ProblemReset, ProblemDNS, ProblemUnrobots, ProblemCaptcha:
 		return true
 	case ProblemStatus:
 		return p.Status == 429 || p.Status >= 500
@@ -71,7 +73,7 @@ func (p *Page) Transient() bool {
 // End returns the final state of the page's URL in the frontier, such as Fetched or Failed.
 func (p *Page) End() frontier.State {
 	switch {
-	case p.Problem == ProblemRobots, p.Problem == ProblemLater:
+	case p.Problem == ProblemRobots, p.Problem == ProblemCaptcha, p.Problem == ProblemLater:
 		return frontier.Blocked
 	case p.Problem == ProblemOutside:
 		return frontier.Outside
@@ -137,6 +139,26 @@ func (p *Page) fill(x *wire.Exchange) {
 		p.fail(x.BodyErr)
 	default:
 		p.Detail = x.Note
+		p.findCaptcha()
+	}
+}
+
+// findCaptcha sets the problem of a page that is a captcha, in the form in which it would be read.
+func (p *Page) findCaptcha() {
+	if body, kind := p.Document(); isHTML(cmp.Or(kind, "text/html")) && captcha.Is(p.Header, body) {
+		p.Problem, p.Detail = ProblemCaptcha, "the server asks visitors to prove that they are human"
+	}
+}
+
+// Drawn sets the result of rendering the page: a document, or the reason of a failure. A document
+// that is no captcha takes the place of one, because scripts may pass the test.
+func (p *Page) Drawn(d *render.Drawing, failure string) {
+	p.Drawing, p.DrawError = d, failure
+	if p.Problem == ProblemCaptcha && d != nil {
+		p.Problem, p.Detail = "", ""
+	}
+	if p.Problem == "" {
+		p.findCaptcha()
 	}
 }
 

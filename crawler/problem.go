@@ -36,6 +36,7 @@ const (
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored with the number, such as "status 404"
+	ProblemCaptcha   Problem = "captcha"         // the response asks visitors to prove that they are human
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but the response is not one
 	ProblemOutside   Problem = "outside"         // the URL was not fetched because the crawl excludes it; Detail names the rule
 	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail

@@ -116,6 +116,8 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 		if !giveUp && t.item.Kind != probing {
 			return true, nil
 		}
+	case a.puzzle: // whether the host has answered is known after rendering
+		s.free(t)
 	case !t.host.folder:
 		s.answer(a)
 	}
@@ -124,6 +126,18 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 		s.capacity.arrived++
 	}
 	return false, nil
+}
+
+// refused records that the rendered page of a turn is a captcha. It reports whether the URL must be
+// tried again, as fetched does.
+func (s *schedule) refused(a *arrival) (again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := a.turn
+	t.host.spot.Leave() // vacate must not find the host in a queue under an outdated key
+	giveUp := t.host.failed(a.page, t.began)
+	s.offer(t.host)
+	return !giveUp && t.item.Kind != probing
 }
 
 // An outcome describes what a handled page changes in the schedule.

@@ -50,7 +50,7 @@ type Totals struct {
 	Capped     int64 `json:"capped"`                 // pages with too many candidates to be compared with all of them
 	Scripts    int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which was not run
 	Unrendered int64 `json:"unrendered,omitempty"`   // pages that the browser failed to render at the last visit
-	Blocked    int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
+	Blocked    int64 `json:"blocked"`                // URLs that robots.txt forbids, or that were answered with a captcha
 	Sitemaps   int64 `json:"sitemaps,omitempty"`     // sitemaps that were read
 	Later      int64 `json:"postponed,omitempty"`    // URLs that were not fetched because their pattern kept returning duplicates
 

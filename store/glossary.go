@@ -11,7 +11,7 @@ func URLStates() []Term {
 		{"pending", "not fetched yet"},
 		{"fetched", "the server returned a page or a file"},
 		{"redirected", "the server returned a redirect to another URL"},
-		{"blocked", "forbidden by robots.txt"},
+		{"blocked", "forbidden by robots.txt, or answered with a captcha"},
 		{"postponed", "not fetched yet: URLs of the same pattern kept returning duplicates; --budget off fetches these URLs"},
 		{"failed", "the fetch failed with an error that is not retried, such as status 404"},
 		{"given-up", "the fetch still failed after all retries (--retries), for example with a timeout"},

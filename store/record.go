@@ -16,7 +16,7 @@ const (
 	Other    RecordKind = "other"     // a response without text, such as an image; Detail may give the reason
 	Redirect RecordKind = "redirect"  // a redirect to another URL, which is in Location
 	Error    RecordKind = "error"     // no response, an error status, or a truncated body; see Problem
-	Blocked  RecordKind = "blocked"   // forbidden by robots.txt
+	Blocked  RecordKind = "blocked"   // forbidden by robots.txt, or answered with a captcha; see Problem
 	Skipped  RecordKind = "skipped"   // a file on disk or an archive record without text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail gives their number
 	Outside  RecordKind = "outside"   // queued, but not fetched, because the crawl excludes it now; Detail names the rule
@@ -191,6 +191,9 @@ func (r *Record) End() frontier.State {
 	return frontier.Fetched
 }
 
+// IsCaptcha reports whether the server asked for a proof that the visitor is human, and showed no page.
+func (r *Record) IsCaptcha() bool { return r.Kind == Blocked && r.Problem == "captcha" }
+
 // Fed reports whether the record belongs in the feed of deduplicated content.
 func (r *Record) Fed() bool {
 	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)
@@ -217,7 +220,8 @@ type Tally struct {
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Blocked   int64 `json:"blocked"`
-	Skipped   int64 `json:"skipped"` // files without text
+	Captchas  int64 `json:"captchas,omitempty"` // blocked URLs that were answered with a captcha
+	Skipped   int64 `json:"skipped"`            // files without text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because their pattern kept returning duplicates
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text is not kept
@@ -273,6 +277,9 @@ func (t *Tally) count(r *Record, n int64) {
 		t.Redirects += n
 	case Blocked:
 		t.Blocked += n
+		if r.IsCaptcha() {
+			t.Captchas += n
+		}
 	case Skipped:
 		t.Skipped += n
 	case Sitemap:

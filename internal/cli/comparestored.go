@@ -91,7 +91,7 @@ func firstKnown(pages []*store.Content) *store.Content {
 func whyNoPage(r *store.Record) string {
 	switch r.Kind {
 	case store.Blocked:
-		return "forbidden by robots.txt"
+		return "blocked by " + r.Problem
 	case store.Error:
 		return r.Problem
 	}

@@ -335,7 +335,8 @@ func (c *companions) read(rec *warc.Record) error {
 // complete adds to a page what the records before it say about it.
 func (c *companions) complete(page *crawler.Page) {
 	if c.url == page.Item.URL {
-		page.Drawing, page.Listed = c.drawn, c.listed
+		page.Listed = c.listed
+		page.Drawn(c.drawn, page.DrawError)
 	}
 	if page.Listed != nil {
 		page.Item.Kind = frontier.Sitemap

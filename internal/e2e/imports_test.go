@@ -29,13 +29,14 @@ var table = map[string]struct {
 	"crawler/learn":               {[]string{"base/splitmix"}, nil},
 	"crawler/wire":                {[]string{"frontier"}, nil},
 	"internal/tools/wiretest":     {nil, nil},
+	"crawler/captcha":             {nil, nil},
 	"crawler/folder":              {nil, nil},
 	"crawler/access":              {[]string{"frontier"}, []string{"github.com/andybalholm/cascadia"}},
 	"crawler/render":              {[]string{"base/lock"}, nil},
 	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
 	"internal/e2e":                {nil, nil}, // this package has only tests
-	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "base/node", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "base/node", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/captcha", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"base/node":                   {nil, nil},
 	"extract/markup":              {[]string{"base/node"}, nil},
 	"extract/passage":             {[]string{"dedup/language", "base/splitmix"}, nil},
@@ -96,7 +97,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "dedup/language": true, "internal/chart": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
+var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "internal/chart": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

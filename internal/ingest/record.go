@@ -39,7 +39,7 @@ func recordOf(page *crawler.Page) store.Record {
 		},
 	}
 	switch {
-	case page.Problem == crawler.ProblemRobots:
+	case page.Problem == crawler.ProblemRobots, page.Problem == crawler.ProblemCaptcha:
 		r.Kind = store.Blocked
 	case page.Problem == crawler.ProblemOutside:
 		r.Kind = store.Outside

@@ -148,6 +148,9 @@ func (s Summary) ends(b *strings.Builder) {
 			row.Print(b)
 		}
 	}
+	if n := s.All.Captchas; n > 0 {
+		fmt.Fprintf(b, "%s answered with a captcha; try again later with: --retry blocked\n", report.Counted(n, "URL"))
+	}
 }
 
 const patternsShown = 5

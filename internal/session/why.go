@@ -36,6 +36,8 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	switch {
 	case only == nil:
 		return "", nil
+	case t.Captchas > 0:
+		return fmt.Sprintf("the server answered linked URLs with a captcha (%s); ask its operator for access, or try again later with --retry blocked", report.Counted(t.Captchas, "URL")), nil
 	case t.Blocked > 0:
 		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on your own site, use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:

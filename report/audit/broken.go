@@ -22,7 +22,7 @@ func broken(a *Audit) *List {
 		asideIs: "to which no page links", whyAside: "no page links to it",
 		Columns: brief(
 			linksColumn,
-			column("reason", "Reason", func(_ *subject, r *store.Record) any { return text(cmp.Or(r.Problem, "unknown")) }),
+			reasonColumn,
 			urlColumn,
 		).more(
 			detailColumn, statusColumn, depthColumn,
@@ -51,6 +51,8 @@ func broken(a *Audit) *List {
 	return l
 }
 
+var reasonColumn = column("reason", "Reason", func(_ *subject, r *store.Record) any { return text(cmp.Or(r.Problem, "unknown")) })
+
 // unfetched is the problem of a file that was not requested because the limit on its host's
 // requisites had been reached (crawler.ProblemBudget). The file itself may be fine.
 const unfetched = "requisite limit"
@@ -72,7 +74,7 @@ func brokenHow(r *store.Record) string {
 }
 
 func blocked(*Audit) *List {
-	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, urlColumn).more(depthColumn)}
+	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, reasonColumn, urlColumn).more(depthColumn)}
 	return l.all(store.Blocked, func(*store.Record) bool { return true })
 }
 

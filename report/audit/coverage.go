@@ -37,7 +37,7 @@ var gaps = []Gap{
 	{Name: "pending", Means: "the crawl has not fetched these URLs yet: run the same command again to continue the crawl"},
 	{Name: "postponed", Means: "URLs of the same pattern kept returning duplicates: --budget off fetches these URLs"},
 	{Name: "excluded", Means: "these URLs are on a host of the crawl, but outside --scope, excluded by flags, or deeper than --max-depth"},
-	{Name: "blocked", Means: "robots.txt forbids these URLs: --ignore-robots fetches them"},
+	{Name: "blocked", Means: "robots.txt forbids these URLs (--ignore-robots fetches them), or the server asked for a captcha (try later with --retry blocked)"},
 	{Name: "failed", Means: "these URLs returned no page, perhaps because of a temporary error: --retry fetches them again"},
 	{Name: unfollowed, Means: "pages whose links are unknown, because the pages are marked nofollow (try --ignore-nofollow), or scripts add their links (try --render auto)"},
 	{Name: outside, Means: "URLs on other sites: the crawl does not follow links to other sites"},

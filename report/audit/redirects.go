@@ -101,7 +101,7 @@ func endsWith(r *store.Record) string {
 	case store.Error:
 		return r.Problem
 	case store.Blocked:
-		return "blocked by robots.txt"
+		return "blocked by " + r.Problem
 	}
 	return string(r.Kind)
 }

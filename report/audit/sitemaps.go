@@ -75,7 +75,7 @@ func listedFault(p *page) string {
 	case p.listed == 0:
 	case p.kind == store.Error:
 		return "broken"
-	case p.kind == store.Blocked || p.kind == store.Page && p.hidden:
+	case p.kind == store.Blocked && p.status == 0 || p.kind == store.Page && p.hidden:
 		return "blocked"
 	case p.kind == store.Redirect:
 		return "redirect"
