@@ -70,7 +70,8 @@ func mostFrequent(byKind map[string]int64) (list []string) {
 	return list
 }
 
-func total(byKind map[string]int64) (n int64) {
+// Total returns the sum of counts by kind.
+func Total(byKind map[string]int64) (n int64) {
 	for _, v := range byKind {
 		n += v
 	}

@@ -34,5 +34,5 @@ func (p *Passed) String() string {
 	if rest := len(parts) - most; rest > 1 {
 		parts = append(parts[:most], Counted(rest, "kind")+" more")
 	}
-	return fmt.Sprintf("%s (%s)", Grouped(total(p.byKind)), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s (%s)", Grouped(Total(p.byKind)), strings.Join(parts, ", "))
 }

@@ -120,10 +120,10 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		case s.State == frontier.Blocked:
 			records = t.Blocked
 		case s.State == frontier.Failed:
-			records = Total(t.Failed())
+			records = report.Total(t.Failed())
 			row.Note = cmp.Or(report.Problems(t.Failed()), row.Note)
 		case s.State == frontier.GivenUp:
-			records = Total(t.GivenUp)
+			records = report.Total(t.GivenUp)
 			row.Note = cmp.Or(report.Problems(t.GivenUp), row.Note)
 		}
 		again := max(min(records-row.N, pending), 0)
@@ -137,14 +137,6 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		rows, all = append(rows, row), all+row.N
 	}
 	return rows, all
-}
-
-// Total returns the sum of the given counts.
-func Total(byKind map[string]int64) (n int64) {
-	for _, count := range byKind {
-		n += count
-	}
-	return n
 }
 
 // Print writes a row of a table.

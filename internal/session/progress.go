@@ -52,73 +52,61 @@ type progress struct {
 	running *running
 }
 
-// watch shows the progress of the crawl until stop is called. With Output.Quiet, it shows only the
-// state of the hosts, when the user asks for it.
+// watch shows the progress of the crawl until stop is called: as a status line on a terminal, and
+// otherwise as a message every logEvery. When the user asks for it, watch also shows the state of the
+// hosts. With Output.Quiet, it shows nothing else.
 func watch(ctx context.Context, p progress) (stop func()) {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
-	wait.Go(func() {
-		if p.out.Screen != nil && p.out.Log == nil && !p.out.Quiet {
-			p.statusLine(ctx, done)
-		} else {
-			p.logLines(done)
-		}
-	})
+	wait.Go(func() { p.show(ctx, done) })
 	return func() { close(done); wait.Wait() }
 }
 
 // clearLine erases the status line of a terminal.
 const clearLine = "\r\x1b[K"
 
-func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
-	tick := time.NewTicker(statusEvery)
+func (p progress) show(ctx context.Context, done <-chan struct{}) {
+	onScreen, every, erase := p.out.Screen != nil && p.out.Log == nil && !p.out.Quiet, logEvery, func() {}
+	if onScreen {
+		every, erase = statusEvery, func() { fmt.Fprint(p.out.Screen, clearLine) }
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
-	pace := time.After(paceAfter)
-	stopping := ""
-	interrupted := ctx.Done()
+	pace, interrupted, stopping := time.After(paceAfter), ctx.Done(), ""
 	for {
 		select {
 		case <-done:
-			fmt.Fprint(p.out.Screen, clearLine)
+			erase()
 			return
 		case <-interrupted:
-			interrupted = nil
-			stopping = "finishing requests in flight  "
+			interrupted, stopping = nil, "finishing requests in flight  "
 		case <-p.out.Asked:
-			fmt.Fprint(p.out.Screen, clearLine)
-			fmt.Fprint(p.out.Err, hostsText(p.running.crawl.Hosts(), time.Now()))
+			erase()
+			p.sayHosts()
 		case <-pace:
-			p.sayPace(clearLine)
+			if text := p.opt.paceText(p.running.now(), p.running.crawl.Hosts()); text != "" {
+				erase()
+				p.out.Say("%s", text)
+			}
 		case <-tick.C:
+			if !onScreen {
+				p.out.progress(p.running.now(), time.Now())
+			}
 		}
-		line := stopping + p.running.now().line()
-		fmt.Fprint(p.out.Screen, clearLine)
-		fmt.Fprint(p.out.Err, line[:min(len(line), max(p.out.Columns()-1, 20))])
+		if onScreen {
+			line := stopping + p.running.now().line()
+			erase()
+			fmt.Fprint(p.out.Err, line[:min(len(line), max(p.out.Columns()-1, 20))])
+		}
 	}
 }
 
-// logLines writes a line about the crawl every logEvery, and the state of the hosts when the user
-// asks for it. The lines have the format of the run's other messages: text or log records.
-func (p progress) logLines(done <-chan struct{}) {
-	log := p.out.Log
-	tick := time.NewTicker(logEvery)
-	defer tick.Stop()
-	pace := time.After(paceAfter)
-	for {
-		select {
-		case <-done:
-			return
-		case <-p.out.Asked:
-			if log != nil {
-				logHosts(log, p.running.crawl.Hosts(), time.Now())
-			} else {
-				fmt.Fprint(p.out.Err, hostsText(p.running.crawl.Hosts(), time.Now()))
-			}
-		case <-pace:
-			p.sayPace("")
-		case <-tick.C:
-			p.out.progress(p.running.now(), time.Now())
-		}
+// sayHosts writes the state of the hosts, in the format of the run's other messages.
+func (p progress) sayHosts() {
+	if hosts := p.running.crawl.Hosts(); p.out.Log != nil {
+		logHosts(p.out.Log, hosts, time.Now())
+	} else {
+		fmt.Fprint(p.out.Err, hostsText(hosts, time.Now()))
 	}
 }
 
@@ -127,16 +115,6 @@ func (o Output) progress(m moment, at time.Time) {
 		"pages", m.pages, "per_second", math.Round(10*m.rate()) / 10, "unique", m.unique, "exact", m.exact,
 		"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts,
 	}, at.UTC().Format(time.RFC3339)+"  "+m.line())
-}
-
-// sayPace first writes erase, which clears the status line.
-func (p progress) sayPace(erase string) {
-	if text := p.opt.paceText(p.running.now(), p.running.crawl.Hosts()); text != "" {
-		if erase != "" {
-			fmt.Fprint(p.out.Screen, erase)
-		}
-		p.out.Say("%s", text)
-	}
 }
 
 // paceAfter is how long a crawl must run before its rate is meaningful.
