@@ -115,31 +115,6 @@ func (s Shingling) Strings(t *Text) []string {
 	return all
 }
 
-// Distinct returns the distinct elements of a list, in the order of first occurrence.
-func Distinct[S comparable](list []S) []S {
-	seen := make(map[S]bool, len(list))
-	var all []S
-	for _, s := range list {
-		if !seen[s] {
-			seen[s] = true
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// AutoShingle returns the number of words in a shingle for a text of the given length. By a rule of
-// thumb, it is 8 up to 3,500 characters, 9 up to 7,000, and 10 above.
-func AutoShingle(characters int) int {
-	switch {
-	case characters <= 3500:
-		return 8
-	case characters <= 7000:
-		return 9
-	}
-	return 10
-}
-
 // Shingles appends the numbers of t's overlapping shingles of k words to dst.
 func (t *Text) Shingles(dst []uint64, k int) []uint64 {
 	return Shingling{Unit: Words, K: k}.Append(dst, t)

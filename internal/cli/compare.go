@@ -37,9 +37,6 @@ Pages with fewer than --min-words words are thin, unless their texts are equal. 
 the exit code is 3 if the pages are not duplicates. --profile uses the method of a published
 system, and prints only its score.
 
---shingle auto compares runs of 8 words in texts of up to 3,500 characters, runs of 9 words in
-texts of up to 7,000 characters, and runs of 10 words in longer texts.
-
 --store compares the stored texts with the settings of their crawl, unless flags change these
 settings. It works even while a crawl is running, or if the pages no longer exist on the web.`,
 	setup: setupCompare,
@@ -60,8 +57,6 @@ type compareFlags struct {
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags), fetch: crawler.Defaults()}
 	flags.Var(storeName{&f.store}, "store", "`STORE` compare two pages of this store, named by URL or id, instead of two files")
-	f.rule.shingle.mayBeAuto = true
-	flags.Lookup("shingle").Usage += "; auto: 8, 9 or 10 words, depending on the length of the texts"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
@@ -115,9 +110,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	rule, err := session.RuleOf(p.settings)
 	if err != nil {
 		return err
-	}
-	if f.rule.shingle.auto {
-		rule.Shingling.K = dedup.AutoShingle(max(utf8.RuneCountInString(docs[0].Text), utf8.RuneCountInString(docs[1].Text)))
 	}
 	if f.profile != "" {
 		return f.printProfile(con.Out, profile, docs, rule.Shingling)

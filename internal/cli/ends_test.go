@@ -158,7 +158,7 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	for range s.Changes(ctx, "", store.WantRecord) {
 		records++
 	}
-	if got := totals.Pages + totals.Other + totals.Redirects + totals.Errors + totals.Blocked + totals.Sitemaps + totals.Later; got != records || totals.Errors != session.Total(totals.Problems) {
+	if got := totals.Pages + totals.Other + totals.Redirects + totals.Errors + totals.Blocked + totals.Sitemaps + totals.Later; got != records || totals.Errors != report.Total(totals.Problems) {
 		r.Errorf("the report adds up to %d records, and there are %d: %+v", got, records, totals)
 	}
 }

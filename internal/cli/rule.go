@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -18,7 +17,6 @@ import (
 type ruleFlags struct {
 	flags       *pflag.FlagSet
 	set         store.Settings
-	shingle     shingleSize
 	rule        string  // byResemblance or byContainment
 	containment float64 // used only if rule is byContainment
 	markdown    bool    // only skink crawl has this flag
@@ -63,12 +61,11 @@ var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "un
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings(), rule: byResemblance, containment: defaultContainment}
 	set := &r.set
-	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.MinSimilarity()))
 	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "treat a page as a duplicate if an earlier page resembles it (resemblance) or contains nearly all of it (containment)")
 	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, "a number above 0 and at most 1"), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
-	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")
+	flags.Var(whole(&set.Shingle, math.MinInt, ""), "shingle", "compare pages by runs of this many words or characters (shingles)")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing: plain (no change), nofunction (drop function words), stem (drop endings) or nofunction,stem")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "use MinHash bands (bands), super-shingles (super) or mega-shingles (mega) to choose the pairs of pages to compare")
@@ -93,7 +90,7 @@ func (r *ruleFlags) keeps() store.Markdown {
 
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
-	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !r.links, r.onDuplicate == session.Skip
+	set.Markdown, set.NoLinks, set.SkipTexts = r.keeps(), !r.links, r.onDuplicate == session.Skip
 	if r.rule == byContainment {
 		set.Contained = r.containment
 	}
@@ -102,32 +99,6 @@ func (r *ruleFlags) settings() store.Settings {
 	}
 	return set
 }
-
-// A shingleSize is the value of --shingle: the length of a shingle in words or characters. In skink
-// compare, it may also be "auto", which derives the shingle length from the lengths of both texts.
-type shingleSize struct {
-	units     int
-	mayBeAuto bool
-	auto      bool
-}
-
-func (s *shingleSize) String() string {
-	if s.auto {
-		return "auto"
-	}
-	return strconv.Itoa(s.units)
-}
-
-func (s *shingleSize) Set(text string) error {
-	if s.mayBeAuto && text == "auto" {
-		s.auto = true
-		return nil
-	}
-	s.auto = false
-	return whole(&s.units, math.MinInt, "").Set(text)
-}
-
-func (s *shingleSize) Type() string { return "int" }
 
 // wanted returns the settings from the flags, and the names of the flags that were set. A crawl
 // refuses a store that has other values for these flags.
