@@ -66,7 +66,7 @@ func (f *fetcher) checkBy(ctx context.Context, item frontier.Item, method string
 		return page
 	}
 	x.Body, x.BodyErr, x.Raw = nil, nil, nil
-	page.fill(x)
+	page.fill(x, false)
 	page.Promised = promised(page)
 	return page
 }

@@ -82,7 +82,7 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 		a.limit = max(f.opt.MaxSize, sitemap.MaxBytes)
 	}
 	if x, err := f.send(ctx, a); page.sent(x, err) {
-		page.fill(x)
+		page.fill(x, f.opt.renders(frontier.HostOf(item.URL)) != RenderOff)
 	}
 	if item.Kind == frontier.Requisite && f.isPage(page) {
 		page.Item.Kind = frontier.Page

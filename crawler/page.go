@@ -118,11 +118,11 @@ func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 		}
 	}()
 	opt = opt.orDefaults()
-	page.fill(wire.Replay(a, opt.limit(purposeOf(item), 0), opt.Timeout))
+	page.fill(wire.Replay(a, opt.limit(purposeOf(item), 0), opt.Timeout), opt.renders(frontier.HostOf(item.URL)) != RenderOff)
 	return page
 }
 
-func (p *Page) fill(x *wire.Exchange) {
+func (p *Page) fill(x *wire.Exchange, scripts bool) {
 	p.Status, p.Header, p.Body, p.Raw = x.Status, x.Header, x.Body, x.Raw
 	if isRedirect(x.Status) {
 		p.redirect()
@@ -140,6 +140,9 @@ func (p *Page) fill(x *wire.Exchange) {
 	default:
 		p.Detail = x.Note
 		p.findCaptcha()
+		if p.Problem == "" {
+			p.followRefresh(scripts)
+		}
 	}
 }
 
@@ -154,6 +157,9 @@ func (p *Page) findCaptcha() {
 // that is no captcha takes the place of one, because scripts may pass the test.
 func (p *Page) Drawn(d *render.Drawing, failure string) {
 	p.Drawing, p.DrawError = d, failure
+	if d != nil {
+		p.Location = "" // of a <noscript>
+	}
 	if p.Problem == ProblemCaptcha && d != nil {
 		p.Problem, p.Detail = "", ""
 	}
@@ -183,13 +189,19 @@ func (p *Page) redirect() {
 	switch {
 	case err != nil:
 		p.Problem, p.Detail = ProblemLocation, cut(err.Error())
-	case p.Item.Hops >= MaxHops:
-		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
 	case target == p.Item.URL:
 		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies: try --cookies on"
 	default:
-		p.Location = target
+		p.follow(target)
 	}
+}
+
+func (p *Page) follow(target string) {
+	if p.Item.Hops >= MaxHops {
+		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
+		return
+	}
+	p.Location = target
 }
 
 func location(from string, h http.Header) (string, error) {

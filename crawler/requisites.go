@@ -55,7 +55,7 @@ func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite 
 func (c *Crawl) requisite(t *turn) *Page {
 	page := &Page{Item: t.item, FetchedAt: time.Now()}
 	if a, ok := c.parts.latest(t.item.URL); ok { // the archive already has this response
-		page.fill(&wire.Exchange{Status: a.Status, Header: a.Header, Body: a.Body})
+		page.fill(&wire.Exchange{Status: a.Status, Header: a.Header, Body: a.Body}, true)
 		return page
 	}
 	if c.schedule.requisitesSpent(t) {

@@ -44,24 +44,10 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 	return at
 }
 
-// Refresh returns the address in a Refresh header or in <meta http-equiv=refresh>, such as
-// "5; url='/new'". It returns "" if there is no address, or none that can be fetched. The content is
-// a number of seconds, then a semicolon or a comma, then an address. On most pages, "url=" precedes
-// the address, and quotes enclose it.
+// Refresh returns the address in a Refresh header or in <meta http-equiv=refresh>. It returns "" if
+// there is no address, or none that can be fetched.
 func Refresh(content string) string {
-	i := strings.IndexAny(content, ";,")
-	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {
-		return ""
-	}
-	href := cleanHref(content[i+1:])
-	if len(href) >= 3 && strings.EqualFold(href[:3], "url") {
-		if after, ok := strings.CutPrefix(cleanHref(href[3:]), "="); ok {
-			href = cleanHref(after)
-		}
-	}
-	if href != "" && (href[0] == '"' || href[0] == '\'') {
-		href, _, _ = strings.Cut(href[1:], href[:1])
-	}
+	_, href, _ := node.Refresh(content)
 	if href = cleanHref(href); !leadsSomewhere(href) {
 		return ""
 	}

@@ -16,6 +16,7 @@ var Checks = []Check{
 	{NoViewport, "markup.viewport", "a page without <meta name=viewport>"},
 	{NoLang, "markup.lang", "a page whose <html> element has no lang attribute"},
 	{NoDoctype, "markup.doctype", "a page without <!doctype>"},
+	{Reload, "markup.refresh", "a <meta http-equiv=refresh> or a Refresh header that loads the page again, or another page after more than ten seconds; <noscript> is not counted"},
 	{SeveralTitles, "titles.several", "a page with more than one <title>; the titles of SVG images are not counted"},
 	{SeveralDescriptions, "descriptions.several", "a page with more than one <meta name=description> that has content"},
 	{HeadingSkipped, "headings.skipped", "a heading more than one level below the heading before it"},

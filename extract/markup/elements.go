@@ -29,8 +29,13 @@ func (r *reader) meta(n *html.Node) {
 	case strings.HasPrefix(name, "og:") || strings.HasPrefix(name, "twitter:"):
 		r.sharing.read(name, strings.TrimSpace(content))
 	}
-	if strings.EqualFold(node.Attr(n, "http-equiv"), "content-security-policy") {
+	switch strings.ToLower(node.Attr(n, "http-equiv")) {
+	case "content-security-policy":
 		r.facts.Policy += content + ";"
+	case "refresh":
+		if _, _, ok := node.Refresh(content); ok && node.Around(n, "noscript") == nil {
+			r.found(Reload, content)
+		}
 	}
 }
 

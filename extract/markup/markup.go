@@ -49,6 +49,7 @@ const (
 	Password            Fault = 22
 	FieldLabel          Fault = 23
 	CanonicalScheme     Fault = 24
+	Reload              Fault = 25
 )
 
 // These are faults of the response header. Package markup does not set them, because it does not

@@ -63,6 +63,7 @@ func headerFaults(all *markup.Set, facts *markup.Facts, header http.Header, secu
 		{markup.NoCSP, policy == "" && facts.Policy == ""},
 		{markup.NoSniff, !strings.Contains(strings.ToLower(header.Get("X-Content-Type-Options")), "nosniff")},
 		{markup.NoReferrerPolicy, !has("Referrer-Policy") && !facts.Referrer},
+		{markup.Reload, has("Refresh")},
 		{markup.NoFraming, !has("X-Frame-Options") && !strings.Contains(policy, "frame-ancestors")},
 		{markup.Uncompressed, size > smallBody && !has("Content-Encoding")},
 		{markup.Uncacheable, strings.Contains(control, "no-store") ||
