@@ -62,6 +62,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 			c.opt.OnPage(a.page)
 		}
 	}
+	if !a.asked && c.opt.OnRefused != nil {
+		c.opt.OnRefused(a.page)
+	}
 	a.page.Private = c.opt.IsPrivate(t.item.URL)
 	a.page.Claim = t.claim
 	switch again, err := c.schedule.fetched(ctx, a); {

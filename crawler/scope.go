@@ -1,8 +1,11 @@
 package crawler
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,13 +108,42 @@ func (s *Scope) AddOwn(seed access.Seed) {
 	if seed.Include == nil {
 		seed.Include = s.extents[0].Include
 	}
-	same := func(e *extent) bool { return fmt.Sprint(e.Seed) == fmt.Sprint(seed) }
+	same := func(e *extent) bool { return e.String() == (&extent{Seed: seed}).String() }
 	at := slices.IndexFunc(s.extents[1:], same) + 1 // a crawl may have thousands of seeds with the same settings
 	if at == 0 {
 		at = len(s.extents)
 		s.extents = append(s.extents, newExtent(seed))
 	}
 	s.add(url, s.extents[at])
+}
+
+// Describe writes the exclude patterns of a scope, and the rules of each seed that named admits, as
+// lines NAME: VALUE.
+func (s *Scope) Describe(w io.Writer, named func(url string) bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, p := range s.exclude {
+		fmt.Fprintf(w, "exclude: %s\r\n", p)
+	}
+	for _, url := range slices.Sorted(maps.Keys(s.seeds)) {
+		if named(url) {
+			fmt.Fprintf(w, "seed: %s%s\r\n", access.Redacted(url), s.seeds[url])
+		}
+	}
+}
+
+func (e *extent) String() string {
+	b := bytes.NewBufferString(" scope=" + e.Scope)
+	if e.MaxDepth > 0 {
+		fmt.Fprintf(b, " max-depth=%d", e.MaxDepth)
+	}
+	for _, p := range e.Include {
+		fmt.Fprintf(b, " include=%s", p)
+	}
+	for _, p := range e.Exclude {
+		fmt.Fprintf(b, " exclude=%s", p)
+	}
+	return b.String()
 }
 
 // root returns the part of a URL that must be the same as in a seed: the host, domain or prefix,

@@ -34,11 +34,12 @@ type Options struct {
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
 	Whole  bool        // store each response in full, even if the archive has its payload
 	Refers []string    // closed .warc.gz files in other folders, to which the records of public responses may refer
+	Scope  Seeds       // seeds and scope of the crawl, as WARC fields
 	Worker string      // name of this worker, if several share the store and so write separate files; "" means that there is only one
 }
 
-// Seeds is the order of the hosts of seeds, as package precedence writes it. The public order leaves
-// out private hosts.
+// Seeds is a text about the seeds of a crawl: their scope, or the order of their hosts, as package
+// precedence writes it. The public text leaves out private hosts.
 type Seeds struct{ Public, Private []byte }
 
 // SetSeeds replaces the order of hosts. The new order applies to pages that are committed later.
@@ -126,7 +127,7 @@ func markName(worker string, private bool) string {
 }
 
 // name returns the name that the open file will have once it is closed, such as
-// "skink-20261124093000-00003.warc.gz".
+// "skink-20261124093000125-k3x9q2ab-00003.warc.gz".
 func (m *mark) name() string {
 	if m.Private {
 		return fmt.Sprintf("%s-%05d-private.warc.gz", m.Crawl, m.Serial)
@@ -181,16 +182,30 @@ func (v *volume) info(fields warc.Header, seeds bool) ([]byte, error) {
 		info.Header.Add(warc.PrivateField, "yes")
 	}
 	b, err := v.pack.Append(nil, info)
-	text := v.seeds.Public
-	if v.mark.Private {
-		text = v.seeds.Private
-	}
-	if err != nil || !seeds || text == nil {
+	if err != nil || !seeds {
 		return b, err
+	}
+	if text := v.opt.Scope.of(v); text != nil {
+		scope := warc.New(warc.Metadata, "", time.Now(), warc.TypeFields, text)
+		scope.Header.Add("WARC-Warcinfo-ID", info.ID())
+		if b, err = v.pack.Append(b, scope); err != nil {
+			return nil, err
+		}
+	}
+	text := v.seeds.of(v)
+	if text == nil {
+		return b, nil
 	}
 	order := warc.New(warc.Metadata, "", time.Now(), corpus.TypeRemark, text)
 	order.Header.Add(corpus.PageField, corpus.IsSeeds)
 	return v.pack.Append(b, order)
+}
+
+func (s Seeds) of(v *volume) []byte {
+	if v.mark.Private {
+		return s.Private
+	}
+	return s.Public
 }
 
 // following begins the next file. All responses committed so far are in earlier files.

@@ -683,7 +683,7 @@ func TestAdopt(t *testing.T) {
 			if err := a.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.TrimPrefix(strings.TrimSuffix(listing(t, dir, s), ", "), ", "); ", "+got != test.want {
+			if got := strings.Trim(listing(t, dir, s), ", "); ", "+got != test.want {
 				t.Errorf("\n got %s\nwant %s", got, test.want)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"sync"
 
 	"skink/crawler"
@@ -126,12 +127,16 @@ var copied = map[string]string{corpus.IsPage: corpus.IsCopy}
 
 // Has reports whether the archive has the response for a record. If not, the server must not be asked
 // whether the page has changed, because status 304 (Not Modified) brings no body to archive. Files of
-// other workers may be on other machines, so Has does not look for them.
+// other workers may be on other machines, so Has trusts those that are not in the folder.
 func (a *Archive) Has(r *store.Record) bool {
-	if !isKept(r) || a.isOther(r.Archive.File) {
-		return isKept(r)
+	if !isKept(r) {
+		return false
 	}
 	first := a.recordAt(r.Archive)
+	if first == nil && a.isOther(r.Archive.File) {
+		_, err := os.Stat(a.path(r.Archive.File))
+		return err != nil
+	}
 	return first != nil && (first.URI() == r.URL || r.Archive.Digest != "" && first.Header.Get("WARC-Payload-Digest") == r.Archive.Digest)
 }
 

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -95,21 +96,15 @@ func (v *volume) writeMark(ctx context.Context) error {
 	return store.WriteMeta(ctx, v.store, markName(v.opt.Worker, v.mark.Private), v.mark)
 }
 
-// first begins the first file of an archive, under a name that is new in the folder.
+// first begins the first file of an archive. Its name has a random part, so that the files of several
+// archives may be in one folder.
 func (v *volume) first(ctx context.Context) error {
-	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
+	stamp := "skink-" + strings.Replace(time.Now().UTC().Format("20060102150405.000"), ".", "", 1)
 	if worker := notInName.ReplaceAllString(v.opt.Worker, "_"); worker != "" {
 		stamp += "-" + worker
 	}
-	for n := 1; ; n++ {
-		v.mark = mark{Dir: v.dir, Crawl: stamp, Serial: -1}
-		if n > 1 {
-			v.mark.Crawl = fmt.Sprintf("%s.%d", stamp, n)
-		}
-		if err := v.following(ctx); !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
+	v.mark = mark{Dir: v.dir, Crawl: stamp + "-" + strings.ToLower(rand.Text()[:8]), Serial: -1}
+	return v.following(ctx)
 }
 
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)

@@ -175,6 +175,8 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
 	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
 	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its status and verdict")
+	flags.String("crawl-log", "", "`FILE` append a line for each request to this file, in the format of the crawl.log of Heritrix")
+	isOutput(flags, "crawl-log", fileOutput, "")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	return f
 }
@@ -186,7 +188,7 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 	}
 	paceCollector(*f.memory/heapShare, *f.memory, crawlPercent)
 	out := con.output(f.logFormat == "json", f.quiet)
-	opt.FeedFile = con.files.Of("--feed")
+	opt.FeedFile, opt.CrawlLog = con.files.Of("--feed"), con.files.Of("--crawl-log")
 	if err := con.files.Input(args...); err != nil {
 		return logged(out.Log, usageError{Err: err})
 	}

@@ -158,13 +158,18 @@ func Public(files []Archive) []Archive {
 	})
 }
 
-// Originals returns the responses of archives to which revisit records may refer.
+// Originals returns the responses of archives to which revisit records may refer. Of equal responses, it
+// finds a public one first.
 func Originals(files []Archive) *warc.Originals {
-	var all []warc.Archive
+	var public, private []warc.Archive
 	for _, f := range files {
-		all = append(all, warc.Archive{Name: f.Name, Open: f.unpacked, Index: f.index})
+		to := &public
+		if _, isPrivate := f.First(); isPrivate {
+			to = &private
+		}
+		*to = append(*to, warc.Archive{Name: f.Name, Open: f.unpacked, Index: f.index})
 	}
-	return warc.NewOriginals(all)
+	return warc.NewOriginals(append(public, private...))
 }
 
 func (a Archive) index() (io.ReadCloser, error) {

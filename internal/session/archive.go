@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,6 +128,19 @@ func (r *run) adopt(ctx context.Context) error {
 	return err
 }
 
+// scope returns the seeds and their rules for the archive. The public text leaves out private hosts.
+func (r *run) scope() archive.Seeds {
+	var public, private bytes.Buffer
+	o := &r.opt.Crawl
+	if o.MaxDepth > 0 {
+		fmt.Fprintf(&public, "max-depth: %d\r\n", o.MaxDepth)
+		private = *bytes.NewBuffer(bytes.Clone(public.Bytes()))
+	}
+	o.Scope.Describe(&public, func(url string) bool { return !o.IsPrivate(url) })
+	o.Scope.Describe(&private, func(string) bool { return true })
+	return archive.Seeds{Public: public.Bytes(), Private: private.Bytes()}
+}
+
 func (r *run) overrides() Overrides { return r.opt.Crawl.Hosts.Reasons() }
 
 func (r *run) openArchive(ctx context.Context, kept *keeping) error {
@@ -168,6 +182,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 		Whole:  to.Whole,
 		Refers: refers,
 		Worker: worker,
+		Scope:  r.scope(),
 		Info: append(warc.Header{
 			{Name: "software", Value: "skink " + r.opt.Build.Version},
 			{Name: "format", Value: "WARC File Format 1.1"},

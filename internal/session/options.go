@@ -62,6 +62,7 @@ type Options struct {
 	MaxTime   time.Duration // maximum duration of the run; 0 means no limit
 
 	FeedFile *output.File // the file or object of Feed
+	CrawlLog *output.File // where to log each request; nil means nowhere
 	Feed     string       // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
 	Index    http.Header  // header with the credentials for a search index
 	Archive  Archive      // where to archive responses

@@ -72,6 +72,9 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	if r.opt.Feed != "" && r.opt.Feed != "-" && !frontier.HasScheme(r.opt.Feed) {
 		o.Hidden = append(o.Hidden, r.opt.Feed)
 	}
+	if r.opt.CrawlLog != nil {
+		o.Hidden = append(o.Hidden, r.opt.CrawlLog.Name())
+	}
 	if r.opt.Archive.Dir != "" {
 		o.Hidden = append(o.Hidden, r.opt.Archive.Dir)
 	}

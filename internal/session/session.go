@@ -117,6 +117,11 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
 	}
 	defer func() { err = first(err, meter.close()) }()
+	log, err := openCrawlLog(r.opt.CrawlLog)
+	if err != nil {
+		return end, errors.Join(err, r.closeConsumers(ctx, following))
+	}
+	defer func() { err = first(err, log.close()) }()
 	s := meter.timed(kept.inStep(r.store))
 	book := r.book(p.crawl.Folders)
 	judging := r.judging(&p.crawl, order)
@@ -134,7 +139,8 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	o.OnAnswer, o.MayConfirm = kept.keep(), kept.mayConfirm(r.store)
-	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
+	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page); log.add(page) }
+	o.OnRefused = log.add
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(err)
 	}

@@ -1,0 +1,229 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha1"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"skink/crawler"
+	"skink/crawler/access"
+	"skink/frontier"
+	"skink/internal/output"
+	"skink/report"
+)
+
+// # The crawl log
+//
+// The log has a line for each request and each URL that was refused, in the format of the crawl.log
+// of Heritrix 3. Its manual, in the section about logs, explains the fields. A field without a value is
+// a hyphen.
+//
+// Differences: The frontier does not keep which page led to a URL. So the path has a letter for each
+// step from the nearest seed, but steps to redirects and style sheets come last. The referrer is the
+// first URL of a chain of redirects, and the source tag is missing. So are lines for robots.txt, and
+// for files that only a browser requests.
+//
+// A slow disk does not hold up the crawl: lines wait in memory, and if more than maxWaiting bytes
+// wait, further lines are dropped and counted.
+const maxWaiting = 16 << 20
+
+type crawlLog struct {
+	file *os.File
+	wake chan struct{}
+	done chan error
+
+	mu      sync.Mutex
+	waiting []byte // guarded by mu
+	dropped int    // guarded by mu: number of lines
+}
+
+// openCrawlLog opens the log, and continues after its last complete line. It returns nil if there is
+// no log.
+func openCrawlLog(to *output.File) (*crawlLog, error) {
+	if to == nil {
+		return nil, nil
+	}
+	if to.Name() == "-" || frontier.HasScheme(to.Name()) {
+		return nil, usagef("--crawl-log %s: specify a file", to.Name())
+	}
+	f, err := to.Open()
+	if err == nil {
+		err = toLastLine(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the crawl log: %w", err)
+	}
+	l := &crawlLog{file: f, wake: make(chan struct{}, 1), done: make(chan error, 1)}
+	go func() { l.done <- l.write() }()
+	return l, nil
+}
+
+// toLastLine moves to the end of the last complete line, and removes what a killed process left
+// after it.
+func toLastLine(f *os.File) error {
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	tail := make([]byte, min(end, 64<<10))
+	begin := make([]byte, min(end, int64(len(time.DateOnly))+1))
+	if _, err := f.ReadAt(begin, 0); err != nil {
+		return err
+	}
+	if _, err := time.Parse("2006-01-02T", string(begin)); err != nil && end > 0 {
+		return fmt.Errorf("%s is not a crawl log: choose another file", f.Name())
+	}
+	if _, err := f.ReadAt(tail, end-int64(len(tail))); err != nil {
+		return err
+	}
+	end -= int64(len(tail) - 1 - bytes.LastIndexByte(tail, '\n'))
+	if err := f.Truncate(end); err != nil && len(tail) > 0 {
+		return err
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	return err
+}
+
+// write writes the waiting lines until close is called.
+func (l *crawlLog) write() (err error) {
+	for range l.wake {
+		l.mu.Lock()
+		lines := l.waiting
+		l.waiting = nil
+		l.mu.Unlock()
+		if err == nil {
+			_, err = l.file.Write(lines)
+		}
+	}
+	return err
+}
+
+// add logs a page. It returns at once.
+func (l *crawlLog) add(p *crawler.Page) {
+	if l == nil {
+		return
+	}
+	line := logLine(p, time.Now())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) > maxWaiting {
+		l.dropped++
+		return
+	}
+	l.waiting = append(l.waiting, line...)
+	select {
+	case l.wake <- struct{}{}:
+	default: // the writer will find the line
+	}
+}
+
+// close writes the waiting lines. No line may be added afterwards.
+func (l *crawlLog) close() error {
+	if l == nil {
+		return nil
+	}
+	l.wake <- struct{}{}
+	close(l.wake)
+	err := errors.Join(<-l.done, l.file.Close())
+	if err == nil && l.dropped > 0 {
+		err = fmt.Errorf("the disk was too slow, so %s are missing", report.Counted(l.dropped, "line"))
+	}
+	if err != nil {
+		err = fmt.Errorf("write the crawl log: %w", err)
+	}
+	return err
+}
+
+func logLine(p *crawler.Page, now time.Time) string {
+	size, digest, began := "-", "-", "-"
+	if p.Status != 0 {
+		body := p.Body
+		if p.Raw != nil {
+			body = p.Raw.Body
+		}
+		sum := sha1.Sum(body)
+		size, digest = strconv.Itoa(len(body)), "sha1:"+base32.StdEncoding.EncodeToString(sum[:])
+	}
+	if p.Took > 0 || p.Status != 0 {
+		began = fmt.Sprintf("%s+%d", strings.ReplaceAll(p.FetchedAt.UTC().Format("20060102150405.000"), ".", ""), p.Took.Milliseconds())
+	}
+	return fmt.Sprintf("%s %5d %10s %s %s %s %s #000 %s %s - %s\n", now.UTC().Format("2006-01-02T15:04:05.000Z"), logStatus(p), size,
+		access.Redacted(p.Item.URL), logPath(&p.Item), cmp.Or(access.Redacted(p.Item.Via), "-"), logType(p), began, digest, logNotes(p))
+}
+
+// logStatus returns the HTTP status of a page, or a negative number of Heritrix.
+func logStatus(p *crawler.Page) int {
+	if p.Status != 0 {
+		return p.Status
+	}
+	switch p.Problem {
+	case crawler.ProblemDNS:
+		return -1
+	case crawler.ProblemConnect, crawler.ProblemTLS:
+		return -2
+	case crawler.ProblemReset, crawler.ProblemHTTP:
+		return -3
+	case crawler.ProblemTimeout:
+		return -4
+	case crawler.ProblemLater:
+		return -50
+	case crawler.ProblemUnrobots:
+		return -61
+	case crawler.ProblemLogin:
+		return -62
+	case crawler.ProblemOutside, crawler.ProblemPrivate:
+		return -5000
+	case crawler.ProblemBudget:
+		return -5003
+	case crawler.ProblemRobots:
+		return -9998
+	}
+	return -5
+}
+
+// logPath returns a letter for each step from a seed to an item: L for a link, R for a redirect, E for
+// a file that a page needs, X for a URL that is only checked, and M for a sitemap.
+func logPath(item *frontier.Item) string {
+	before := strings.Repeat("L", max(item.Depth-1, 0))
+	switch item.Kind {
+	case frontier.Sitemap:
+		return "M"
+	case frontier.Check:
+		return before + "X"
+	case frontier.Requisite:
+		return before + strings.Repeat("E", item.Hops+1)
+	}
+	return cmp.Or(strings.Repeat("L", item.Depth)+strings.Repeat("R", item.Hops), "-")
+}
+
+func logType(p *crawler.Page) string {
+	media, _, _ := strings.Cut(p.Header.Get("Content-Type"), ";")
+	none := "no-type"
+	if p.Status == 0 {
+		none = "unknown"
+	}
+	return cmp.Or(strings.Join(strings.Fields(media), ""), none)
+}
+
+func logNotes(p *crawler.Page) string {
+	var notes []string
+	if p.Item.Tries > 0 {
+		notes = append(notes, fmt.Sprintf("%dt", p.Item.Tries+1))
+	}
+	switch {
+	case p.Truncated && p.Problem == crawler.ProblemSize:
+		notes = append(notes, "lenTrunc")
+	case p.Truncated && p.Problem == crawler.ProblemTimeout:
+		notes = append(notes, "timeTrunc")
+	}
+	return cmp.Or(strings.Join(notes, ","), "-")
+}
