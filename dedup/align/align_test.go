@@ -61,7 +61,7 @@ func TestTexts(t *testing.T) {
 		{"nothing in common", one, "Quite another text stands here, about budgets and boats", "removed: [" + one + "] | \nadded:  | [Quite another text stands here, about budgets and boats]\n"},
 		{"nothing at all", "", "", ""},
 		{"nothing on one side", "", one, "added:  | [" + one + "]\n"},
-		{"a line without words", lines(one, "* * *", two), lines(one, two), "same: " + one + " | " + one + "\nremoved: * * * | \nsame: " + two + " | " + two + "\n"},
+		{"a line without words", lines(one, "* * *", two), lines(one, two), "same: " + one + " | " + one + "\nsame: * * * | \nsame: " + two + " | " + two + "\n"},
 		{"another script", "שלום עולם וברוכים הבאים לכאן", "שלום עולם וברוכים הבאים לשם", "changed: שלום עולם וברוכים הבאים [לכאן] | שלום עולם וברוכים הבאים [לשם]\n"},
 	} {
 		rows, _ := Texts(sideOf(c.a), sideOf(c.b))

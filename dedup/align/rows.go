@@ -167,7 +167,7 @@ func kindOf(r Row) Relation {
 		}
 	}
 	switch {
-	case len(only) == 1 && only[Same] && len(r.A) > 0 && len(r.B) > 0:
+	case len(only) == 1 && only[Same]: // a line without words may be in one text only
 		return Same
 	case len(only) == 1 && only[Moved]:
 		return Moved
