@@ -70,7 +70,7 @@ func readSeeds(ctx context.Context, s store.Reader) (t Table, err error) {
 		if err != nil {
 			return t, err
 		}
-		if r := &c.Record; r.Depth == 0 && r.Via == "" && !r.Requisite && r.Kind != store.Sitemap {
+		if r := &c.Record; r.Depth == 0 && r.Via == "" && !r.Requisite && !r.Sitemap {
 			row := []any{int64(r.Status), string(r.Kind), URL(r.URL), nil}
 			if r.Location != "" {
 				row[3] = URL(r.Location)
