@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"skink/crawler/access"
@@ -34,7 +35,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	exchange := wire.Options{
 		Timeout: opt.Timeout, Idle: opt.maxPerHost(), KeepRaw: opt.OnAnswer != nil,
 		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
-		Resolver: opt.resolver, Roots: opt.Roots,
+		Resolver: opt.resolver, Roots: opt.Roots, Insecure: opt.insecure,
 	}
 	folders, err := folder.Serve(opt.Folders, opt.Hidden)
 	if err != nil {
@@ -83,6 +84,9 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	}
 	if x, err := f.send(ctx, a); page.sent(x, err) {
 		page.fill(x, f.opt.renders(frontier.HostOf(item.URL)) != RenderOff)
+	}
+	if f.opt.insecure(frontier.HostOf(item.URL)) && strings.HasPrefix(item.URL, "https:") {
+		page.Detail = strings.TrimPrefix(page.Detail+"; the certificate of the host was not checked", "; ")
 	}
 	if item.Kind == frontier.Requisite && f.isPage(page) {
 		page.Item.Kind = frontier.Page

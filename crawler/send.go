@@ -108,7 +108,9 @@ func (f *fetcher) sendOnce(ctx context.Context, a ask) (*wire.Exchange, error) {
 	if err = f.do(x); err != nil {
 		return x, err
 	}
-	f.cookies.keep(x, f.settings(&a))
+	if !f.opt.insecure(frontier.HostOf(a.url)) { // anyone can have set them, for other hosts of the domain too
+		f.cookies.keep(x, f.settings(&a))
+	}
 	if x.Raw != nil {
 		x.Raw.URL, x.Raw.At = a.url, x.At
 		x.Raw.Private = f.opt.IsPrivate(a.url) || a.from != "" && f.opt.IsPrivate(a.from)
@@ -123,6 +125,12 @@ func (f *fetcher) sendOnce(ctx context.Context, a ask) (*wire.Exchange, error) {
 func (opt *Options) IsPrivate(url string) bool {
 	host := opt.Hosts.For(frontier.HostOf(url))
 	return host.Private()
+}
+
+// insecure reports whether the certificates of a host, given as name or name:port, are not checked.
+func (opt *Options) insecure(host string) bool {
+	host = strings.TrimSuffix(host, ":443")
+	return slices.ContainsFunc(opt.Insecure, func(name string) bool { return access.Matches(name, host) })
 }
 
 // settings returns the settings for the host of an ask. A login keeps the cookies of its section,
@@ -140,6 +148,10 @@ func (f *fetcher) settings(a *ask) access.Host {
 // never gets a password or cookie for another host.
 func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	host := f.settings(a)
+	insecure := f.opt.insecure(frontier.HostOf(a.url))
+	if a.anonymous = a.anonymous || insecure; insecure && a.purpose == forLogin {
+		return nil, &LoginError{a.url, "--insecure accepts any certificate of this host, so the host gets no secrets"}
+	}
 	r, err := wire.NewRequest(ctx, a.url, f.header(a, host.UserAgent))
 	if err != nil {
 		return nil, err
@@ -156,7 +168,10 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	if r, err = f.addSecrets(r, a, host); err != nil {
 		return nil, err
 	}
-	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
+	if insecure {
+		r.Header.Del("Authorization") // of a script
+	}
+	if s := f.opt.Signer; s != nil && !insecure && (host.Sign == nil || *host.Sign) {
 		if err := s.Sign(r, time.Now()); err != nil {
 			return nil, err
 		}

@@ -248,6 +248,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(), Overrides: r.overrides(),
 		End: r.endOf(end),
 	}
+	sum.End.Insecure = r.opt.Crawl.Insecure
 	if !end.unsent {
 		sum.Feed = r.opt.Feed
 	}

@@ -59,6 +59,7 @@ type Ending struct {
 	Interrupted bool
 	Limit       string   // flag of the limit that the crawl reached; "" means none
 	Spent       int      // number of hosts from which the crawl has fetched as much as the options allow
+	Insecure    []string // hosts whose certificates were not checked
 	Lost        []string // missing folders with pending URLs
 }
 
@@ -218,6 +219,9 @@ func (s Summary) slowed(b *strings.Builder) {
 }
 
 func (s Summary) leftAlone(b *strings.Builder) {
+	for _, host := range s.End.Insecure {
+		fmt.Fprintf(b, "any certificate of %s was accepted, so the host got no secrets\n", host)
+	}
 	for _, h := range s.Alone[:min(len(s.Alone), MaxHosts)] {
 		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)
 	}

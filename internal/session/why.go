@@ -162,8 +162,11 @@ func problemText(r *store.Record) string {
 // AdviceOn returns advice on the flag that avoids a problem, as the end of an error message, or ""
 // if there is no such flag.
 func AdviceOn(problem string) string {
-	if problem == string(crawler.ProblemPrivate) {
+	switch crawler.Problem(problem) {
+	case crawler.ProblemPrivate:
 		return "; allow such hosts with --allow-private"
+	case crawler.ProblemTLS:
+		return "; trust its authority with --ca-file, or accept any certificate of your own host with --insecure HOST"
 	}
 	return ""
 }
