@@ -75,8 +75,32 @@ func mayAsk(body []byte) bool {
 	if bytes.Count(body, []byte("<")) > maxTags {
 		return false
 	}
-	text := strings.ToLower(string(body))
-	return isMarked(string(body)) || containsAny(text, roots)
+	words := atLeast(body, maxMarked)
+	if words > maxMarked || words > maxForm && !isMarked(string(body)) {
+		return false
+	}
+	return isMarked(string(body)) || containsAny(strings.ToLower(string(body)), roots)
+}
+
+// atLeast returns about the number of words that a page shows, and seldom more. It stops after most words.
+func atLeast(body []byte, most int) (words int) {
+	for len(body) > 0 && words <= most {
+		text, rest, _ := bytes.Cut(body, []byte("<"))
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			words += 1 + bytes.Count(text, []byte(" "))
+		}
+		_, body, _ = bytes.Cut(rest, []byte(">"))
+		for _, hidden := range []string{"script", "style"} {
+			for inside := isTag(rest, hidden); inside && len(body) > 0; inside = !isTag(body, hidden) {
+				_, body, _ = bytes.Cut(body, []byte("</"))
+			}
+		}
+	}
+	return words
+}
+
+func isTag(b []byte, name string) bool {
+	return len(b) >= len(name) && strings.EqualFold(string(b[:len(name)]), name)
 }
 
 // A page holds the evidence of one page.

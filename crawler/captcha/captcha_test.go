@@ -51,11 +51,20 @@ func FuzzIs(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, body []byte) { Is(nil, body) })
 }
 
+// A long page is told by its tags, and one of 300 words by its words.
 func BenchmarkIs(b *testing.B) {
-	page := []byte("<html><head><title>Mill</title></head><body>" + strings.Repeat(`<p class="a b"><a href="/mill/by/the/weir">The mill</a> stands by the weir.</p>`, 200))
-	b.SetBytes(int64(len(page)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Is(nil, page)
+	head := "<html><head><title>Mill</title><script src=/browser.js></script></head><body>"
+	for name, body := range map[string]string{
+		"long":  strings.Repeat(`<p class="a b"><a href="/mill/by/the/weir">The mill</a> stands by the weir.</p>`, 200),
+		"short": strings.Repeat("<p>The mill stands by the weir, for your security and that of your browser.", 20),
+	} {
+		b.Run(name, func(b *testing.B) {
+			page := []byte(head + body)
+			b.SetBytes(int64(len(page)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Is(nil, page)
+			}
+		})
 	}
 }
