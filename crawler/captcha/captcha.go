@@ -29,11 +29,12 @@ import (
 // article that is named "Are you human?" and has a form with only a button counts as a captcha.
 
 const (
-	maxTags   = 300 // approximate number of tags of a captcha
-	maxMarked = 400 // words of a page with a mark; Anubis explains itself in 200 words
-	maxForm   = 150 // words of a page with a form or a widget; the menu of the site counts
-	maxScript = 60  // words of a page with only a script
-	maxLinks  = 3   // links of such a page
+	maxBytes  = 1 << 18 // size of a captcha with its scripts and styles
+	maxTags   = 300     // approximate number of tags of a captcha
+	maxMarked = 400     // words of a page with a mark; Anubis explains itself in 200 words
+	maxForm   = 150     // words of a page with a form or a widget; the menu of the site counts
+	maxScript = 60      // words of a page with only a script
+	maxLinks  = 3       // links of such a page
 )
 
 // marks are parts of attributes and scripts that only captchas have. A service adds other scripts to
@@ -72,7 +73,7 @@ func Is(header map[string][]string, body []byte) bool {
 
 // mayAsk is false for nearly all other pages, and much faster than reading them.
 func mayAsk(body []byte) bool {
-	if bytes.Count(body, []byte("<")) > maxTags {
+	if len(body) > maxBytes || bytes.Count(body, []byte("<")) > maxTags {
 		return false
 	}
 	words := atLeast(body, maxMarked)
