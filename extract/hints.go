@@ -62,8 +62,12 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 		m = markHidden
 	case atom.Form:
 		m = markCall
-	case atom.Figcaption, atom.Legend:
+	case atom.Legend:
 		m = markClass
+	case atom.Figcaption:
+		if !ofWords(n.Parent) {
+			m = markClass
+		}
 	case atom.Article:
 		roots = hintArticle
 	case atom.Main:
@@ -200,6 +204,26 @@ func screenReaderOnly(class string) bool {
 				"mw-editsection", "lineno", "linenos", "lnt", "ln":
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// ofWords reports whether a figure has words of its own, such as a listing or a table, beside its caption.
+// The caption of a picture is seldom part of a text.
+func ofWords(figure *html.Node) bool {
+	left := 20 // a figure with many children is no listing
+	for ch := figure.FirstChild; ch != nil && left > 0; ch = ch.NextSibling {
+		left--
+		of := ch
+		if ch.DataAtom == atom.Div && ch.FirstChild != nil {
+			if of = ch.FirstChild; of.Type == html.TextNode && of.NextSibling != nil {
+				of = of.NextSibling
+			}
+		}
+		switch of.DataAtom {
+		case atom.Pre, atom.Table, atom.Blockquote, atom.Ul, atom.Ol, atom.Dl:
+			return true
 		}
 	}
 	return false

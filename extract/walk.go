@@ -227,6 +227,10 @@ func (s *survey) leave(n *html.Node) {
 		case atom.Sup, atom.Sub:
 			s.endScript()
 		}
+		if n.Parent.DataAtom == atom.Button { // the parts of a button stand side by side, as the method and the path of an operation
+			s.inWord = false
+			s.space()
+		}
 		if inlineHidden(n) {
 			s.mute--
 		}
