@@ -43,7 +43,7 @@ var budgets = map[string]int{
 	"store":                 1_600,
 	"store/badger":          5_200,
 	"store/badger/postings": 1_050,
-	"store/postgres":        2_765,
+	"store/postgres":        3_345,
 	"store/remote":          650,
 	"view":                  2_550,
 	"warc":                  1_550,

@@ -43,7 +43,7 @@ const (
 	refreshSQL   = `UPDATE host SET rank = x.rank, ripe = x.ripe FROM (
   SELECT h.name, coalesce(q.rank, l.rank) AS rank, CASE WHEN q.rank IS NULL THEN coalesce(l.later, 0) ELSE 0 END AS ripe
   FROM unnest($1::text[]) h(name)
-  LEFT JOIN LATERAL (SELECT rank FROM queue WHERE host = h.name AND later IS NULL ORDER BY rank, seq LIMIT 1) q ON true
+  CROSS JOIN LATERAL (SELECT least((SELECT rank FROM queue WHERE host = h.name AND later IS NULL ORDER BY rank, seq LIMIT 1), (SELECT rank FROM run WHERE host = h.name AND seq IS NOT NULL ORDER BY rank, seq LIMIT 1)) AS rank) q
   LEFT JOIN LATERAL (SELECT later, rank FROM queue WHERE host = h.name AND later IS NOT NULL ORDER BY later LIMIT 1) l ON true) x
  WHERE host.name = x.name`
 
@@ -51,6 +51,7 @@ const (
 	// that can be fetched now, and at most 1000 that are due later.
 	claimedSQL = `SELECT name, rank, ripe, due, rest, (SELECT at FROM slot WHERE host = h.name), (SELECT delay FROM slot WHERE host = h.name),
  (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NULL LIMIT 1000) q) + (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL LIMIT 1000) l)
+ + (SELECT count(*) FROM (SELECT FROM run r` + elements + ` WHERE r.host = h.name AND r.seq IS NOT NULL AND ` + pendingSQL + ` LIMIT 1000) r)
  FROM host h WHERE name = ANY($1::text[])`
 
 	// slotSQL reserves the time of the next request to a host. See [frontier.LastSlot].
@@ -68,6 +69,21 @@ const (
  count(*) FILTER (WHERE NOT idle AND ripe <= ` + nowNS + `), min(at)
  FROM (SELECT idle, ripe, at FROM host WHERE rank IS NOT NULL AND until <= statement_timestamp() ORDER BY rank, at, name LIMIT 20000) f`
 
+	takeSQL = `SELECT rank, seq, hash, item::text FROM queue WHERE host = $1 AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT $2`
+	// takeRunSQL reads the pages of runs. Those of one run are in order.
+	takeRunSQL = `SELECT r.rank, r.seq, u.place, ` + runPageSQL + ` FROM run r` + elements + ` JOIN page p ON p.place = u.place JOIN visit v ON v.id = p.visit
+ WHERE r.host = $1 AND r.seq IS NOT NULL AND ` + pendingSQL + ` AND NOT u.place = ANY($3::bigint[]) ORDER BY r.rank, r.seq LIMIT $2`
+	// releaseSQL queues a pending URL alone, even if it was in a run.
+	releaseSQL = `WITH h AS (SELECT name FROM host WHERE` + holds + `),
+ r AS (UPDATE run r SET wanted[array_position(places, $9)] = 0,
+   seq = CASE WHEN EXISTS (SELECT FROM unnest(r.places, r.wanted, r.visits) u(place, wanted, visit) WHERE u.place <> $9 AND ` + pendingSQL + `) THEN seq END
+  FROM h, page p WHERE p.place = $9 AND r.lane = p.lane AND r.first = (SELECT first FROM run WHERE lane = p.lane AND first <= $9 ORDER BY first DESC LIMIT 1)
+   AND EXISTS (SELECT FROM unnest(r.places, r.wanted, r.visits) u(place, wanted, visit) WHERE u.place = $9 AND ` + pendingSQL + `) RETURNING 1),
+ q AS (INSERT INTO queue (hash, host, rank, later, item) SELECT $4, $1, $6, CASE WHEN $7::bigint > ` + nowNS + ` THEN $7 END, $8 FROM h
+   WHERE $5 AND (EXISTS (SELECT FROM r) OR EXISTS (SELECT FROM queue WHERE hash = $4))
+  ON CONFLICT (hash) DO UPDATE SET rank = excluded.rank, seq = nextval('queue_seq'), later = excluded.later, item = excluded.item)
+ SELECT FROM h`
+
 	holds = ` name = $1 AND worker = $2 AND token = $3 AND until > clock_timestamp()`
 )
 
@@ -84,7 +100,7 @@ func queueRefresh(b *pgx.Batch, hosts []string) {
 // A holding is the set of URLs taken from the queue under one claim.
 type holding struct {
 	mu   sync.Mutex
-	urls map[dedup.Hash]bool
+	urls map[dedup.Hash]int64 // guarded by mu: by hash, the place of a page in a run, or 0
 }
 
 // holding returns the URLs taken under a claim of this process. For any other claim it returns an
@@ -95,7 +111,7 @@ func (s *Store) holding(c frontier.Claim) *holding {
 	if h := s.taken[c]; h != nil {
 		return h
 	}
-	return &holding{urls: map[dedup.Hash]bool{}}
+	return &holding{urls: map[dedup.Hash]int64{}}
 }
 
 // orLost returns err, or [frontier.ErrLost] if there was no error, but the claim was not held.
@@ -138,7 +154,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	for _, h := range hosts {
 		h.Host.Rest = s.clock.fromTheirs(h.Host.Rest)
 		g.Hosts = append(g.Hosts, h.Held)
-		s.taken[h.Claim] = &holding{urls: map[dedup.Hash]bool{}}
+		s.taken[h.Claim] = &holding{urls: map[dedup.Hash]int64{}}
 	}
 	return g, nil
 }
@@ -284,20 +300,34 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 	taken := s.holding(c)
 	taken.mu.Lock()
 	defer taken.mu.Unlock()
-	n = max(n, 0)
+	hashes, places := taken.list()
+	var found []waiting
 	held := false
 	err = s.try(ctx, func(ctx context.Context) error {
-		items = nil
+		found = nil
 		b := &pgx.Batch{}
 		b.Queue("SELECT EXISTS (SELECT FROM host WHERE"+holds+")", c.Host, c.Worker, int64(c.Token)).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
 		b.Queue(ripenSQL, []string{c.Host})
-		b.Queue("SELECT q.hash, "+itemSQL+" FROM (SELECT * FROM queue WHERE host = $1 AND later IS NULL ORDER BY rank, seq LIMIT $2)"+itemsOf+"ORDER BY q.rank, q.seq", c.Host, n+len(taken.urls)).Query(func(rows pgx.Rows) error {
+		b.Queue(takeSQL, c.Host, max(n, 0), hashes).Query(func(rows pgx.Rows) error {
 			return readRows(rows, func(rows pgx.Rows) error {
 				var hash id
-				it, err := scanItem(rows, &hash)
-				if len(items) < n && !taken.urls[hash] {
-					items = append(items, it)
+				var packed []byte
+				var w waiting
+				err := rows.Scan(&w.rank, &w.seq, &hash, &packed)
+				if err == nil {
+					err = json.Unmarshal(packed, &w.item)
 				}
+				found = append(found, w)
+				return err
+			})
+		})
+		b.Queue(takeRunSQL, c.Host, max(n, 0), places).Query(func(rows pgx.Rows) error {
+			return readRows(rows, func(rows pgx.Rows) (err error) {
+				var w waiting
+				if w.page, err = scanRunPage(rows, &w.rank, &w.seq, &w.place); err == nil {
+					w.item, err = w.page.item()
+				}
+				found = append(found, w)
 				return err
 			})
 		})
@@ -306,10 +336,35 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 	if err = orLost(err, held); err != nil {
 		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
-	for _, it := range items {
-		taken.urls[hashOf(it.URL)] = true
+	slices.SortFunc(found, func(a, b waiting) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place))
+	})
+	for _, w := range found[:min(len(found), max(n, 0))] {
+		items, taken.urls[hashOf(w.item.URL)] = append(items, w.item), w.place
+		if w.page != nil {
+			s.handed.add(w.page)
+		}
 	}
 	return items, nil
+}
+
+// A waiting is an item with its position in the queue of its host.
+type waiting struct {
+	rank       int32
+	seq, place int64 // place: of a page in a run, or 0
+	item       frontier.Item
+	page       *runPage
+}
+
+// list returns the hashes of the URLs, and the places of those in runs.
+func (h *holding) list() (hashes []id, places []int64) {
+	hashes, places = []id{}, []int64{}
+	for url, place := range h.urls {
+		if hashes = append(hashes, url); place != 0 {
+			places = append(places, place)
+		}
+	}
+	return hashes, places
 }
 
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
@@ -321,10 +376,21 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	taken := s.holding(c)
 	taken.mu.Lock()
 	defer taken.mu.Unlock()
-	held, err := s.exec(ctx, `WITH h AS (SELECT name FROM host WHERE`+holds+`), q AS (
- UPDATE queue SET rank = $6, seq = nextval('queue_seq'), later = CASE WHEN $7::bigint > `+nowNS+` THEN $7 END, item = $8, page = NULL, asked = NULL, conditional = NULL FROM h WHERE hash = $4 AND $5)
- SELECT FROM h`, c.Host, c.Worker, int64(c.Token), id(hash), taken.urls[hash], rankOf(it), nanos(it.Due), packed)
-	if err = orLost(err, held == 1); err != nil {
+	place, isTaken := taken.urls[hash]
+	held := false
+	err = s.try(ctx, func(ctx context.Context) error {
+		b := &pgx.Batch{}
+		b.Queue("BEGIN")
+		b.Queue(lockSQL)
+		b.Queue(releaseSQL, c.Host, c.Worker, int64(c.Token), id(hash), isTaken, rankOf(it), nanos(it.Due), packed, place).Query(func(rows pgx.Rows) error {
+			rows.Close()
+			held = rows.CommandTag().RowsAffected() == 1
+			return rows.Err()
+		})
+		b.Queue("COMMIT")
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+	if err = orLost(err, held); err != nil {
 		return fmt.Errorf("return a URL of host %s to the queue: %w", c.Host, err)
 	}
 	delete(taken.urls, hash)

@@ -21,7 +21,8 @@ import (
 // at once. The first of them writes rows that readers ignore until a page refers to them: visits
 // and newly discovered URLs. The second locks the one row of the table turn. The statement that
 // increments turn.place, the number of the last commit, also checks that no commit since the first
-// round trip changed that data. The statements after it write postings, pages and finished URLs.
+// round trip changed that data. The statements after it write postings, pages, runs (see runs.go) and
+// finished URLs.
 // Each joins turn, and does nothing unless turn.holder is the ID of this attempt. So the server
 // never holds the lock while it waits for the client. If the check fails, the commit starts over
 // with its first round trip.
@@ -136,19 +137,21 @@ func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) 
 type basis struct {
 	place int64 // number of the last commit, read before the other data
 	pages map[dedup.Hash]knownPage
+	lanes lanes        // runs of these pages
 	stale map[int]bool // indexes of entries whose verdict depends on data that a later commit changed
 	// held contains the claims of these calls that are still valid.
 	held map[frontier.Claim]bool
 }
 
 type knownPage struct {
-	visit   id
-	written *store.Record // the record of the visit that found the page as it is
-	record  store.Record  // this record with the changes of later visits
+	visit       id
+	lane, place int64
+	written     *store.Record // the record of the visit that found the page as it is
+	record      store.Record  // this record with the changes of later visits
 }
 
 const (
-	knownSQL       = "SELECT p.id, p.visit, p.later, v.record::text FROM page p JOIN visit v ON v.id = p.visit WHERE p.id = ANY($1::uuid[])"
+	knownSQL       = "SELECT p.id, p.visit, p.lane, p.place, CASE WHEN v.id <> a.visit THEN v.record::text END FROM unnest($1::uuid[], $2::uuid[]) a(id, visit) JOIN page p USING (id) JOIN visit v ON v.id = p.visit"
 	staleKeysSQL   = `SELECT DISTINCT e.i FROM unnest($1::int[], $2::bigint[], $3::bigint[]) e(i, key, mark) CROSS JOIN LATERAL (SELECT place FROM posting WHERE posting.key = e.key AND place > e.mark LIMIT 1) p`
 	staleHashesSQL = `SELECT DISTINCT e.i FROM unnest($1::int[], $2::uuid[], $3::bigint[]) e(i, hash, mark) CROSS JOIN LATERAL (SELECT place FROM page WHERE page.hash = e.hash AND place > e.mark LIMIT 1) p`
 	staleLeaderSQL = `SELECT e.i FROM unnest($1::int[], $2::uuid[], $3::bigint[]) e(i, id, mark) JOIN page p ON p.id = e.id WHERE p.place > e.mark`
@@ -166,18 +169,22 @@ type asks struct {
 // readBasis reads the number of the last commit first, and then the data that the entries depend
 // on. The check under the lock then finds all later commits.
 func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
-	known := &basis{pages: map[dedup.Hash]knownPage{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
+	known := &basis{pages: map[dedup.Hash]knownPage{}, lanes: lanes{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
 	b := &pgx.Batch{}
 	seen := s.seen.Load()
 	b.Queue(turnSQL).QueryRow(func(row pgx.Row) (err error) {
 		known.place, err = s.readTurn(row, seen)
 		return err
 	})
-	var pages []id
+	var pages, visits []id
 	var hosts []string
 	var keys, hashes, leaders asks
 	for i, e := range c.entries {
-		pages = append(pages, e.Record.ID)
+		var visit id
+		if p := s.handed.get(e.Record.ID, false); p != nil {
+			visit, known.pages[e.Record.ID] = p.id, knownPage{visit: p.id, written: p.written}
+		}
+		pages, visits = append(pages, e.Record.ID), append(visits, visit)
 		mark := int64(e.Basis.Mark.Place())
 		for _, k := range e.Basis.Keys {
 			keys.i, keys.mark, keys.key = append(keys.i, int32(i)), append(keys.mark, mark), append(keys.key, int64(k))
@@ -192,22 +199,8 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 			hosts = append(hosts, e.Claim.Host)
 		}
 	}
-	b.Queue(knownSQL, pages).Query(func(rows pgx.Rows) error {
-		var page id
-		var visit id
-		var record, later []byte
-		_, err := pgx.ForEachRow(rows, []any{&page, &visit, &later, &record}, func() error {
-			written, err := store.UnpackRecord(record)
-			if err != nil {
-				return err
-			}
-			k := knownPage{visit, written, *written}
-			err = k.record.Update(later)
-			known.pages[page] = k
-			return err
-		})
-		return err
-	})
+	b.Queue(knownSQL, pages, visits).Query(known.readPages)
+	b.Queue(runsSQL, pages).Query(known.lanes.read)
 	stale := func(rows pgx.Rows) error {
 		var i int
 		_, err := pgx.ForEachRow(rows, []any{&i}, func() error { known.stale[i] = true; return nil })
@@ -237,12 +230,47 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 			return err
 		})
 	}
-	return known, s.pool.SendBatch(ctx, b).Close()
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	return known, known.addVisits()
+}
+
+// readPages reads the pages that are in the store. The record is NULL if the page was handed out and has
+// not been replaced since.
+func (k *basis) readPages(rows pgx.Rows) error {
+	handed := k.pages
+	k.pages = map[dedup.Hash]knownPage{}
+	var page id
+	var record []byte
+	var p knownPage
+	_, err := pgx.ForEachRow(rows, []any{&page, &p.visit, &p.lane, &p.place, &record}, func() (err error) {
+		if p.written = handed[page].written; record != nil {
+			p.written, err = store.UnpackRecord(record)
+		}
+		k.pages[page] = p
+		return err
+	})
+	return err
+}
+
+// addVisits sets the records of the pages after their last visits.
+func (k *basis) addVisits() error {
+	for page, p := range k.pages {
+		p.record = *p.written
+		if r, i, there := k.lanes.find(p.lane, p.place); there {
+			if err := update(&p.record, r.visits[i]); err != nil {
+				return err
+			}
+		}
+		k.pages[page] = p
+	}
+	return nil
 }
 
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
-	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}, named: map[string][]byte{}}
+	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}, named: map[string][]byte{}, lanes: known.lanes}
 	stopped := map[int]bool{}
 	for i, e := range c.entries {
 		if c.ended[c.call[i]] || stopped[c.call[i]] {
@@ -263,6 +291,10 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 			continue
 		}
 		w.follow(e)
+		inRun := there && w.leaveRun(&was, e)
+		if e.State != frontier.Unknown {
+			w.end(e, inRun)
+		}
 		if outcomes[i] = store.Kept; keeps {
 			continue
 		}
@@ -286,6 +318,7 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 
 func (s *Store) forgetTaken(entries []*store.Entry, outcomes []store.Outcome) {
 	for i, e := range entries {
+		s.handed.forget(e.Record.ID)
 		if e.State == frontier.Unknown || outcomes[i] != store.Written && outcomes[i] != store.Kept {
 			continue
 		}

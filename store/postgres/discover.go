@@ -5,39 +5,32 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"skink/dedup"
 	"skink/frontier"
-	"skink/store"
 )
 
-// These statements add newly discovered URLs, and URLs to fetch again. The row in known of a page to
-// visit again stays as it is, and is not written if the visit ends in the same state. The statements
-// write rows in the order of their hashes, so two transactions rarely deadlock. The hosts' rows stay
-// locked until the new URLs are visible. A reader of a queue first locks the host's row, so a host
-// with new URLs never appears empty. IS TRUE keeps the planner from joining with a nested loop, which
-// is slow for a page with many links.
+// These statements add newly discovered URLs, and URLs to fetch again. They write rows in the order of
+// their hashes, so two transactions rarely deadlock. The hosts' rows stay locked until the new URLs are
+// visible. A reader of a queue first locks the host's row, so a host with new URLs never appears empty.
+// IS TRUE keeps the planner from joining with a nested loop, which is slow for a page with many links.
 const (
 	discoverSQL = `WITH found AS (
-  SELECT a.*, r.again, r.again IS NOT NULL AND EXISTS (SELECT FROM known k WHERE k.hash = a.hash AND k.state = 2 AND k.state = ANY($7::smallint[])) AS kept
-  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[], $9::uuid[], $10::bigint[], $11::bool[]) a(hash, i, host, rank, later, item, page, place, conditional)
-  CROSS JOIN LATERAL (SELECT (SELECT id FROM page WHERE id = a.page AND place = a.place AND a.later BETWEEN 1 AND ` + nowNS + `) AS again) r),
+  SELECT a.* FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[]) a(hash, i, host, rank, later, item)
+  WHERE $9::uuid IS NULL OR EXISTS (SELECT FROM turn WHERE one = 1 AND holder = $9)),
  fresh AS (
   INSERT INTO known (hash, state, was) SELECT hash, 1, 0 FROM found
-   WHERE NOT kept AND NOT EXISTS (SELECT FROM known k WHERE k.hash = found.hash AND NOT k.state = ANY($7::smallint[]))
+   WHERE NOT EXISTS (SELECT FROM known k WHERE k.hash = found.hash AND NOT k.state = ANY($7::smallint[]))
   ON CONFLICT (hash) DO UPDATE SET state = 1, was = known.state, url = NULL WHERE known.state = ANY($7::smallint[])
   RETURNING hash, was),
  queued AS (
-  INSERT INTO queue (hash, host, rank, later, item, page, asked, conditional)
-  SELECT hash, host, rank, CASE WHEN later > ` + nowNS + ` THEN later END,
-   CASE WHEN again IS NULL THEN item::json END, again, CASE WHEN again IS NOT NULL THEN later END, CASE WHEN again IS NOT NULL THEN conditional END
-  FROM found WHERE kept OR (hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY i
+  INSERT INTO queue (hash, host, rank, later, item)
+  SELECT hash, host, rank, CASE WHEN later > ` + nowNS + ` THEN later END, item::json
+  FROM found WHERE (hash IN (SELECT hash FROM fresh)) IS TRUE ORDER BY i
   ON CONFLICT (hash) DO NOTHING
   RETURNING hash, host, rank, coalesce(later, 0) AS ripe),
- was AS (SELECT was FROM fresh WHERE (hash IN (SELECT hash FROM queued)) IS TRUE UNION ALL SELECT 2 FROM queued WHERE (hash IN (SELECT hash FROM fresh)) IS NOT TRUE),
+ was AS (SELECT was FROM fresh WHERE (hash IN (SELECT hash FROM queued)) IS TRUE),
  hosts AS (
   INSERT INTO host (name, rank, ripe) SELECT host, coalesce(min(rank) FILTER (WHERE ripe = 0), min(rank)), min(ripe) FROM queued GROUP BY host ORDER BY host
   ON CONFLICT (name) DO UPDATE SET ripe = CASE WHEN host.rank IS NULL THEN excluded.ripe ELSE least(host.ripe, excluded.ripe) END,
@@ -70,42 +63,12 @@ func packItem(it frontier.Item) (string, error) {
 	return string(b), err
 }
 
-// A row of queue has the item as JSON, or a reference to the record from which the item is made. These
-// columns and joins read both.
-const (
-	itemSQL     = "q.item, q.asked, q.conditional, v.record::text, p.later"
-	itemURL     = "coalesce(q.item->>'URL', v.record->>'url')"
-	itemsOf     = " q LEFT JOIN page p ON p.id = q.page LEFT JOIN visit v ON v.id = p.visit "
-	queuedItems = "queue" + itemsOf
-)
-
-// scanItem scans the columns first, and then those of itemSQL.
-func scanItem(row pgx.Row, first ...any) (it frontier.Item, err error) {
-	var packed, record, later []byte
-	var asked *int64
-	var conditional *bool
-	if err := row.Scan(append(first, &packed, &asked, &conditional, &record, &later)...); err != nil {
-		return it, err
-	}
-	if asked == nil {
-		return it, json.Unmarshal(packed, &it)
-	}
-	r, err := store.UnpackRecord(store.Updated(record, later))
-	if err != nil {
-		return it, err
-	}
-	return store.Revisit(r, time.Unix(0, *asked).UTC(), *conditional), nil
-}
-
 // urls holds discovered URLs as one slice for each column, ordered by hash, without duplicates.
 type urls struct {
 	hashes      []id
 	order, rank []int32 // order: position in order of arrival; rank: see rankOf
 	hosts, item []string
 	later       []int64
-	page        []id
-	place       []int64 // of the record of the page from which the item was made, or 0
-	conditional []bool
 }
 
 // urlsOf converts items to columns. If filter is not nil, it leaves out the URLs in filter.
@@ -129,21 +92,21 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 		}
 		u.hashes, u.order, u.rank = append(u.hashes, f.hash), append(u.order, int32(f.i)), append(u.rank, rankOf(it))
 		u.hosts, u.item, u.later = append(u.hosts, frontier.HostOf(it.URL)), append(u.item, packed), append(u.later, nanos(it.Due))
-		u.page, u.place, u.conditional = append(u.page, id(dedup.HashOf([]byte(it.URL)))), append(u.place, int64(it.Place)), append(u.conditional, it.ETag != "" || it.Modified != "")
 	}
 	return u, nil
 }
 
-// queueURLs adds to b the statement that queues those URLs in u for whose current state wanted
-// returns true.
-func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool) *pgx.QueuedQuery {
-	var states []int16
-	for state := frontier.Unknown; state <= frontier.Outside; state++ {
-		if wanted(state) {
-			states = append(states, int16(state))
-		}
-	}
-	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot, u.page, u.place, u.conditional)
+// The states of the URLs that Discover and Requeue queue. Requeue queues a URL whose state is that from
+// before it was queued in a run.
+var (
+	newStates   = []int16{int16(frontier.Unknown), int16(frontier.Outside)}
+	endedStates = []int16{0, 2, 3, 4, 5, 6, 7}
+)
+
+// queueURLs adds to b the statement that queues those URLs in u whose current state is in states. If
+// attempt is not nil, it does nothing unless that attempt holds the lock.
+func (s *Store) queueURLs(b *pgx.Batch, u urls, states []int16, attempt *id) *pgx.QueuedQuery {
+	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot, attempt)
 }
 
 func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {
@@ -161,25 +124,17 @@ func hashOfLeft(outside string) id {
 	return id(hashOf(url))
 }
 
-func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
-	return s.discover(ctx, items, &s.sent, frontier.State.New)
-}
-
-func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error) {
-	return s.discover(ctx, items, nil, func(state frontier.State) bool { return state != frontier.Pending })
-}
-
-func (s *Store) discover(ctx context.Context, items []frontier.Item, filter *recent, wanted func(frontier.State) bool) (n int, err error) {
+func (s *Store) Discover(ctx context.Context, items []frontier.Item) (n int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	u, err := urlsOf(items, filter)
+	u, err := urlsOf(items, &s.sent)
 	if err != nil || u.hashes == nil {
 		return 0, err
 	}
 	err = s.try(ctx, func(ctx context.Context) error {
 		b := &pgx.Batch{}
-		s.queueURLs(b, u, wanted).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+		s.queueURLs(b, u, newStates, nil).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
 		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err == nil {

@@ -90,7 +90,7 @@ func (d dumping) hosts(ctx context.Context) error {
 }
 
 func (d dumping) pages(ctx context.Context) error {
-	const sql = "SELECT " + partsSQL + ", p.hash, v.keys FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT 7 AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT $2"
+	const sql = "SELECT " + partsSQL + ", p.hash, v.keys, coalesce(r.pending, false) FROM page p JOIN visit v ON v.id = p.visit" + lastVisit + " CROSS JOIN (SELECT 7 AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT $2"
 	for place, more := uint64(0), true; more; {
 		pages, err := collectFrom(ctx, d.query, sql, []any{int64(place), maxChanges}, scanPlaced)
 		if err == nil {
@@ -100,7 +100,7 @@ func (d dumping) pages(ctx context.Context) error {
 			return err
 		}
 		for _, p := range pages {
-			if err := d.yield(&store.Part{Page: p}); err != nil {
+			if err := d.yield(&store.Part{Page: &p.Placed}); err != nil {
 				return err
 			}
 			place = p.Place
@@ -110,11 +110,18 @@ func (d dumping) pages(ctx context.Context) error {
 	return nil
 }
 
-func scanPlaced(row pgx.Row) (*store.Placed, error) {
+// A dumped is a page, and whether its URL is pending in a run.
+type dumped struct {
+	store.Placed
+	pending bool
+}
+
+func scanPlaced(row pgx.Row) (*dumped, error) {
 	var hash *id
 	var keys []int64
-	packed, place, err := scanPage(row, &hash, &keys)
-	p := &store.Placed{Packed: packed, Place: uint64(place)}
+	p := &dumped{}
+	packed, place, err := scanPage(row, &hash, &keys, &p.pending)
+	p.Packed, p.Place = packed, uint64(place)
 	if hash != nil {
 		p.Hash = *hash
 	}
@@ -132,10 +139,13 @@ func (d dumping) last(ctx context.Context) error {
 	})
 }
 
-func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
-	byHash := map[id]*store.Placed{}
+func (d dumping) states(ctx context.Context, pages []*dumped) error {
+	byHash := map[id]*dumped{}
 	var hashes []id
 	for _, p := range pages {
+		if p.pending {
+			continue
+		}
 		r, err := store.UnpackRecord(p.Record)
 		if err != nil {
 			return err
@@ -175,11 +185,20 @@ func (d dumping) outside(ctx context.Context) error {
 
 func (d dumping) queue(ctx context.Context) error {
 	for _, sql := range []string{
-		"WHERE q.later IS NULL ORDER BY q.host, q.rank, q.seq",
-		"WHERE q.later IS NOT NULL ORDER BY q.host, q.later, q.seq",
+		"WHERE later IS NULL ORDER BY host, rank, seq, place",
+		"WHERE later IS NOT NULL ORDER BY host, later, seq",
 	} {
-		err := d.rows(ctx, "SELECT "+itemSQL+" FROM "+queuedItems+sql, func(row pgx.Row) (*store.Part, error) {
-			it, err := scanItem(row)
+		err := d.rows(ctx, "SELECT item, id, record, visit, asked, wanted FROM waiting "+sql, func(row pgx.Row) (*store.Part, error) {
+			var it frontier.Item
+			var packed []byte
+			err := row.Scan(&packed, nil, nil, nil, nil, nil)
+			if err == nil && packed != nil {
+				return &store.Part{Item: &it}, json.Unmarshal(packed, &it)
+			}
+			p, err := scanRunPage(row, nil)
+			if err == nil {
+				it, err = p.item()
+			}
 			return &store.Part{Item: &it}, err
 		})
 		if err != nil {
@@ -251,7 +270,7 @@ func (s *Store) loadLast(ctx context.Context, place int64) error {
 // statement changes no row.
 const (
 	loadTurnSQL  = "UPDATE turn SET place = greatest(place, $1), holder = $3 WHERE one = 1 AND birth = $2 AND holder <> $3"
-	loadPageSQL  = "INSERT INTO page (id, place, visit, hash, leader, resemblance) SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[])"
+	loadPageSQL  = "INSERT INTO page (id, place, visit, hash, leader, resemblance, lane) SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[], $7::bigint[])"
 	loadKeysSQL  = "INSERT INTO posting (key, place) SELECT * FROM unnest($1::bigint[], $2::bigint[])"
 	loadKnownSQL = "INSERT INTO known (hash, state, was, url) SELECT a.hash, a.state, 0, a.url FROM unnest($1::uuid[], $2::smallint[], $3::text[]) a(hash, state, url)"
 	loadCountSQL = `INSERT INTO counter (name, slot, n) SELECT a.name, $1, a.n FROM unnest($2::text[], $3::bigint[]) a(name, n) ORDER BY a.name
@@ -308,7 +327,7 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 			}
 			b := &pgx.Batch{}
 			w.queueVisits(b)
-			b.Queue(loadPageSQL, w.page, places, w.visit, w.hash, w.leader, w.resemblance)
+			b.Queue(loadPageSQL, w.page, places, w.visit, w.hash, w.leader, w.resemblance, w.lane)
 			b.Queue(loadKeysSQL, list(w.posted), list(postedAt))
 			b.Queue(loadKnownSQL, list(known), list(states), list(urls))
 			b.Queue(loadCountSQL, s.slot, names, ns)

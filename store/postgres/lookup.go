@@ -17,11 +17,12 @@ import (
 // unnest, with a LIMIT, so the planner never chooses to read a whole table. The column i is the
 // index of the ask.
 const (
-	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, p.later, l.record::text, l.later
+	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, r.visit, l.record::text, l.visit
  FROM unnest($1::int[], $2::uuid[], $3::uuid[]) a(i, hash, self)
- CROSS JOIN LATERAL (SELECT place, visit, leader, later FROM page WHERE hash = a.hash AND id <> a.self ORDER BY place LIMIT 1) p
- JOIN visit v ON v.id = p.visit
- LEFT JOIN LATERAL (SELECT record, f.later FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
+ CROSS JOIN LATERAL (SELECT lane, place, visit, leader FROM page WHERE hash = a.hash AND id <> a.self ORDER BY place LIMIT 1) p
+ JOIN visit v ON v.id = p.visit` + lastVisit + `
+ LEFT JOIN page f ON f.id = p.leader
+ LEFT JOIN LATERAL (SELECT v.record, r.visit FROM (SELECT f.lane, f.place) p JOIN visit v ON v.id = f.visit` + lastVisit + `) l ON true
  ORDER BY a.i, p.place`
 
 	// leadersSQL returns the leaders that share enough keys with the ask. It selects the same ones
@@ -128,8 +129,8 @@ func readCopies(rows pgx.Rows, all []store.Found) error {
 	var found, later, leader, leaderLater []byte
 	_, err := pgx.ForEachRow(rows, []any{&i, &found, &later, &leader, &leaderLater}, func() (err error) {
 		f := &all[i]
-		if f.Copy, err = store.UnpackRecord(store.Updated(found, later)); err == nil && leader != nil {
-			f.Followed, err = store.UnpackRecord(store.Updated(leader, leaderLater))
+		if f.Copy, err = store.UnpackRecord(afterVisit(found, later)); err == nil && leader != nil {
+			f.Followed, err = store.UnpackRecord(afterVisit(leader, leaderLater))
 		}
 		return err
 	})

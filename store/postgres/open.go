@@ -35,7 +35,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 7
+const schemaVersion = 8
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {
@@ -61,6 +61,7 @@ type Store struct {
 	commits *batcher.Batcher[*store.Entry, store.Outcome]
 	lookups *batcher.Batcher[store.Ask, store.Found]
 	reads   *batcher.Batcher[pageAsk, store.Packed]
+	handed  handedOut
 	sent    recent // hashes of URLs known to be in the store and inside the crawl
 	beyond  recent // hashes of URLs known to be in the store, inside or outside the crawl
 

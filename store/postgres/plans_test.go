@@ -78,6 +78,17 @@ func workload(t *testing.T, s *Store) {
 			_, err = s.Commit(ctx, []*store.Entry{e})
 			fail(err)
 		}
+		for c, err := range s.Changes(ctx, "", store.WantRecord) { // queues runs that are new, that exist, and that are empty afterwards
+			fail(err)
+			it := store.Revisit(&c.Record, time.Now().Add(-time.Second), false)
+			it.Place, err = c.Cursor.Place()
+			fail(err)
+			_, err = s.Requeue(ctx, []frontier.Item{it})
+			fail(err)
+		}
+		e.Revisit, e.Touch, e.State = true, false, frontier.Unknown
+		_, err = s.Commit(ctx, []*store.Entry{e})
+		fail(err)
 		_, err = s.Lookup(ctx, []store.Ask{{Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Limit: 3}})
 		fail(err)
 		for _, h := range g.Hosts {
@@ -109,7 +120,8 @@ func pageOf(url string) *store.Entry {
 // growSQL fills the tables with pages as a crawl leaves them: 12 keys and 3 known URLs a page.
 const growSQL = `
 INSERT INTO visit (id, page, record, sketch, keys) SELECT u, md5('page' || i)::uuid, '{"url":"https://h.example/"}', '\x00', ARRAY[1,2,3] FROM (SELECT i, md5('visit' || i)::uuid u FROM generate_series(%[1]d, %[2]d) i) x;
-INSERT INTO page SELECT md5('page' || i)::uuid, i + 1000, md5('visit' || i)::uuid, md5('hash' || i)::uuid, CASE WHEN i %% 3 = 0 THEN md5('page' || i / 10)::uuid END, 1 FROM generate_series(%[1]d, %[2]d) i;
+INSERT INTO page SELECT md5('page' || i)::uuid, i + 1000, md5('visit' || i)::uuid, md5('hash' || i)::uuid, CASE WHEN i %% 3 = 0 THEN md5('page' || i / 10)::uuid END, 1, i %% 1000 FROM generate_series(%[1]d, %[2]d) i;
+INSERT INTO run SELECT i %% 1000, i + 1000, 'h' || i %% 1000, 0, ARRAY[i + 1000], ARRAY['\x'::bytea], ARRAY[1], '\x01', i FROM generate_series(%[1]d, %[2]d) i;
 INSERT INTO posting SELECT hashtext(i || ' ' || k)::bigint << 20, i + 1000 FROM generate_series(%[1]d, %[2]d) i, generate_series(1, 12) k ON CONFLICT DO NOTHING;
 INSERT INTO known SELECT md5('url' || i)::uuid, 2, 1 FROM generate_series(3 * %[1]d, 3 * %[2]d) i;
 INSERT INTO queue (hash, host, rank, item) SELECT md5('url' || i)::uuid, 'h' || i %% 1000, i %% 7, '{}' FROM generate_series(%[1]d, %[2]d) i;

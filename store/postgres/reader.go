@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 // partsSQL lists the columns of a page. Text, sketch and links are NULL unless a.want asks for
 // them. Its bits are those of store.WantText (1), WantSketch (2) and WantLinks (4).
-const partsSQL = `v.record::text, p.later, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
+const partsSQL = `v.record::text, r.visit, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
@@ -29,7 +30,7 @@ func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error)
 	if err = row.Scan(append([]any{&record, &later, &text, &p.Text, &p.Kept, &sketch, &p.Links, &place}, more...)...); err != nil {
 		return p, 0, err
 	}
-	p.Record = store.Updated(record, later)
+	p.Record = afterVisit(record, later)
 	if p.Text, err = whole(text, p.Text); err == nil && sketch != nil {
 		p.Sketch, err = unpackSketch(sketch)
 	}
@@ -141,6 +142,9 @@ func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) 
 	if err := ctx.Err(); err != nil || len(pages) == 0 {
 		return []*store.Content{}, err
 	}
+	if known := s.handed.read(pages, want); known != nil {
+		return known, nil
+	}
 	asks := make([]pageAsk, len(pages))
 	for i, page := range pages {
 		asks[i] = pageAsk{page, want}
@@ -167,7 +171,7 @@ func (s *Store) readAll(calls [][]pageAsk) ([][]store.Packed, error) {
 		}
 	}
 	found := make([]store.Packed, len(pages))
-	const sql = "SELECT " + partsSQL + ", a.i - 1 FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY a(id, want, i) JOIN page p USING (id) JOIN visit v ON v.id = p.visit"
+	const sql = "SELECT " + partsSQL + ", a.i - 1 FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY a(id, want, i) JOIN page p USING (id) JOIN visit v ON v.id = p.visit" + lastVisit
 	err := s.query(s.life, sql, []any{pages, wants}, func() {}, func(rows pgx.Rows) error {
 		var i int
 		p, _, err := scanPage(rows, &i)
@@ -224,7 +228,7 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 type querier func(ctx context.Context, sql string, args []any, restart func(), read func(pgx.Rows) error) error
 
 func changes(ctx context.Context, query querier, place int64, want store.Want) ([]store.PackedChange, error) {
-	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(maxChanges)
+	sql := "SELECT " + partsSQL + " FROM page p JOIN visit v ON v.id = p.visit" + lastVisit + " CROSS JOIN (SELECT $2::int AS want) a WHERE p.place > $1 ORDER BY p.place LIMIT " + strconv.Itoa(maxChanges)
 	return collectFrom(ctx, query, sql, []any{place, int32(want)}, func(row pgx.Row) (store.PackedChange, error) {
 		p, at, err := scanPage(row)
 		return store.PackedChange{Packed: p, Cursor: store.CursorAt(uint64(at))}, err
@@ -272,8 +276,8 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 const maxClusters = 256
 
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
-	const sql = `SELECT m.record, m.later FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
- CROSS JOIN LATERAL (SELECT v.record::text, p.later, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
+	const sql = `SELECT m.record, m.visit FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
+ CROSS JOIN LATERAL (SELECT v.record::text, r.visit, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit` + lastVisit + ` WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
 	return func(yield func(*store.Record, error) bool) {
 		for part := range slices.Chunk(leaders, maxClusters) {
 			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collect(ctx, s, sql, []any{ids(part)}, scanRecord) }) {
@@ -290,7 +294,7 @@ func scanRecord(row pgx.Row) (*store.Record, error) {
 	if err := row.Scan(&record, &later); err != nil {
 		return nil, err
 	}
-	return store.UnpackRecord(store.Updated(record, later))
+	return store.UnpackRecord(afterVisit(record, later))
 }
 
 // sum returns the counters by name. If states is true, it returns only those whose names begin with
@@ -332,7 +336,8 @@ func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	var n int16
 	err := s.try(ctx, func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, "SELECT CASE WHEN EXISTS (SELECT FROM queue WHERE hash = $1) THEN 1 ELSE coalesce((SELECT state FROM known WHERE hash = $1), 0) END", id(hashOf(url))).Scan(&n)
+		const sql = "SELECT CASE WHEN EXISTS (SELECT FROM queue WHERE hash = $1) OR (SELECT r.pending FROM page p" + lastVisit + " WHERE p.id = $2) THEN 1 ELSE coalesce((SELECT state FROM known WHERE hash = $1), 0) END"
+		return s.pool.QueryRow(ctx, sql, id(hashOf(url)), id(dedup.HashOf([]byte(url)))).Scan(&n)
 	})
 	return frontier.State(n), err
 }
@@ -373,29 +378,48 @@ func scanURL(row pgx.Row) (n named[id, string], err error) {
 }
 
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
-	sql := ""
 	switch state {
 	case frontier.Outside:
-		sql = outsideSQL
+		return paged(ctx, s.query, outsideSQL, id{}, scanURL)
 	case frontier.Pending:
-		sql = "SELECT q.hash, " + itemURL + " FROM " + queuedItems + "WHERE q.hash > $1 ORDER BY q.hash LIMIT $2"
-	default:
-		return func(func(string, error) bool) {}
+		return func(yield func(string, error) bool) {
+			for _, urls := range []iter.Seq2[string, error]{
+				paged(ctx, s.query, "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2", id{}, scanURL),
+				paged(ctx, s.query, inRunsSQL, []int64{math.MinInt64, 0, 0}, scanInRun),
+			} {
+				for url, err := range urls {
+					if !yield(url, err) || err != nil {
+						return
+					}
+				}
+			}
+		}
 	}
-	return paged(ctx, s.query, sql, id{}, scanURL)
+	return func(func(string, error) bool) {}
+}
+
+const inRunsSQL = `SELECT ARRAY[r.lane, r.first, u.place], v.record->>'url' FROM run r` + elements + ` JOIN page p ON p.place = u.place JOIN visit v ON v.id = p.visit
+ WHERE (r.lane, r.first) >= (($1::bigint[])[1], ($1::bigint[])[2]) AND (r.lane, r.first, u.place) > (($1::bigint[])[1], ($1::bigint[])[2], ($1::bigint[])[3])
+ AND r.seq IS NOT NULL AND ` + pendingSQL + ` ORDER BY r.lane, r.first, u.place LIMIT $2`
+
+func scanInRun(row pgx.Row) (n named[[]int64, string], err error) {
+	return n, row.Scan(&n.key, &n.value)
 }
 
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
-	const sql = `SELECT h.name, h.rest, (SELECT count(*) FROM queue WHERE host = h.name AND later IS NULL) + (SELECT count(*) FROM queue WHERE host = h.name AND later IS NOT NULL),
- coalesce((SELECT rank & 1048575 FROM queue WHERE host = h.name AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT 1), 0)
- FROM host h WHERE name > $1 AND (EXISTS (SELECT FROM queue WHERE host = h.name AND later IS NULL) OR EXISTS (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL))
+	const sql = `SELECT h.name, h.rest, (SELECT count(*) FROM queue WHERE host = h.name AND later IS NULL) + (SELECT count(*) FROM queue WHERE host = h.name AND later IS NOT NULL)
+  + (SELECT count(*) FROM run r` + elements + ` WHERE r.host = h.name AND r.seq IS NOT NULL AND ` + pendingSQL + `),
+ coalesce(least((SELECT rank FROM queue WHERE host = h.name AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT 1),
+  (SELECT r.rank FROM run r` + elements + ` WHERE r.host = h.name AND r.seq IS NOT NULL AND ` + pendingSQL + ` AND NOT u.place = ANY($4::bigint[]) ORDER BY r.rank, r.seq LIMIT 1)) & 1048575, 0)
+ FROM host h WHERE name > $1 AND (EXISTS (SELECT FROM queue WHERE host = h.name AND later IS NULL) OR EXISTS (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL)
+  OR EXISTS (SELECT FROM run WHERE host = h.name AND seq IS NOT NULL))
  ORDER BY name LIMIT $2`
-	taken := []id{}
+	var taken []id
+	var places []int64
 	for _, h := range s.holdings(frontier.Claim{}) {
 		h.mu.Lock()
-		for url := range h.urls {
-			taken = append(taken, url)
-		}
+		hashes, inRuns := h.list()
+		taken, places = append(taken, hashes...), append(places, inRuns...)
 		h.mu.Unlock()
 	}
 	return paged(ctx, s.query, sql, "", func(row pgx.Row) (n named[string, frontier.Host], err error) {
@@ -403,5 +427,5 @@ func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 		err = row.Scan(&h.Name, &h.Rest, &h.Pending, &h.Depth)
 		h.Rest, n.key = s.clock.fromTheirs(h.Rest), h.Name
 		return n, err
-	}, taken)
+	}, list(taken), list(places))
 }

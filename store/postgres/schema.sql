@@ -32,10 +32,8 @@ CREATE TABLE visit (
   written   timestamptz NOT NULL DEFAULT now()
 );
 
--- The state of each page after its last visit. The id is the first 16 bytes of the XXH3 hash of the page's URL. A
--- row takes some 100 bytes. A visit that finds the page unchanged changes only the last two columns. The fill factor
--- leaves room for that in the same block, so no index is written: if one transaction changes all rows of a block, the
--- block has room for the old rows and for the new ones, which are longer.
+-- The state of each page after the last visit that found it new or changed. The id is the first 16 bytes of the XXH3
+-- hash of the page's URL. A row takes some 100 bytes.
 CREATE TABLE page (
   id          uuid   PRIMARY KEY,
   place       bigint NOT NULL, -- place of the page in the order of commits
@@ -43,9 +41,8 @@ CREATE TABLE page (
   hash        uuid,            -- hash of the text, by which exact copies of the page are found
   leader      uuid,            -- id of the page of which this page is a duplicate
   resemblance float8 NOT NULL, -- resemblance to the leader, 0 to 1
-  visited     timestamptz,     -- last visit, if the page has not changed since the visit to which the column visit refers
-  later       bytea            -- fields of the record that such visits changed, see store.Record.AppendUpdate; NULL means none
-) WITH (fillfactor = 36);
+  lane        bigint NOT NULL  -- hash of the host and of the rank that the page has in the queue when it is visited again
+);
 CREATE UNIQUE INDEX page_place ON page (place);                                                 -- lists changes in order, and finds the leaders in posting
 CREATE INDEX page_hash   ON page (hash, place) WHERE hash IS NOT NULL;                          -- finds the earliest page with a text
 CREATE INDEX page_leader ON page (leader, resemblance DESC, place) WHERE leader IS NOT NULL;    -- lists the members of a cluster in order
@@ -58,10 +55,29 @@ CREATE TABLE posting (
   PRIMARY KEY (key, place)
 );
 
+-- The last visits that found pages unchanged, and the pages to visit again. A row has up to 64 pages of one lane, in
+-- the order of their places, and takes some 1.5 kB. The page at a place is in the row with the highest first of its
+-- lane up to that place, or in none. The server logs the bytes from the first to the last that changed. Most commits
+-- change only neighbours in the column visits, and the columns after it change when the pages are queued and finished.
+-- The fill factor leaves room for a new row in the same block.
+CREATE TABLE run (
+  lane   bigint,
+  first  bigint,
+  host   text       NOT NULL,
+  rank   int        NOT NULL, -- as in the table queue
+  places bigint[]   NOT NULL,
+  visits bytea[]    NOT NULL, -- for each page: time of the last visit like asked, then the fields of the record that it changed in an unusual way, see packVisit in runs.go; empty means that there was none
+  wanted smallint[] NOT NULL, -- for each page: 0 it is not queued; otherwise 1, plus 2 if the request has the validators of the record, 4 if the page is pending although its visit is not before asked
+  asked  bytea      NOT NULL, -- when the visits were requested, in Unix nanoseconds as 8 bytes, big-endian
+  seq    bigint,              -- as in the table queue; NULL means that no page of the row is pending
+  PRIMARY KEY (lane, first)
+) WITH (fillfactor = 50);
+CREATE INDEX run_order ON run (host, rank, seq) WHERE seq IS NOT NULL; -- lists a host's pages to visit again in order
+
 -- Every URL that was ever discovered. The states are those of frontier.State: 1 pending, 2 fetched,
--- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A URL in the table queue is pending, even
--- if its state here is 2: that of a page to visit again is not changed. A row takes some 150 bytes with its
--- index entry and the room for its next version.
+-- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A URL in the table queue, or pending in the
+-- table run, is pending, whatever its state here. A row takes some 150 bytes with its index entry and the room for
+-- its next version.
 CREATE TABLE known (
   hash  uuid     PRIMARY KEY, -- hash of the URL; begins with 4 bytes of the host's hash, so that the host's URLs are neighbours in the index
   state smallint NOT NULL,
@@ -69,7 +85,8 @@ CREATE TABLE known (
   url   text                  -- set only in state 7; in the other states the URL is in a record or in the queue
 ) WITH (fillfactor = 45); -- the first visit changes the state, which writes no index if there is room in the block
 
--- The URLs to fetch, including those that workers are fetching now. A URL is removed when it is finished.
+-- The URLs to fetch, including those that workers are fetching now, but without those in the table run. A URL is
+-- removed when it is finished.
 CREATE SEQUENCE queue_seq;
 CREATE TABLE queue (
   hash  uuid   PRIMARY KEY,
@@ -77,10 +94,7 @@ CREATE TABLE queue (
   rank  int    NOT NULL,  -- priority, then depth; URLs with lower ranks come first
   seq   bigint NOT NULL DEFAULT nextval('queue_seq'),
   later bigint,           -- earliest time of the fetch, in Unix nanoseconds; NULL means that the URL may be fetched at once
-  item  json,             -- NULL if the URL is that of a page to visit again; the next three columns then describe the visit
-  page  uuid,             -- id of that page, whose record has the rest of the item
-  asked bigint,           -- when the visit was requested, in Unix nanoseconds
-  conditional bool        -- whether the request has the validators of the record
+  item  json   NOT NULL
 );
 CREATE INDEX queue_order ON queue (host, rank, seq) WHERE later IS NULL;  -- lists a host's URLs in order
 CREATE INDEX queue_later ON queue (host, later) WHERE later IS NOT NULL;  -- finds the URLs whose time has come
@@ -146,4 +160,15 @@ SELECT page.id, page.place,
   (record->>'fetched_at')::timestamptz AS fetched_at,
   coalesce(visited, (record->>'fetched_at')::timestamptz) AS visited_at, -- last visit; if it found the page unchanged, record is that of an earlier visit
   visit.text, visit.targets, visit.record
-  FROM page JOIN visit ON visit.id = page.visit;
+  FROM page JOIN visit ON visit.id = page.visit LEFT JOIN LATERAL (
+    SELECT 'epoch'::timestamptz + nullif(('x' || encode(substr(visits[array_position(places, page.place)], 1, 8), 'hex'))::bit(64)::bigint, 0) / 1000 * interval '1 microsecond' AS visited
+    FROM run WHERE run.lane = page.lane AND run.first <= page.place ORDER BY run.first DESC LIMIT 1) last ON true;
+
+-- This view has the URLs to fetch from both tables. The last five columns are those of a page in the table run, whose
+-- item they describe.
+CREATE VIEW waiting AS
+SELECT host, rank, seq, 0 AS place, later, item->>'URL' AS url, item, NULL::uuid AS id, NULL::json AS record, NULL::bytea AS visit, NULL::bytea AS asked, NULL::smallint AS wanted FROM queue
+UNION ALL
+SELECT r.host, r.rank, r.seq, u.place, NULL, v.record->>'url', NULL, v.id, v.record, u.visit, r.asked, u.wanted
+  FROM run r CROSS JOIN LATERAL unnest(r.places, r.wanted, r.visits) u(place, wanted, visit) JOIN page ON page.place = u.place JOIN visit v ON v.id = page.visit
+  WHERE r.seq IS NOT NULL AND u.wanted > 0 AND (u.wanted >= 4 OR u.visit < r.asked);

@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-var tables = []string{"turn", "slot", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
+var tables = []string{"turn", "slot", "visit", "page", "posting", "run", "known", "queue", "host", "worker", "counter", "meta", "pages", "waiting"}
 
 // InSchema returns an address with the given schema and all its other parameters unchanged.
 func InSchema(address, schema string) string {

@@ -31,9 +31,12 @@ type writes struct {
 	posted                  []int64 // keys of all pages, page by page
 	postedBy                []int32 // for each element of posted, the index of its page
 	replaced                []id    // IDs of pages that were committed before
-	touched                 []id    // IDs of pages that a visit found unchanged
-	later                   [][]byte
-	visited                 []*time.Time
+	lane                    []int64
+	lanes                   lanes           // runs of the pages that were committed before
+	inRun                   []bool          // whether each of them was pending in a run
+	endedURL                []*string       // set for URLs outside the crawl
+	unqueued                []frontier.Item // items that leave their runs, but stay pending
+	unqueuedAt              []*int64
 	relinked                []id // IDs of visits whose links may change
 	newLinks                [][]byte
 	newTargets              []*string
@@ -77,12 +80,44 @@ func (w *writes) follow(e *store.Entry) {
 	if e.Claim != (frontier.Claim{}) {
 		w.claims = append(w.claims, e.Claim)
 	}
-	if e.State != frontier.Unknown {
-		w.ended, w.endedAs = append(w.ended, hashOf(e.Record.URL)), append(w.endedAs, int16(e.State))
-		if e.Claim == (frontier.Claim{}) {
-			w.unclaimed = append(w.unclaimed, frontier.HostOf(e.Record.URL))
-		}
+	if e.State != frontier.Unknown && e.Claim == (frontier.Claim{}) {
+		w.unclaimed = append(w.unclaimed, frontier.HostOf(e.Record.URL))
 	}
+}
+
+// end adds the final state of a URL.
+func (w *writes) end(e *store.Entry, inRun bool) {
+	var url *string
+	if e.State == frontier.Outside {
+		url = &e.Record.URL
+	}
+	w.ended, w.endedAs = append(w.ended, hashOf(e.Record.URL)), append(w.endedAs, int16(e.State))
+	w.inRun, w.endedURL = append(w.inRun, inRun), append(w.endedURL, url)
+}
+
+// leaveRun changes the run of a page as e requires, and reports whether the page was pending in it.
+func (w *writes) leaveRun(was *knownPage, e *store.Entry) bool {
+	r, i, there := w.lanes.find(was.lane, was.place)
+	pending := there && r.pending(i)
+	if e.Touch {
+		r, i = w.lanes.change(store.Revisit(was.written, time.Time{}, false), was.lane, was.place)
+		r.visits[i] = packVisit(&e.Record, was.written)
+	}
+	switch left := pending && !r.pending(i); {
+	case pending && e.State != frontier.Unknown:
+		if r.changed = true; !left {
+			r.wanted[i] = 0
+		}
+	case left:
+		r.wanted[i] |= stays
+	}
+	if there && e.Revisit {
+		if pending && e.State == frontier.Unknown {
+			w.unqueued, w.unqueuedAt = append(w.unqueued, revisit(&e.Record, r.asked, r.wanted[i])), append(w.unqueuedAt, r.seq)
+		}
+		r.remove(i)
+	}
+	return pending
 }
 
 // addConditions adds the keys, hashes and pages that the verdict of e depends on, for the check
@@ -100,12 +135,7 @@ func (w *writes) addConditions(e *store.Entry) {
 // touch adds a visit that found a page unchanged.
 func (w *writes) touch(was *knownPage, e *store.Entry) {
 	w.addConditions(e)
-	w.touched, w.later = append(w.touched, e.Record.ID), append(w.later, e.Record.AppendUpdate(nil, was.written))
-	var visited *time.Time
-	if at := e.Record.VisitedAt; !at.IsZero() {
-		visited = &at
-	}
-	if w.visited = append(w.visited, visited); e.Out != nil {
+	if e.Out != nil {
 		w.relinked, w.newLinks, w.newTargets = append(w.relinked, was.visit), append(w.newLinks, e.Out), append(w.newTargets, targets(e))
 	}
 }
@@ -137,7 +167,7 @@ func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces 
 	w.text, w.packed, w.sketch = append(w.text, text), append(w.packed, packed), append(w.sketch, packSketch(e.Sketch))
 	w.links, w.targets = append(w.links, e.Out), append(w.targets, targets(e))
 	w.textHash, w.hash, w.leader = append(w.textHash, orNull(e.Record.Hash)), append(w.hash, orNull(e.Hash)), append(w.leader, leader)
-	w.resemblance = append(w.resemblance, e.Record.Resemblance)
+	w.resemblance, w.lane = append(w.resemblance, e.Record.Resemblance), append(w.lane, laneOf(store.Revisit(&e.Record, time.Time{}, false)))
 	if replaces {
 		w.replaced = append(w.replaced, e.Record.ID)
 	}
@@ -165,24 +195,28 @@ const (
   AND NOT EXISTS (SELECT FROM page WHERE id = ANY($7::uuid[]) AND place > $4))
  AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[], $10::bigint[]) c(name, worker, token)
   WHERE NOT EXISTS (SELECT FROM host h WHERE h.name = c.name AND h.worker = c.worker AND h.token = c.token AND h.until > clock_timestamp()))
- AND (SELECT count(*) FROM visit WHERE id = ANY($11::uuid[])) = cardinality($11::uuid[])`
+ AND (SELECT count(*) FROM visit WHERE id = ANY($11::uuid[])) = cardinality($11::uuid[])
+ AND NOT EXISTS (SELECT FROM unnest($12::bigint[], $13::bigint[], $14::bigint[], $15::text[]) c(lane, first, after, digest)
+  WHERE CASE WHEN c.digest IS NULL THEN EXISTS (SELECT FROM run WHERE run.lane = c.lane AND run.first > c.after AND run.first <= c.first)
+   ELSE NOT EXISTS (SELECT FROM run WHERE run.lane = c.lane AND run.first = c.first AND md5(run::text) = c.digest) END)`
 	unpostSQL = `DELETE FROM posting USING (SELECT unnest(v.keys) AS key, p.place FROM turn t, page p JOIN visit v ON v.id = p.visit WHERE t.one = 1 AND t.holder = $1 AND p.id = ANY($2::uuid[])) old
  WHERE posting.key = old.key AND posting.place = old.place`
 	dropVisitSQL = "DELETE FROM visit USING turn t, page p WHERE t.one = 1 AND t.holder = $1 AND p.id = ANY($2::uuid[]) AND visit.id = p.visit"
-	pageSQL      = `INSERT INTO page (id, place, visit, hash, leader, resemblance)
- SELECT a.id, t.place - cardinality($2::uuid[]) + a.n, a.visit, a.hash, a.leader, a.resemblance
- FROM turn t, unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[]) WITH ORDINALITY a(id, visit, hash, leader, resemblance, n) WHERE t.one = 1 AND t.holder = $1
- ON CONFLICT (id) DO UPDATE SET place = excluded.place, visit = excluded.visit, hash = excluded.hash, leader = excluded.leader, resemblance = excluded.resemblance, visited = NULL, later = NULL`
+	pageSQL      = `INSERT INTO page (id, place, visit, hash, leader, resemblance, lane)
+ SELECT a.id, t.place - cardinality($2::uuid[]) + a.n, a.visit, a.hash, a.leader, a.resemblance, a.lane
+ FROM turn t, unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[], $7::bigint[]) WITH ORDINALITY a(id, visit, hash, leader, resemblance, lane, n) WHERE t.one = 1 AND t.holder = $1
+ ON CONFLICT (id) DO UPDATE SET place = excluded.place, visit = excluded.visit, hash = excluded.hash, leader = excluded.leader, resemblance = excluded.resemblance, lane = excluded.lane`
 	postingSQL = `INSERT INTO posting (key, place) SELECT k.key, t.place - $2 + k.n FROM turn t, unnest($3::bigint[], $4::int[]) k(key, n) WHERE t.one = 1 AND t.holder = $1`
-	touchSQL   = "UPDATE page SET later = a.later, visited = a.visited FROM turn t, unnest($2::uuid[], $3::bytea[], $4::timestamptz[]) a(id, later, visited) WHERE t.one = 1 AND t.holder = $1 AND page.id = a.id"
 	relinkSQL  = `UPDATE visit SET links = a.links, targets = a.targets::uuid[] FROM turn t, unnest($2::uuid[], $3::bytea[], $4::text[]) a(id, links, targets)
  WHERE t.one = 1 AND t.holder = $1 AND visit.id = a.id AND visit.links IS DISTINCT FROM a.links`
-	endSQL = `WITH ended AS (DELETE FROM queue USING turn t WHERE t.one = 1 AND t.holder = $1 AND queue.hash = ANY($2::uuid[]) RETURNING queue.hash),
- changed AS (UPDATE known SET state = a.state, was = known.state, url = CASE WHEN a.state = 7 THEN (SELECT ` + itemURL + ` FROM ` + queuedItems + `WHERE q.hash = a.hash) END
-   FROM ended JOIN unnest($2::uuid[], $3::smallint[]) a(hash, state) USING (hash) WHERE known.hash = a.hash AND known.state <> a.state)
- INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended JOIN unnest($2::uuid[], $3::smallint[]) a(hash, state) USING (hash)) d GROUP BY name ORDER BY name
+	endSQL = `WITH a AS (SELECT a.* FROM turn t, unnest($2::uuid[], $3::smallint[], $5::bool[], $6::text[]) a(hash, state, in_run, url) WHERE t.one = 1 AND t.holder = $1),
+ alone AS (DELETE FROM queue USING a WHERE queue.hash = a.hash RETURNING queue.hash),
+ ended AS (SELECT * FROM a WHERE in_run OR (hash IN (SELECT hash FROM alone)) IS TRUE),
+ changed AS (UPDATE known SET state = a.state, was = known.state, url = a.url FROM ended a WHERE known.hash = a.hash AND known.state <> a.state)
+ INSERT INTO counter (name, slot, n) SELECT name, $4, sum(n) FROM (SELECT 'state 1' AS name, -1 AS n FROM ended UNION ALL SELECT 'state ' || state, 1 FROM ended) d GROUP BY name ORDER BY name
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
-	countSQL = `INSERT INTO counter (name, slot, n) SELECT a.name, $2, a.n FROM turn t, unnest($3::text[], $4::bigint[]) a(name, n) WHERE t.one = 1 AND t.holder = $1 ORDER BY a.name
+	unqueueSQL = `INSERT INTO queue (hash, host, rank, seq, item) SELECT $2, $3, $4, $5, $6 FROM turn t WHERE t.one = 1 AND t.holder = $1`
+	countSQL   = `INSERT INTO counter (name, slot, n) SELECT a.name, $2, a.n FROM turn t, unnest($3::text[], $4::bigint[]) a(name, n) WHERE t.one = 1 AND t.holder = $1 ORDER BY a.name
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
@@ -198,8 +232,10 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 	if err != nil {
 		return false, err
 	}
-	s.queueLocked(b, c, w, sums, place, &written)
-	if w.unclaimed != nil && w.ended != nil {
+	if err := s.queueLocked(b, w, sums, place, &written, func(id) {}); err != nil {
+		return false, err
+	}
+	if w.unclaimed != nil {
 		b.Queue("BEGIN")
 		queueRefresh(b, w.unclaimed)
 		b.Queue("COMMIT")
@@ -240,7 +276,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 		w.queueVisits(b)
 	}
 	if u.hashes != nil {
-		s.queueURLs(b, u, frontier.State.New)
+		s.queueURLs(b, u, newStates, nil)
 	}
 	if outside != nil {
 		s.queueBeyond(b, outside)
@@ -257,8 +293,9 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	return u.hashes, beyond, nil
 }
 
-// queueLocked adds to b the second transaction, which runs under the lock.
-func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]int64, place int64, written *bool) {
+// queueLocked adds to b the second transaction, which runs under the lock. more adds further statements
+// to it.
+func (s *Store) queueLocked(b *pgx.Batch, w *writes, sums map[string]int64, place int64, written *bool, more func(attempt id)) error {
 	attempt := newID()
 	var hosts, workers []string
 	var tokens []int64
@@ -269,9 +306,10 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 			hosts, workers, tokens = append(hosts, claim.Host), append(workers, claim.Worker), append(tokens, int64(claim.Token))
 		}
 	}
+	runs := w.lanes.check()
 	b.Queue("BEGIN")
 	b.Queue(lockSQL)
-	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), list(hosts), list(workers), list(tokens), list(w.visit)).Query(func(rows pgx.Rows) error {
+	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), list(hosts), list(workers), list(tokens), list(w.visit), runs.lanes, runs.firsts, runs.after, runs.digests).Query(func(rows pgx.Rows) error {
 		rows.Close()
 		*written = rows.CommandTag().RowsAffected() == 1
 		return rows.Err()
@@ -281,24 +319,38 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 		b.Queue(dropVisitSQL, attempt, w.replaced)
 	}
 	if w.page != nil {
-		b.Queue(pageSQL, attempt, w.page, w.visit, w.hash, w.leader, w.resemblance)
+		b.Queue(pageSQL, attempt, w.page, w.visit, w.hash, w.leader, w.resemblance, w.lane)
 	}
 	if w.posted != nil {
 		b.Queue(postingSQL, attempt, len(w.page), w.posted, w.postedBy)
 	}
-	if w.touched != nil {
-		b.Queue(touchSQL, attempt, w.touched, w.later, w.visited)
-	}
+	w.lanes.write(b, attempt)
 	if w.relinked != nil {
 		b.Queue(relinkSQL, attempt, w.relinked, w.newLinks, w.newTargets)
 	}
 	if w.ended != nil {
-		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot)
+		b.Queue(endSQL, attempt, w.ended, w.endedAs, s.slot, w.inRun, w.endedURL)
 	}
+	for i, it := range w.unqueued {
+		if err := w.unqueue(b, attempt, it, w.unqueuedAt[i]); err != nil {
+			return err
+		}
+	}
+	more(attempt)
 	if names, ns := changedCounts(sums); len(names) > 0 {
 		b.Queue(countSQL, attempt, s.slot, names, ns)
 	}
 	b.Queue("COMMIT")
+	return nil
+}
+
+// unqueue adds to b the statement that queues an item of a run by itself.
+func (w *writes) unqueue(b *pgx.Batch, attempt id, it frontier.Item, seq *int64) error {
+	packed, err := packItem(it)
+	if err == nil {
+		b.Queue(unqueueSQL, attempt, id(hashOf(it.URL)), frontier.HostOf(it.URL), rankOf(it), seq, packed)
+	}
+	return err
 }
 
 // list returns all, or an empty slice if all is nil, because pgx would send nil as NULL.
