@@ -96,7 +96,7 @@ func TestOptionsOrDefaults(t *testing.T) {
 		t.Errorf("nothing given: %+v", got)
 	}
 	given := Options{Parallel: 3, PerHost: 2, Timeout: 5, MaxSize: 7, Bodies: 9, UserAgent: "me"}
-	same(t, "what is given", given.orDefaults(), given)
+	same(t, "what is given", given.orDefaults(), func() Options { o := given; o.MaxFileSize = given.MaxSize; return o }())
 }
 
 // walk crawls from seeds. It calls visit once for each URL with the result: a page, a problem or a

@@ -32,7 +32,7 @@ func TestBashCompletion(t *testing.T) {
 		not  string // completions that must not be offered
 	}{
 		{"skink|cr", "crawl", "dedup"},
-		{"skink|", "crawl help man", ""},
+		{"skink|", "crawl help", ""},
 		{"skink|crawl|--max-h", "--max-host-pages --max-host-bytes", "--max-pages"},
 		{"skink|crawl|--he", "--help", ""},
 		{"skink|crawl|--a", "--add --all --allow-private", ""},

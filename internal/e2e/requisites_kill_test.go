@@ -168,7 +168,7 @@ func startFurnished(t *testing.T, pages int) (s *sites, requisites map[string]in
 	})))
 	t.Cleanup(site.Close)
 	s.seeds = []string{site.URL + "/page/0"}
-	requisites = map[string]int{}
+	requisites = map[string]int{site.URL + "/favicon.ico": http.StatusNotFound}
 	for n := range pages {
 		requisites[fmt.Sprintf("%s/own/%d.css", site.URL, n)] = http.StatusOK
 		requisites[fmt.Sprintf("%s/own/%d.png", site.URL, n)] = http.StatusOK
