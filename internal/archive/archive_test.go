@@ -205,6 +205,20 @@ func TestStoredHead(t *testing.T) {
 	}
 }
 
+// The head of a response with status 304 gets the media type of the original, if it has none.
+func TestWithType(t *testing.T) {
+	for _, c := range [][3]string{
+		{"HTTP/1.1 304 Not Modified\r\nETag: a\r\n\r\n", "text/html", "HTTP/1.1 304 Not Modified\r\nETag: a\r\nContent-Type: text/html\r\n\r\n"},
+		{"HTTP/1.1 304 Not Modified\r\ncontent-type: text/css\r\n\r\n", "text/html", "HTTP/1.1 304 Not Modified\r\ncontent-type: text/css\r\n\r\n"},
+		{"HTTP/1.1 304 Not Modified\n\n", "text/html", "HTTP/1.1 304 Not Modified\r\nContent-Type: text/html\r\n\r\n"},
+		{"HTTP/1.1 304 Not Modified\r\n\r\n", "", "HTTP/1.1 304 Not Modified\r\n\r\n"},
+	} {
+		if got := string(withType([]byte(c[0]), c[1])); got != c[2] {
+			t.Errorf("%q with %q: got %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}
+
 // Whatever files a process leaves when it dies, the next process makes the archive and the store
 // consistent.
 func TestResume(t *testing.T) {

@@ -93,6 +93,9 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			if first.url != e.Record.URL && profile == warc.ProfileIdentical { // the records of earlier visits may be lost
 				kind = cmp.Or(copied[kind], kind)
 			}
+			if page.NotModified {
+				first.mime = e.Record.ContentType
+			}
 			all, err = a.revisit(answer, page.Raw, fieldsOf(page, kind, ""), profile, first)
 		} else if err == nil {
 			switch r := &e.Record; {
@@ -143,9 +146,9 @@ func (a *Archive) Has(r *store.Record) bool {
 // original returns the record to which the revisit records of a page refer.
 func (a *Archive) original(r *store.Record) *original {
 	if first := a.recordAt(r.Archive); first != nil {
-		return &original{first.ID(), first.URI(), first.Date(), r.Archive}
+		return &original{id: first.ID(), url: first.URI(), date: first.Date(), at: r.Archive}
 	}
-	return &original{"", r.URL, r.FetchedAt, r.Archive}
+	return &original{url: r.URL, date: r.FetchedAt, at: r.Archive}
 }
 
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
@@ -273,7 +276,7 @@ func (v *volume) place(ctx context.Context, c *call, offset int64, fresh map[str
 	default:
 		r.Archive, r.Answered = at, store.Archived{}
 		if c.again != nil {
-			fresh[name], c.entry.Named = &original{c.id, c.index.URL, c.index.Date, at}, map[string][]byte{name: named(at)}
+			fresh[name], c.entry.Named = &original{id: c.id, url: c.index.URL, date: c.index.Date, at: at}, map[string][]byte{name: named(at)}
 		}
 	}
 	return err

@@ -39,6 +39,7 @@ type original struct {
 	id, url string // id is "" if the record cannot be read
 	date    time.Time
 	at      store.Archived
+	mime    string // media type for a head that has none; "" if it is left as it is
 }
 
 // mayRepeat reports whether the payload of a response is kept in the index. Responses with other
@@ -70,7 +71,7 @@ func (v *volume) earlier(ctx context.Context, digest string) (*original, error) 
 	if first == nil || first.Type() != warc.Response || first.Header.Get("WARC-Payload-Digest") != digest {
 		return v.elsewhere(digest), nil
 	}
-	return &original{first.ID(), first.URI(), first.Date(), at}, nil
+	return &original{id: first.ID(), url: first.URI(), date: first.Date(), at: at}, nil
 }
 
 // orRevisit returns the records that again makes of first, and first. If first is nil, or if these records
@@ -112,7 +113,7 @@ func (v *volume) elsewhere(digest string) *original {
 	if _, err := io.Copy(io.Discard, found.Block); err != nil { // the length of the record is known at its end
 		return nil
 	}
-	return &original{found.ID(), found.URI(), found.Date(), store.Archived{File: filepath.Base(found.File), Offset: found.Offset, Length: found.Length, Digest: digest}}
+	return &original{id: found.ID(), url: found.URI(), date: found.Date(), at: store.Archived{File: filepath.Base(found.File), Offset: found.Offset, Length: found.Length, Digest: digest}}
 }
 
 // named returns the value of the index for a payload that is written at the given position.

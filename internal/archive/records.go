@@ -37,7 +37,8 @@ import (
 //
 // A response is stored without chunked transfer coding (RFC 9112): the Transfer-Encoding field is
 // removed, and Content-Length is the length of the stored body. Archive readers disagree about the
-// payload of a chunked message. All other fields are stored as received.
+// payload of a chunked message. A response with status 304 also gets the Content-Type of the original, if it
+// has none. All other fields are stored as received.
 
 // packed contains the records of one response, compressed and ready to be written.
 type packed struct {
@@ -112,7 +113,7 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 // in full. The revisit record has the head of the new response, the profile, and a reference to the
 // record with the body.
 func (a *Archive) revisit(p packed, raw *wire.Raw, fields warc.Header, profile string, first *original) (packed, error) {
-	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
+	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, withType(storedHead(raw), first.mime))
 	h := &rec.Header
 	h.Add("WARC-Profile", profile)
 	if first.id != "" {
@@ -213,6 +214,15 @@ func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
 // oneLine replaces each run of white space with one space, because the value of a header field must
 // not contain line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// withType adds the media type of the original to the head of a response with status 304 (Not Modified),
+// which need not repeat it. Without a type, a player shows a page as plain text.
+func withType(head []byte, mime string) []byte {
+	if mime == "" || bytes.Contains(bytes.ToLower(head), []byte("\ncontent-type:")) {
+		return head
+	}
+	return append(slices.Clip(bytes.TrimRight(head, "\r\n")), "\r\nContent-Type: "+oneLine(mime)+"\r\n\r\n"...)
+}
 
 // storedHead returns the head of a response without Transfer-Encoding, and with the length of the
 // stored body as Content-Length.

@@ -126,10 +126,13 @@ func (d *dressedSite) edit(body string) string {
 func dressedPage(n, pages int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><html lang=en><title>Page %d</title><link rel=stylesheet href="/a.css"><link rel=stylesheet href="{CDN}/lib.css">
-<link rel=manifest href=/app.webmanifest><meta property="og:image" content="/shared.png"><iframe src="{CDN}/framed.html"></iframe><iframe src="/page/1"></iframe>
+<link rel=manifest href=/app.webmanifest><meta property="og:image" content="/shared.png"><iframe src="{CDN}/framed.html"></iframe>
 <style>.inline { width: 60px; height: 60px; background: url(/inline.png) }</style><h1>Frogs of the year %d</h1>
 <div class=box></div><div class=inline></div><p><img src="/small.png" srcset="/small.png 1x, /large.png 2x" alt=Frog> <img src="/moved.png" alt=Frog>
 <video poster="/poster.png" width=200 height=60></video><span class=wide></span><div id=secret></div><ul><li>one<li>two</ul><p>%s`, n, 1900+n, strings.Repeat(frogs, 4))
+	if n > 1 { // a player does not show a page that contains itself as a browser does
+		b.WriteString(`<iframe src="/page/1"></iframe>`)
+	}
 	for i := range 40 {
 		fmt.Fprintf(&b, "Pond %d of the year %d held %d frogs. ", i, n, (n+3)*(i+7)%97)
 	}
