@@ -3,6 +3,7 @@ package crawler
 import (
 	"bytes"
 	"cmp"
+	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -31,12 +32,36 @@ func (p *Page) followRefresh(scripts bool) {
 		r.consider(content)
 	}
 	start := p.Body[:min(len(p.Body), maxRefreshHead)]
-	if isHTML(cmp.Or(p.Header.Get("Content-Type"), "text/html")) && bytes.Contains(bytes.ToLower(start), []byte("http-equiv")) {
+	if isHTML(cmp.Or(p.Header.Get("Content-Type"), "text/html")) && mayRefresh(start) {
 		r.read(start)
 	}
 	if r.target != "" {
 		p.follow(r.target)
 	}
+}
+
+// mayRefresh is false for nearly all pages that do not lead on, and much faster than reading them. It
+// looks for the rarest letter of http-equiv.
+func mayRefresh(html []byte) bool {
+	const name, before = "http-equiv", len("http-e")
+	for _, q := range []byte("qQ") {
+		for end := 0; ; {
+			i := bytes.IndexByte(html[end:], q)
+			if i < 0 {
+				break
+			}
+			end += i + 1
+			start := end - 1 - before
+			if start < 0 || !strings.EqualFold(string(html[start:min(len(html), start+len(name))]), name) {
+				continue
+			}
+			value := bytes.ToLower(html[end:min(len(html), end+100)])
+			if bytes.Contains(value, []byte("refresh")) || bytes.IndexByte(value, '&') >= 0 { // a letter may be written as an entity
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type refreshing struct {

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"skink/crawler/wire"
@@ -23,6 +24,7 @@ func TestRefreshIsRedirect(t *testing.T) {
 		{"noscript", html, "", `<noscript><meta http-equiv=refresh content="0;url='/t'"></noscript>`, "http://a.test/t", ""},
 		{"template", html, "", `<template><meta http-equiv=refresh content="0;url=/t"></template>`, "", ""},
 		{"comment", html, "", `<!-- <meta http-equiv=refresh content="0;url=/t"> --><textarea><meta http-equiv=refresh content="0;url=/t"></textarea>`, "", ""},
+		{"after other elements", html, "", `<meta http-equiv=Content-Type content="text/html"><q>x</q><meta hTTp-eQuiv = "&#114;efresh" content="0;url=/t">`, "http://a.test/t", "http://a.test/t"},
 		{"element of a text", plain, "", `<meta http-equiv=refresh content="0;url=/t">`, "", ""},
 	} {
 		for rendered, want := range map[bool]string{false: c.want, true: c.rendered} {
@@ -36,5 +38,15 @@ func TestRefreshIsRedirect(t *testing.T) {
 				t.Errorf("%s (rendered: %v): leads to %q, want %q", c.name, rendered, p.Location, want)
 			}
 		}
+	}
+}
+
+// Nearly all pages do not lead on, and many have an http-equiv.
+func BenchmarkMayRefresh(b *testing.B) {
+	page := []byte(`<meta http-equiv=Content-Type content="text/html">` + strings.Repeat("<p>The quick mill stands by the weir.</p>", 1500))
+	b.SetBytes(int64(len(page)))
+	b.ReportAllocs()
+	for b.Loop() {
+		mayRefresh(page)
 	}
 }
