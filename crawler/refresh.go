@@ -3,7 +3,6 @@ package crawler
 import (
 	"bytes"
 	"cmp"
-	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -19,10 +18,8 @@ import (
 // it is a redirect, and passes the same gates. Other pages of this kind are read as usual, and the
 // audit lists them. A browser that runs scripts ignores <noscript>.
 
-const (
-	maxRefresh     = 10
-	maxRefreshHead = 64 << 10 // number of bytes of a page in which an element is searched
-)
+// maxRefresh is in seconds. An element is searched in the first maxRefreshHead bytes of a page.
+const maxRefresh, maxRefreshHead = 10, 64 << 10
 
 // followRefresh makes the page a redirect if it leads to another page. If scripts is set, browsers
 // run scripts.
@@ -32,36 +29,12 @@ func (p *Page) followRefresh(scripts bool) {
 		r.consider(content)
 	}
 	start := p.Body[:min(len(p.Body), maxRefreshHead)]
-	if isHTML(cmp.Or(p.Header.Get("Content-Type"), "text/html")) && mayRefresh(start) {
+	if isHTML(cmp.Or(p.Header.Get("Content-Type"), "text/html")) && node.MayRefresh(start) {
 		r.read(start)
 	}
 	if r.target != "" {
 		p.follow(r.target)
 	}
-}
-
-// mayRefresh is false for nearly all pages that do not lead on, and much faster than reading them. It
-// looks for the rarest letter of http-equiv.
-func mayRefresh(html []byte) bool {
-	const name, before = "http-equiv", len("http-e")
-	for _, q := range []byte("qQ") {
-		for end := 0; ; {
-			i := bytes.IndexByte(html[end:], q)
-			if i < 0 {
-				break
-			}
-			end += i + 1
-			start := end - 1 - before
-			if start < 0 || !strings.EqualFold(string(html[start:min(len(html), start+len(name))]), name) {
-				continue
-			}
-			value := bytes.ToLower(html[end:min(len(html), end+100)])
-			if bytes.Contains(value, []byte("refresh")) || bytes.IndexByte(value, '&') >= 0 { // a letter may be written as an entity
-				return true
-			}
-		}
-	}
-	return false
 }
 
 type refreshing struct {

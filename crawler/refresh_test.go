@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"skink/crawler/wire"
@@ -38,15 +37,5 @@ func TestRefreshIsRedirect(t *testing.T) {
 				t.Errorf("%s (rendered: %v): leads to %q, want %q", c.name, rendered, p.Location, want)
 			}
 		}
-	}
-}
-
-// Nearly all pages do not lead on, and many have an http-equiv.
-func BenchmarkMayRefresh(b *testing.B) {
-	page := []byte(`<meta http-equiv=Content-Type content="text/html">` + strings.Repeat("<p>The quick mill stands by the weir.</p>", 1500))
-	b.SetBytes(int64(len(page)))
-	b.ReportAllocs()
-	for b.Loop() {
-		mayRefresh(page)
 	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -34,4 +35,28 @@ func Refresh(content string) (seconds int, href string, ok bool) {
 		rest, _, _ = strings.Cut(rest[1:], rest[:1])
 	}
 	return seconds, strings.Trim(rest, space), true
+}
+
+// MayRefresh is false for nearly all pages without <meta http-equiv=refresh>, and much faster than
+// reading them. It looks for the rarest letter of http-equiv.
+func MayRefresh(html []byte) bool {
+	const name, before = "http-equiv", len("http-e")
+	for _, q := range []byte("qQ") {
+		for end := 0; ; {
+			i := bytes.IndexByte(html[end:], q)
+			if i < 0 {
+				break
+			}
+			end += i + 1
+			start := end - 1 - before
+			if start < 0 || !strings.EqualFold(string(html[start:min(len(html), start+len(name))]), name) {
+				continue
+			}
+			value := bytes.ToLower(html[end:min(len(html), end+100)])
+			if bytes.Contains(value, []byte("refresh")) || bytes.IndexByte(value, '&') >= 0 { // a letter may be written as an entity
+				return true
+			}
+		}
+	}
+	return false
 }

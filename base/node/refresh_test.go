@@ -1,6 +1,9 @@
 package node
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // The forms are those of the tests of the HTML Standard, and those of real pages.
 func TestRefresh(t *testing.T) {
@@ -32,5 +35,15 @@ func TestRefresh(t *testing.T) {
 		if s, href, ok := Refresh(c.content); s != c.seconds || href != c.href || ok != c.ok {
 			t.Errorf("%q: got %d, %q, %v; want %d, %q, %v", c.content, s, href, ok, c.seconds, c.href, c.ok)
 		}
+	}
+}
+
+// Nearly all pages do not lead on, and many have an http-equiv.
+func BenchmarkMayRefresh(b *testing.B) {
+	page := []byte(`<meta http-equiv=Content-Type content="text/html">` + strings.Repeat("<p>The quick mill stands by the weir.</p>", 1500))
+	b.SetBytes(int64(len(page)))
+	b.ReportAllocs()
+	for b.Loop() {
+		MayRefresh(page)
 	}
 }
