@@ -186,7 +186,7 @@ func furnish(w http.ResponseWriter, r *http.Request, cdn string) {
 	var n int
 	fmt.Sscanf(strings.TrimLeft(r.URL.Path, "/abcdefghijklmnopqrstuvwxyz"), "%d", &n)
 	switch ending := filepath.Ext(r.URL.Path); {
-	case strings.HasPrefix(r.URL.Path, "/missing/") || ending == "" || ending == ".txt":
+	case strings.HasPrefix(r.URL.Path, "/missing/") || ending == "" || ending == ".txt" || ending == ".ico":
 		http.NotFound(w, r)
 	case ending == ".css":
 		w.Header().Set("Content-Type", "text/css")
