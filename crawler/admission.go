@@ -91,22 +91,17 @@ func (f *fetcher) admit(ctx context.Context, a *ask) error {
 	if r := f.opt.refuse(a.url, a.purpose, cmp.Or(a.from, a.url), a.depth); r != "" {
 		return r
 	}
-	if f.robots == nil || f.opt.IgnoreRobots || a.purpose != forDetour && a.purpose != forPart && a.purpose != forGuess {
+	if a.purpose != forDetour && a.purpose != forPart && a.purpose != forGuess {
 		return nil
 	}
-	rules, err := f.robots.get(ctx, a.url)
-	overridden := f.opt.Hosts.For(frontier.HostOf(a.url)).Robots != ""
-	switch {
-	case err != nil && overridden && ctx.Err() == nil:
-		return nil
-	case err != nil:
+	said, err := f.robots.about(ctx, &f.opt, a.url)
+	if err != nil {
 		return err
 	}
-	agent := f.opt.AgentFor(frontier.HostOf(a.url))
-	if !overridden && !rules.Allowed(agent, a.url) {
+	if said.forbidden {
 		return refusal("robots.txt: does not allow this URL")
 	}
-	a.delay = rules.CrawlDelay(agent)
+	a.delay = said.delay
 	return nil
 }
 

@@ -28,29 +28,22 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemOutside, Detail: cut(why)}
 		return p, nil
 	}
-	if c.opt.IgnoreRobots {
-		return p, nil
-	}
-	rules, err := c.robots.get(ctx, t.item.URL)
+	said, err := c.robots.about(ctx, &c.opt, t.item.URL)
 	if ctx.Err() != nil {
 		return p, ctx.Err()
 	}
-	overridden := c.opt.Hosts.For(t.host.name).Robots != ""
-	switch {
-	case err != nil && overridden:
-		return p, nil
-	case err != nil:
+	if err != nil {
 		p.refusal = robotsProblem(t.item, err)
 		if p.refusal.Transient() {
 			c.robots.forget(t.item.URL)
 		}
 		return p, nil
 	}
-	p.origin, _, _ = strings.Cut(t.item.URL, "://")
-	agent := c.opt.AgentFor(t.host.name)
-	p.delay, p.signals = rules.CrawlDelay(agent), rules.Signals(agent)
-	p.hidden = !rules.Allowed(searchEngine, t.item.URL)
-	if !overridden && !rules.Allowed(agent, t.item.URL) {
+	if said.used {
+		p.origin, _, _ = strings.Cut(t.item.URL, "://")
+	}
+	p.delay, p.signals, p.hidden = said.delay, said.signals, said.hidden
+	if said.forbidden {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow this URL"}
 	}
 	return p, nil

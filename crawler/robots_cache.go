@@ -10,6 +10,7 @@ import (
 
 	"skink/base/lru"
 	"skink/crawler/robots"
+	"skink/frontier"
 )
 
 // These constants define how long a robots.txt response is valid (RFC 9309, sections 2.4 and
@@ -102,6 +103,37 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time, bytes int) *robotsC
 
 // weigh returns the size of an entry in bytes.
 func (e *robotsEntry) weigh() int { return 500 + 100*e.rules.Size() }
+
+// A robotsAnswer is what the robots.txt of a host says about one URL.
+type robotsAnswer struct {
+	used      bool          // whether there was a robots.txt to ask; all else is zero otherwise
+	forbidden bool          // whether this crawler must not fetch the URL
+	hidden    bool          // whether search engines must not fetch it
+	delay     time.Duration // Crawl-delay for this crawler
+	signals   string        // see [robots.Rules.Signals]
+}
+
+// about returns what robots.txt says about a URL. If the crawl ignores the file for the URL's host, with
+// a reason, nothing is forbidden, and the file need not be there.
+func (c *robotsCache) about(ctx context.Context, o *Options, url string) (a robotsAnswer, err error) {
+	if c == nil || o.IgnoreRobots {
+		return a, nil
+	}
+	host := frontier.HostOf(url)
+	overridden := o.Hosts.For(host).Robots != ""
+	rules, err := c.get(ctx, url)
+	switch {
+	case err != nil && overridden && ctx.Err() == nil:
+		return a, nil
+	case err != nil:
+		return a, err
+	}
+	agent := o.AgentFor(host)
+	return robotsAnswer{
+		used: true, forbidden: !overridden && !rules.Allowed(agent, url), hidden: !rules.Allowed(searchEngine, url),
+		delay: rules.CrawlDelay(agent), signals: rules.Signals(agent),
+	}, nil
+}
 
 // get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
 // fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
