@@ -12,7 +12,6 @@
 //	                                list, describe, copy or remove stores
 //	skink view [flags]              show a store in a browser
 //	skink tune [flags] PAIRS        find the best settings for labeled pairs
-//	skink key new|show FILE...      make a key for signing requests
 //	skink version                   print the version
 //	skink config [flags] [COMMAND]  print the settings that a command would use
 //	skink completion SHELL          print a completion script for bash, zsh or fish

@@ -10,7 +10,6 @@ import (
 
 	"skink/crawler/access"
 	"skink/crawler/folder"
-	"skink/crawler/signature"
 	"skink/crawler/wire"
 	"skink/frontier"
 )
@@ -45,7 +44,6 @@ type Options struct {
 	Insecure     []string           // hosts (name, or name:port) whose certificates are not checked; they get no secrets
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
 	Sites        Sites              // stores what is known of sites; nil means that it is forgotten when the process ends
-	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
 	Away         []string           // hosts that get no requests in this run; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 

@@ -171,11 +171,6 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	if insecure {
 		r.Header.Del("Authorization") // of a script
 	}
-	if s := f.opt.Signer; s != nil && !insecure && (host.Sign == nil || *host.Sign) {
-		if err := s.Sign(r, time.Now()); err != nil {
-			return nil, err
-		}
-	}
 	return r, nil
 }
 

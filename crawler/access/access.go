@@ -47,7 +47,6 @@ type Host struct {
 	Render  string        // which pages a browser renders: "off", "auto" or "always"
 	Wait    time.Duration // how long a rendered page may change after loading
 	WaitFor string        // CSS selector of an element that a rendered page must have
-	Sign    *bool         // whether requests are signed
 	Robots  string        // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
 
 	// Sections are the patterns with secrets that match the host, the one with the login first.

@@ -55,7 +55,6 @@ func (h Host) or(fallback Host) Host {
 	h.Robots = cmp.Or(h.Robots, fallback.Robots)
 	h.Wait = cmp.Or(h.Wait, fallback.Wait)
 	h.WaitFor = cmp.Or(h.WaitFor, fallback.WaitFor)
-	h.Sign = cmp.Or(h.Sign, fallback.Sign)
 	return h
 }
 

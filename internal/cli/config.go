@@ -156,16 +156,14 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 		h.UserAgent = text
 		return checkAgent(text)
 	})
-	for name, to := range map[string]**bool{"logout": &h.Logout, "sign": &h.Sign} {
-		flags.Func(name, "", func(text string) error {
-			on := text == "true"
-			*to = &on
-			if !on && text != "false" {
-				return errors.New("must be true or false")
-			}
-			return nil
-		})
-	}
+	flags.Func("logout", "", func(text string) error {
+		on := text == "true"
+		h.Logout = &on
+		if !on && text != "false" {
+			return errors.New("must be true or false")
+		}
+		return nil
+	})
 	flags.Var(expressions(&h.Include), "include", "")
 	flags.Var(expressions(&h.Exclude), "exclude", "")
 	flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")

@@ -67,8 +67,6 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 		{"images", modifies, "markdown", ""},
 		{"log-urls", needs, "log-format=json", ""},
 		{"log-urls", excludes, "quiet", ""},
-		{"sign-key", needs, "sign-agent", "the agent is the site that publishes the key"},
-		{"sign-agent", needs, "sign-key", ""},
 		{"recrawl-min,recrawl-max", modifies, "recrawl=due", ""},
 	}),
 }
@@ -86,7 +84,6 @@ type crawlFlags struct {
 	prefer           *list
 	contact          string
 	revisits         bool // whether the archive refers to equal responses instead of storing them again
-	sign             *signFlags
 	proxy            *proxyFlags
 	from             []string
 	metrics, view    address
@@ -161,7 +158,6 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(size(&o.MaxFileSize, 1, wantSize), "max-file-size", "do not read images, style sheets, scripts, fonts, media and downloads that are larger than this (default: --max-size)")
 	f.memory = addMemoryFlag(flags, memoryUsage)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
-	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
 	flags.Var(onOff{&o.Cookies}, "cookies", "keep the cookies of sites during the run, for sites that require them")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
@@ -304,9 +300,6 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
-		return opt, args, err
-	}
-	if o.Signer, err = f.sign.signer(); err != nil {
 		return opt, args, err
 	}
 	if err = f.proxy.apply(o); err != nil {

@@ -55,9 +55,9 @@ func options() Options {
 				h.Delay = &d
 				return err
 			})
-			flags.Func("sign", "", func(text string) error {
+			flags.Func("logout", "", func(text string) error {
 				on := text == "true"
-				h.Sign = &on
+				h.Logout = &on
 				return nil
 			})
 			flags.StringVar(&h.UserAgent, "user-agent", "", "")
@@ -110,7 +110,7 @@ proxy = "socks5://me:${TOKEN}@127.0.0.1:1080"
 user = "me"
 password = "${file:password}"
 delay = "2s"
-sign = false
+logout = false
 [host."*.example.com".login]
 page = "https://www.example.com/login"
 fields = { user = "me", password = "${TOKEN}" }
@@ -134,7 +134,7 @@ proxy = "direct"
 		t.Fatalf("%d hosts", len(f.Hosts))
 	}
 	h := f.Hosts[0]
-	if h.Pattern != "intranet.example.org" || *h.Delay != 2*time.Second || *h.Sign || h.Headers["X-Token"] != word || h.Headers["X-Price"] != "${5}" ||
+	if h.Pattern != "intranet.example.org" || *h.Delay != 2*time.Second || *h.Logout || h.Headers["X-Token"] != word || h.Headers["X-Price"] != "${5}" ||
 		h.Basic.User != "me" || h.Basic.Password != "from file" || len(h.Cookies) != 1 || h.Proxies[0].URL().String() != "socks5://me:"+word+"@127.0.0.1:1080" {
 		t.Errorf("the first host: %+v", h)
 	}
@@ -290,8 +290,8 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\nuser = \"a\"", ":2: user is set, but password is not"},
 		{"[host.a]\npassword = \"a\"", ":2: password is set, but user is not"},
 		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: the name is empty, or contains a colon"},
-		{"[host.a]\nsign = [true]", ":2: sign: takes one value"},
-		{"[host.a.sign]\nno = 1", ":1: sign: must be a string"},
+		{"[host.a]\nlogout = [true]", ":2: logout: takes one value"},
+		{"[host.a.logout]\nno = 1", ":1: logout: must be a string"},
 		{"[host.a]\nproxy = \"127.0.0.1\"", ":2: proxy: must be a URL"},
 		{"[host.a]\nproxy = []", ":2: proxy: the list is empty"},
 		{"[host.a]\nproxy = [\"direct\", \"direct\"]", ":2: proxy: must be a URL"},

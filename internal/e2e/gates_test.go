@@ -15,12 +15,11 @@ import (
 // requestGate lists the only files that may build a request or change its header. All requests of a
 // crawl come from send.go.
 var requestGate = map[string]string{
-	"crawler/send.go":                "the gate of all requests",
-	"crawler/cookies.go":             "adds the cookies of a host; called by the gate",
-	"crawler/signature/signature.go": "signs a request; called by the gate",
-	"crawler/wire/transport.go":      "NewRequest, which only the gate may call",
-	"crawler/wire/proxy.go":          "asks a proxy for a tunnel",
-	"feed/bulk.go":                   "sends the feed to the user's own server",
+	"crawler/send.go":           "the gate of all requests",
+	"crawler/cookies.go":        "adds the cookies of a host; called by the gate",
+	"crawler/wire/transport.go": "NewRequest, which only the gate may call",
+	"crawler/wire/proxy.go":     "asks a proxy for a tunnel",
+	"feed/bulk.go":              "sends the feed to the user's own server",
 }
 
 // TestRequestGate checks that no other file of the module builds a request or changes its header.
@@ -79,7 +78,7 @@ func makesRequest(file string, n ast.Node) string {
 			return full
 		}
 	case *ast.CallExpr: // request.Header.Set and the like
-		sends := slices.Contains([]string{"crawler", "crawler/signature", "crawler/wire"}, path.Dir(file))
+		sends := slices.Contains([]string{"crawler", "crawler/wire"}, path.Dir(file))
 		if s, ok := n.Fun.(*ast.SelectorExpr); ok && sends && slices.Contains([]string{"Set", "Add", "Del"}, s.Sel.Name) {
 			if header := selector(s.X); slices.Contains([]string{"r.Header", "req.Header", "request.Header", "Request.Header"}, header) {
 				return header + "." + s.Sel.Name

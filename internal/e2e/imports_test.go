@@ -33,10 +33,9 @@ var table = map[string]struct {
 	"crawler/folder":              {nil, nil},
 	"crawler/access":              {[]string{"frontier"}, []string{"github.com/andybalholm/cascadia"}},
 	"crawler/render":              {[]string{"base/lock"}, nil},
-	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
 	"internal/e2e":                {nil, nil}, // this package has only tests
-	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "base/node", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/captcha", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "base/node", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/captcha", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"base/node":                   {nil, nil},
 	"extract/markup":              {[]string{"base/node"}, nil},
 	"extract/passage":             {[]string{"dedup/language", "base/splitmix"}, nil},
@@ -84,7 +83,7 @@ var table = map[string]struct {
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
 	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil}, // an example of the libraries on one page

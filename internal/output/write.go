@@ -72,20 +72,6 @@ func writeInto(name string, write func(w io.Writer) error) error {
 // Open opens the file for reading and writing in place, and creates it if it does not exist.
 func (f *File) Open() (*os.File, error) { return os.OpenFile(f.name, os.O_RDWR|os.O_CREATE, 0o644) }
 
-// CreateSecret creates the file, readable only by its owner, with the given content. It returns
-// fs.ErrExist if the file exists. On failure, it leaves no file.
-func (f *File) CreateSecret(content []byte) error {
-	to, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = to.Write(content)
-	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
-		_ = os.Remove(f.name)
-	}
-	return err
-}
-
 // ReplaceInStore replaces the named file, which belongs to a store but is not written by it. Only
 // the owner may read the file.
 func ReplaceInStore(dir, name string, content []byte) error {
