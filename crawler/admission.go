@@ -110,14 +110,13 @@ func (f *fetcher) admit(ctx context.Context, a *ask) error {
 func (o *Options) Admits(url string) bool { return o.refuse(url, forPage, "", 0) == "" }
 
 // trespasses reports whether a link leads into a folder on disk from a page outside the folder.
-// Only pages of a folder may link into it. This protects missing folders too, whose hosts are in
-// Away.
+// Only pages of a folder may link into it.
 func (o *Options) trespasses(from, to string) bool {
-	if len(o.Folders)+len(o.Away) == 0 {
+	if len(o.Folders) == 0 {
 		return false
 	}
 	host := frontier.HostOf(to)
-	return host != frontier.HostOf(from) && (o.isFolder(host) || slices.Contains(o.Away, host))
+	return host != frontier.HostOf(from) && o.isFolder(host)
 }
 
 func (o *Options) isFolder(host string) bool {

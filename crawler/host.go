@@ -19,7 +19,6 @@ type host struct {
 	taking  bool // whether URLs are being taken from the frontier
 	depth   int  // depth of the next URL; an estimate while urls is empty
 	leaving bool // no more fetches begin, because the host will be returned to the frontier
-	away    bool // the host is not available in this run (such as a missing folder), so it gets no requests
 	limited bool // the crawl has reached Options.MaxPages, and only requisites are still fetched
 	first   bool // the host goes before others, because its robots.txt has just been requested
 
@@ -65,7 +64,7 @@ func (h *host) held() bool { return h.claim != frontier.Claim{} }
 // askable reports whether the next fetch from the host may begin as soon as its delay has passed.
 func (h *host) askable() bool {
 	switch {
-	case !h.held(), h.away, h.alone != "", h.leaving, h.taking:
+	case !h.held(), h.alone != "", h.leaving, h.taking:
 		return false
 	case h.open+h.asides >= h.atOnce(), h.unsent > 0 && h.delay > 0, h.drawing > 0 && h.drawing >= h.opt.tabs:
 		return false
@@ -78,7 +77,7 @@ func (h *host) askable() bool {
 }
 
 func (h *host) finished() bool {
-	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
+	return h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
 }
 
 // onlyRequisites reports whether a page limit has been reached, so the host gets only requests for

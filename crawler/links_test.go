@@ -122,7 +122,6 @@ func TestLeadsIntoFolders(t *testing.T) {
 		{"http://one.localhost/a", "http://two.localhost/b", Options{Folders: folders}, false},
 		{"http://evil.test/", "http://one.localhost/b", Options{Folders: folders}, false},
 		{"http://one.localhost/a", "http://evil.test/", Options{Folders: folders}, true},
-		{"http://evil.test/", "http://lost.localhost/b", Options{Away: []string{"lost.localhost"}}, false},
 	} {
 		c.opt.Scope = newScope(t, ScopeAny, nil, nil)
 		for _, page := range []*Page{{Item: item(c.from)}, {Item: item(c.from), Location: c.to}} {

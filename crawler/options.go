@@ -44,7 +44,6 @@ type Options struct {
 	Insecure     []string           // hosts (name, or name:port) whose certificates are not checked; they get no secrets
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
 	Sites        Sites              // stores what is known of sites; nil means that it is forgotten when the process ends
-	Away         []string           // hosts that get no requests in this run; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
 	Scope          *Scope                                         // decides which links are followed; nil means that none are

@@ -119,7 +119,7 @@ func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
 		s.sweep()
-		h = &host{name: name, standing: newStanding(s.opt, name), away: slices.Contains(s.opt.Away, name), limited: s.limited}
+		h = &host{name: name, standing: newStanding(s.opt, name), limited: s.limited}
 		s.hosts[name] = h
 	}
 	return h

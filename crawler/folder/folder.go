@@ -62,7 +62,9 @@ type Site struct {
 // within the 63 octets that DNS allows.
 const maxLabel = 56
 
-func labelOf(dir string) string {
+// NameOf returns the part of a host name that stands for a folder. It depends only on the last part of
+// the folder's path.
+func NameOf(dir string) string {
 	words := strings.FieldsFunc(strings.ToLower(filepath.Base(dir)), func(c rune) bool {
 		return !('a' <= c && c <= 'z' || '0' <= c && c <= '9')
 	})
@@ -88,7 +90,7 @@ func Sites(dirs []string) []Site {
 		if slices.ContainsFunc(sites, func(f Site) bool { return f.Dir == dir }) {
 			continue
 		}
-		label := labelOf(dir)
+		label := NameOf(dir)
 		host := label + ".localhost"
 		for n := 2; slices.ContainsFunc(sites, func(f Site) bool { return f.Host == host }); n++ {
 			host = label + "-" + strconv.Itoa(n) + ".localhost"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,13 +16,11 @@ import (
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
-	"skink/store/disk"
 	"skink/store/precedence"
 )
 
 type plan struct {
 	seeds Seeds           // of this run and of earlier runs
-	lost  []lostFolder    // folders among the seeds that no longer exist
 	crawl crawler.Options // includes options derived from the seeds
 	again selection
 }
@@ -43,13 +40,14 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	if len(named) == 0 {
 		given = own
 	}
-	lost, folders := p.seeds.relocate(given.Folders)
-	if len(folders) == len(given.Folders) && !r.opt.Add { // none of the given folders replaces one from an earlier run
+	if err := p.seeds.find(given.Folders); err != nil {
+		return p, err
+	}
+	if !r.opt.Add {
 		if err := r.checkOthers(ctx, p.seeds, given); err != nil {
 			return p, err
 		}
 	}
-	given.Folders = folders
 	p.seeds.Add(given)
 	p.seeds.Add(own)
 
@@ -57,17 +55,6 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.Worker = crawler.WorkerName(o.Worker)
 	p.seeds.outline(o.Scope, r.opt.Own)
 	o.Folders = folder.Sites(p.seeds.Folders)
-	for _, l := range lost {
-		if l.found != "" {
-			r.out.Say("The folder %s no longer exists: the folder %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
-			continue
-		}
-		// The pending URLs of the folder stay pending until the folder is back.
-		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore the folder, or specify its new location; its name must stay the same.", l.Dir, disk.Reason(l.err), l.Host)
-		p.lost = append(p.lost, l)
-		o.Away = append(o.Away, l.Host)
-		o.Folders = slices.DeleteFunc(o.Folders, func(f folder.Site) bool { return f == l.Site })
-	}
 	o.Hidden = []string{r.store.Name}
 	if r.opt.Feed != "" && r.opt.Feed != "-" && !frontier.HasScheme(r.opt.Feed) {
 		o.Hidden = append(o.Hidden, r.opt.Feed)
@@ -158,7 +145,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 		return err
 	}
 	if fetchedNothing(tally) {
-		return nothingFetched(ctx, r.store, r.began, p.lost)
+		return nothingFetched(ctx, r.store, r.began)
 	}
 	if text := r.opt.Again.none(r.store.Name, firstDue, *p.again.refused); text != "" {
 		r.out.Say("%s", text)

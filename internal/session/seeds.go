@@ -13,6 +13,7 @@ import (
 	"skink/crawler/wire"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // Seeds are the URLs and folders where a crawl starts. The store keeps them, so users can resume
@@ -123,60 +124,25 @@ func (all *Seeds) Items() []frontier.Item {
 // the user named them as seeds. Targets of redirects do not count.
 func (all *Seeds) Special() []string { return wire.SpecialHosts(all.URLs...) }
 
-// A lostFolder is a folder of an earlier crawl that no longer exists at its path.
-type lostFolder struct {
-	folder.Site
-	err   error
-	found string // another folder that now has this folder's host name; "" means none
-}
-
-func (all *Seeds) lost() (lost []lostFolder) {
-	for _, f := range folder.Sites(all.Folders) {
-		root, err := os.OpenRoot(f.Dir)
-		if err != nil {
-			lost = append(lost, lostFolder{Site: f, err: err})
+// find replaces each folder that is missing with a given folder of the same name, which is most
+// likely the old one at a new location. Without one, it returns an error.
+func (all *Seeds) find(given []string) error {
+	for i, dir := range all.Folders {
+		root, err := os.OpenRoot(dir)
+		if err == nil {
+			root.Close() // opened only as a check
 			continue
 		}
-		root.Close() // opened only as a check
-	}
-	return lost
-}
-
-// relocate replaces each folder that cannot be opened with a given folder of the same name. Such a
-// folder is most likely the old one at a new location. Numbers that were added to distinguish equal
-// names are ignored. relocate returns the folders that are still missing, and the given folders
-// that replaced none.
-func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
-	lost = all.lost()
-	for _, dir := range given {
-		name := folder.Sites([]string{dir})[0].Host
-		i := slices.IndexFunc(lost, func(l lostFolder) bool {
-			return l.found == "" && folder.Sites([]string{l.Dir})[0].Host == name
-		})
-		if i < 0 || slices.Contains(all.Folders, dir) {
-			others = append(others, dir)
-			continue
+		same := func(other string) bool {
+			return folder.NameOf(other) == folder.NameOf(dir) && !slices.Contains(all.Folders, other)
 		}
-		lost[i].found = dir
-		all.Folders[slices.Index(all.Folders, lost[i].Dir)] = dir
-	}
-	return lost, others
-}
-
-func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs []string, err error) {
-	if len(lost) == 0 {
-		return nil, nil
-	}
-	for h, err := range s.Hosts(ctx) {
-		if err != nil {
-			return nil, err
+		at := slices.IndexFunc(given, same)
+		if at < 0 {
+			return usagef("the folder %s, which is part of the crawl, is missing (%v): restore it, name its new location, or choose another --store", dir, disk.Reason(err))
 		}
-		if i := slices.IndexFunc(lost, func(l lostFolder) bool { return l.Host == h.Name }); i >= 0 {
-			dirs = append(dirs, lost[i].Dir)
-		}
+		all.Folders[i] = given[at]
 	}
-	slices.Sort(dirs)
-	return dirs, nil
+	return nil
 }
 
 // hosts returns the hosts of the seeds: first those of the URLs, then those of the folders.

@@ -255,9 +255,6 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if err := sum.count(ctx, r.store); err != nil {
 		return sum, err
 	}
-	if sum.End.Lost, err = pendingLost(ctx, r.store, p.lost); err != nil {
-		return sum, err
-	}
 	if err := noteAlone(ctx, r.store, sum.Alone); err != nil {
 		return sum, err
 	}
@@ -279,7 +276,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	case sum.End.Interrupted || err != nil:
 		return sum, err
 	case fetchedNothing(sum.All):
-		return sum, nothingFetched(ctx, r.store, r.began, p.lost, sum.Alone...)
+		return sum, nothingFetched(ctx, r.store, r.began, sum.Alone...)
 	}
 	return sum, end.refused
 }

@@ -60,7 +60,6 @@ type Ending struct {
 	Limit       string   // flag of the limit that the crawl reached; "" means none
 	Spent       int      // number of hosts from which the crawl has fetched as much as the options allow
 	Insecure    []string // hosts whose certificates were not checked
-	Lost        []string // missing folders with pending URLs
 }
 
 // Over reports whether a crawl ended because nothing was left to fetch, rather than because it was
@@ -242,8 +241,6 @@ func (s Summary) next(b *strings.Builder) {
 		fmt.Fprintf(b, "stopped at %s with %s pending; continue with: %s\n", s.End.Limit, report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0 && s.End.Spent > 0:
 		fmt.Fprintf(b, "%s pending on %s that reached --max-host-pages or --max-host-bytes; continue with higher limits: %s\n", report.Counted(s.URLs.Pending, "URL"), report.Counted(s.End.Spent, "host"), s.Again)
-	case s.URLs.Pending > 0 && len(s.End.Lost) > 0:
-		fmt.Fprintf(b, "%s pending in missing folders (%s); restore the folders and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
 	case s.URLs.Pending > 0 && len(s.Alone) > 0:
 		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not respond; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0:

@@ -112,14 +112,11 @@ func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
 // nothingFetched returns an error that explains why a crawl fetched no page. If there are several
 // reasons, the error names the first of these: a problem with a URL, a redirect out of scope, a
-// redirect loop, a missing folder, a suspended host.
-func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
+// redirect loop, a suspended host.
+func nothingFetched(ctx context.Context, s store.Reader, began time.Time, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
 		why = fmt.Errorf("no page was fetched: requests to %s were suspended: %s", alone[0].Host, alone[0].Why)
-	}
-	if len(lost) > 0 {
-		why = fmt.Errorf("no page was fetched: the folder %s is missing", lost[0].Dir)
 	}
 	circle, err := redirectCircle(ctx, s)
 	if err != nil {
