@@ -1,10 +1,8 @@
 package view
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"skink/base/harmless"
 	"skink/dedup"
 	"skink/dedup/align"
 	"skink/report"
@@ -222,10 +219,6 @@ const differShown = 2
 
 const hostsShown = 12
 
-// parts lists the templates for the sections of the page "Now". A section that has changed is sent
-// to the browser again.
-var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-hosts", "now-newest"}
-
 // moment returns the data for the page "Now": the state of the crawl, or of the store if no crawl
 // is running in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
@@ -320,75 +313,7 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 
 func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	n, err := v.moment(ctx)
-	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
-}
-
-const maxStreams = 8
-
-// events sends the browser each changed section of the page "Now", about once a second, as
-// server-sent events. To limit the load, it waits after each round for at least fifty times as long
-// as the round took.
-func (v *View) events(w http.ResponseWriter, r *http.Request) {
-	select {
-	case v.streams <- struct{}{}:
-		defer func() { <-v.streams }()
-	default:
-		http.Error(w, "too many browsers are watching this crawl", http.StatusServiceUnavailable)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	shown := map[string]string{}
-	for {
-		began := time.Now()
-		changed, err := v.changed(r, shown)
-		if err != nil {
-			return
-		}
-		if len(changed) > 0 {
-			b, err := json.Marshal(changed)
-			if err != nil {
-				return
-			}
-			if _, err := fmt.Fprintf(w, "data: %s\n\n", b); err != nil || out.Flush() != nil {
-				return
-			}
-		}
-		select {
-		case <-time.After(max(time.Second, 50*time.Since(began))):
-		case <-r.Context().Done():
-			return
-		case <-v.life.Done():
-			return
-		}
-	}
-}
-
-// changed returns the sections whose HTML differs from that in shown. Both maps have section IDs as
-// keys and HTML as values.
-func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
-	defer cancel()
-	v.index.fresh(r.Context())
-	n, err := v.moment(ctx)
-	if err != nil {
-		return nil, err
-	}
-	changed := map[string]string{}
-	for _, part := range parts {
-		var b bytes.Buffer
-		guard := harmless.HTML(&b)
-		if err := v.pages.ExecuteTemplate(guard, part, n); err != nil {
-			return nil, err
-		}
-		if err := guard.Flush(); err != nil {
-			return nil, err
-		}
-		if b.String() != shown[part] {
-			shown[part], changed[part] = b.String(), b.String()
-		}
-	}
-	return changed, nil
+	return &screen{name: "now", title: "Now", live: true, Content: n}, err
 }
 
 // control returns a function for a form that controls the crawl by calling do.

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"bufio"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,8 +9,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"skink/internal/tools/storetest"
 	"skink/store"
@@ -137,57 +133,6 @@ func TestNow(t *testing.T) {
 	if got := post(t, still, "/now/stop", url.Values{"token": {"x"}}, ""); got != 404 {
 		t.Errorf("a store without a crawl is told to stop: %d", got)
 	}
-}
-
-// A browser gets the sections of the page that changed, and no others. The stream ends together
-// with the view.
-func TestEvents(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5}}}
-	v, err := New(Options{Store: lent{small(t)}, Name: "test", Rule: rule(t), Address: "127.0.0.1:0", Crawl: f})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(v)
-	resp, err := server.Client().Get(server.URL + "/now/events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
-		t.Errorf("it is %q", got)
-	}
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	next := func() (changed map[string]string) {
-		for lines.Scan() {
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-				if err := json.Unmarshal([]byte(data), &changed); err != nil {
-					t.Fatal(err)
-				}
-				return changed
-			}
-		}
-		return nil
-	}
-	if first := next(); !strings.Contains(first["now-state"], "Crawling: 5 pages") {
-		t.Errorf("first it tells %v", first)
-	}
-	f.Pause()
-	for changed := next(); ; changed = next() { // an event may contain only the graph, so read events until the state has changed
-		if changed["now-pages"] != "" {
-			t.Error("it tells what did not change")
-		}
-		if strings.Contains(changed["now-state"], "Paused") {
-			break
-		}
-	}
-	v.End()
-	if next() != nil {
-		t.Error("it tells something after the end")
-	}
-	server.Close()
-	v.Close()
 }
 
 // TestPulse checks that the number of samples stays within limits, however long a crawl runs, and

@@ -77,8 +77,6 @@ type View struct {
 	// the incoming links of all pages
 	incoming latest[*inward]
 
-	streams chan struct{} // one element for each browser following the crawl; limits their number
-
 	life   context.Context
 	end    context.CancelFunc
 	beside sync.WaitGroup // waits for background work
@@ -89,7 +87,7 @@ var files embed.FS
 
 // New returns a view. The caller must close it after the last request.
 func New(opt Options) (*View, error) {
-	v := &View{opt: opt, form: rand.Text(), streams: make(chan struct{}, maxStreams)}
+	v := &View{opt: opt, form: rand.Text()}
 	v.life, v.end = context.WithCancel(context.Background())
 	v.index = newIndex(opt.Store, &v.beside, v.life)
 	var err error
@@ -121,7 +119,7 @@ func (v *View) watch() {
 	}
 }
 
-// End ends all background work and the streams to browsers that follow the crawl.
+// End ends all background work.
 func (v *View) End() { v.end() }
 
 // Close ends the background work of the view and waits for it. The caller must not call ServeHTTP
@@ -138,7 +136,6 @@ func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
 	mux.Handle("GET /now", v.shown(v.nowPage))
-	mux.HandleFunc("GET /now/events", v.events)
 	if v.opt.Crawl != nil {
 		mux.HandleFunc("POST /now/pause", v.posted(v.control(Crawl.Pause)))
 		mux.HandleFunc("POST /now/go-on", v.posted(v.control(Crawl.GoOn)))
@@ -190,7 +187,7 @@ type screen struct {
 	title   string // title in the view's own words; if "", subject is the title
 	subject string // crawled text that follows the title, such as the title of a crawled page
 	again   bool   // whether the browser reloads the page after a second
-	live    string // path from which the browser receives changes to the page; "" if the page does not change
+	live    bool   // whether the browser updates the page all the time
 	Content any
 }
 
@@ -230,10 +227,11 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
 	if err == nil {
 		err = v.pages.ExecuteTemplate(&page, "layout", struct {
-			Title, Of, Store, Here, Live string
-			Content                      template.HTML
-			Places                       []tab
-			Progress                     progress
+			Title, Of, Store, Here string
+			Live                   bool
+			Content                template.HTML
+			Places                 []tab
+			Progress               progress
 		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), tabs, read})
 	}
 	if err != nil {

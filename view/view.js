@@ -14,17 +14,25 @@ addEventListener("keydown", (event) => {
 
 const page = document.querySelector("[data-live]");
 if (page) {
-  const source = new EventSource(page.dataset.live);
   const state = document.getElementById("now-state");
-  source.onmessage = (event) => {
-    for (const [id, html] of Object.entries(JSON.parse(event.data))) {
-      const part = document.getElementById(id);
-      // Do not replace a section with a focused element, because the user may be about to press it.
-      if (part && (part === state || !part.contains(document.activeElement))) part.innerHTML = html;
+  const update = async () => {
+    const began = performance.now();
+    try {
+      if (!document.hidden) {
+        const answer = await fetch(location.href);
+        if (!answer.ok) throw new Error(answer.status);
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        for (const part of page.querySelectorAll("[id^=now-]")) {
+          const html = fresh.getElementById(part.id)?.innerHTML ?? "";
+          // Do not replace a section with a focused element, because the user may be about to press it.
+          if (html !== part.innerHTML && (part === state || !part.contains(document.activeElement))) part.innerHTML = html;
+        }
+      }
+    } catch {
+      state.textContent = "The crawl does not answer. It has ended, or cannot be reached. The page shows its last known state.";
     }
+    // To limit the load, wait for much longer than the answer took.
+    setTimeout(update, Math.max(1000, 50 * (performance.now() - began)));
   };
-  source.onerror = () => {
-    state.textContent = "The crawl does not answer. It has ended, or cannot be reached. The page shows its last known state.";
-  };
-  addEventListener("pagehide", () => source.close());
+  setTimeout(update, 1000);
 }

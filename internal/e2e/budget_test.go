@@ -45,7 +45,7 @@ var budgets = map[string]int{
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_345,
 	"store/remote":          650,
-	"view":                  2_550,
+	"view":                  2_490,
 	"warc":                  1_550,
 }
 

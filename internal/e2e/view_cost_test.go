@@ -1,19 +1,17 @@
 package e2e
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
 
 // TestViewCost measures how much a viewer slows down the crawl that it shows. It alternates between
-// crawls with and without a viewer. The viewer receives the event stream, and opens a page each
+// crawls with and without a viewer. The viewer keeps the page Now open, and opens a page each
 // second. The result is the processor time of the crawl, including the answers to the viewer. It is
 // only logged, because it depends on the machine.
 //
@@ -65,7 +63,7 @@ func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, page
 		go func() { seen <- lookOn(c.url, over) }()
 		defer func() {
 			close(over)
-			if n := <-seen; n == 0 && long(t) == full { // a short crawl may end before the first event
+			if n := <-seen; n == 0 && long(t) == full { // a short crawl may end before the first answer
 				t.Error("nobody was told anything of the crawl")
 			}
 		}()
@@ -83,35 +81,23 @@ func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, page
 	return state.UserTime() + state.SystemTime(), pages
 }
 
-// lookOn views a crawl like a user with a browser, until the crawl is over. It returns the number
-// of events that it received.
+// lookOn views a crawl like a user with a browser and the page Now open, until the crawl is over. It
+// returns how often it received the page Now.
 func lookOn(view string, over chan struct{}) (told int) {
-	events := make(chan int, 1)
-	go func() {
-		n := 0
-		if resp, err := http.Get(view + "/now/events"); err == nil {
-			for lines := bufio.NewReader(resp.Body); ; {
-				line, err := lines.ReadString('\n')
-				if err != nil {
-					break
-				}
-				if strings.HasPrefix(line, "data: ") {
-					n++
+	places := []string{"/pages", "/clusters", "/pages?sort=words&down=1", "/map", "/pages?q=the"}
+	for i := 0; ; i++ {
+		for _, place := range []string{"/now", places[i%len(places)]} {
+			if resp, err := http.Get(view + place); err == nil {
+				_, err = io.Copy(io.Discard, resp.Body) // the crawl may end at any time
+				resp.Body.Close()
+				if err == nil && place == "/now" && resp.StatusCode == http.StatusOK {
+					told++
 				}
 			}
-			resp.Body.Close()
-		}
-		events <- n
-	}()
-	places := []string{"/now", "/pages", "/clusters", "/pages?sort=words&down=1", "/map", "/pages?q=the"}
-	for i := 0; ; i++ {
-		if resp, err := http.Get(view + places[i%len(places)]); err == nil {
-			_, _ = io.Copy(io.Discard, resp.Body) // ignore an error, because the crawl may end at any time
-			resp.Body.Close()
 		}
 		select {
 		case <-over:
-			return <-events
+			return told
 		case <-time.After(time.Second):
 		}
 	}

@@ -51,7 +51,7 @@ func TestViewInBrowser(t *testing.T) {
 	b.waitFor(`document.getElementById("now-pages").innerText.includes("unique")`)
 	b.look("now")
 	was := b.eval(`document.getElementById("now-urls").innerHTML`)
-	b.waitFor(`document.getElementById("now-urls").innerHTML != ` + quoteJS(was)) // the page must receive events
+	b.waitFor(`document.getElementById("now-urls").innerHTML != ` + quoteJS(was)) // the page must follow the crawl
 
 	b.open("/pages")
 	b.reload(`document.querySelectorAll("table.list tbody tr").length > 5`)
