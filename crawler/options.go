@@ -52,6 +52,7 @@ type Options struct {
 	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
 	Sitemaps       bool                                           // read the sitemaps of hosts whose home page is a seed
 	CheckAssets    bool                                           // check that images, scripts and style sheets exist; see [frontier.Check]
+	Screenshots    bool                                           // take a picture of each page that a browser renders
 	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules

@@ -64,7 +64,12 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	opt.Include = All
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
 	var own *warc.Originals
-	withheldURL := func(url string) bool { return withheld[dedup.HashOf([]byte(url))] }
+	withheldURL := func(uri string) bool {
+		if url, ok := warc.Pictured(uri); ok {
+			uri = url
+		}
+		return withheld[dedup.HashOf([]byte(uri))]
+	}
 	instead := func(rec *warc.Record) *warc.Original {
 		digest := rec.Header.Get("WARC-Payload-Digest")
 		found := own.Find(digest)

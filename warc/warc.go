@@ -72,6 +72,22 @@ var InfoFields = []string{"operator", "http-header-from", "description", "isPart
 // responses are to requests with a user's secrets.
 const PrivateField = "Skink-Private"
 
+// These are the beginnings of the URIs of resource records with a picture of a page. The page's URL
+// follows. The names are those of browsertrix-crawler.
+const (
+	ViewPrefix      = "urn:view:"      // the page as a browser shows it
+	ThumbnailPrefix = "urn:thumbnail:" // a small picture
+)
+
+// Pictured returns the URL of the page that a record with this URI shows. ok is false if the URI is not
+// that of a picture.
+func Pictured(uri string) (url string, ok bool) {
+	if url, ok = strings.CutPrefix(uri, ViewPrefix); !ok {
+		url, ok = strings.CutPrefix(uri, ThumbnailPrefix)
+	}
+	return url, ok
+}
+
 // First returns the header of the first record of an archive, or nil if that cannot be read.
 func First(archive io.Reader) Header {
 	first, err := NewReader(archive).Next()

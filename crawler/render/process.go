@@ -37,7 +37,7 @@ const profilePrefix = "skink-browser-"
 // proxy whose name cannot be resolved. The browser resolves no names, and connects to no address
 // without the proxy, not even to an address of this machine. WebRTC must not use UDP without the
 // proxy, and QUIC is off.
-func flags(profile string, memory int64) []string {
+func flags(profile string, opt Options) []string {
 	all := []string{
 		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile,
 		"--proxy-server=http://proxy.invalid:1", "--proxy-bypass-list=<-loopback>",
@@ -47,10 +47,13 @@ func flags(profile string, memory int64) []string {
 		"--disable-domain-reliability", "--disable-client-side-phishing-detection", "--disable-breakpad", "--disable-crash-reporter",
 		"--disable-features=Translate,MediaRouter,OptimizationHints,DialMediaRouteProvider,InterestFeedContentSuggestions,AutofillServerCommunication,CertificateTransparencyComponentUpdater,Prerender2,SpareRendererForSitePerProcess",
 		"--no-first-run", "--no-default-browser-check", "--disable-default-apps", "--disable-extensions", "--disable-component-extensions-with-background-pages",
-		"--block-new-web-contents", "--mute-audio", "--disable-gpu", "--disable-3d-apis", "--disable-dev-shm-usage", "--blink-settings=imagesEnabled=false",
+		"--block-new-web-contents", "--mute-audio", "--disable-gpu", "--disable-3d-apis", "--disable-dev-shm-usage",
 		"--disk-cache-size=1", "--media-cache-size=1", "--password-store=basic", "--use-mock-keychain", "--hide-scrollbars", "--window-size=1280,2000",
 		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-hang-monitor",
-		fmt.Sprintf("--js-flags=--max-old-space-size=%d", memory>>20),
+		fmt.Sprintf("--js-flags=--max-old-space-size=%d", opt.Memory>>20),
+	}
+	if !opt.Pictures {
+		all = append(all, "--blink-settings=imagesEnabled=false")
 	}
 	if os.Geteuid() == 0 {
 		all = append(all, "--no-sandbox") // Chromium refuses to use its sandbox when run as root
@@ -72,7 +75,7 @@ type process struct {
 
 // start starts a browser with its own profile. It also removes the profiles left behind by crawls
 // that were killed.
-func start(path string, memory int64) (*process, error) {
+func start(opt Options) (*process, error) {
 	dir, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return nil, err
@@ -87,14 +90,14 @@ func start(path string, memory int64) (*process, error) {
 		return nil, errors.Join(fmt.Errorf("lock the browser profile: %w", err), os.RemoveAll(profile))
 	}
 	p := &process{profile: profile, release: release, ended: make(chan struct{})}
-	if err := p.run(path, memory); err != nil {
+	if err := p.run(opt); err != nil {
 		release()
-		return nil, errors.Join(fmt.Errorf("start the browser %s: %w", path, err), os.RemoveAll(profile))
+		return nil, errors.Join(fmt.Errorf("start the browser %s: %w", opt.Path, err), os.RemoveAll(profile))
 	}
 	return p, nil
 }
 
-func (p *process) run(path string, memory int64) error {
+func (p *process) run(opt Options) error {
 	hears, tell, err := os.Pipe()
 	if err != nil {
 		return err
@@ -103,7 +106,7 @@ func (p *process) run(path string, memory int64) error {
 	if err != nil {
 		return errors.Join(err, hears.Close(), tell.Close())
 	}
-	p.cmd = exec.Command(path, flags(p.profile, memory)...)
+	p.cmd = exec.Command(opt.Path, flags(p.profile, opt)...)
 	p.cmd.ExtraFiles = []*os.File{hears, tells} // file descriptors 3 and 4, as the browser expects
 	p.cmd.Stderr = &p.said
 	p.cmd.Dir = p.profile // also for temporary files; the path is relative because that of a socket may have only 107 bytes
@@ -129,7 +132,7 @@ func (p *process) run(path string, memory int64) error {
 		_, _ = tell.Close(), hear.Close()
 		return err
 	}
-	bound(p.cmd.Process.Pid, memory)
+	bound(p.cmd.Process.Pid, opt.Memory)
 	p.pipe = newPipe(hear, tell)
 	go func() {
 		<-p.gone

@@ -16,7 +16,8 @@
 //
 // A page gets its scripts, and the data that scripts request with GET. Requests for style sheets
 // get an empty one. Frames of the page's own origin are fetched. Requests for other frames, images,
-// fonts and media are refused. So are requests to hosts that only count visitors (see trackers), and requests with methods other than GET. A page
+// fonts and media are refused. If Options.Pictures is set, style sheets, images and fonts are fetched, too.
+// Requests to hosts that only count visitors (see trackers) are refused, and requests with methods other than GET. A page
 // cannot navigate to another URL, but [Drawing.Goes] contains the first URL to which a script tried
 // to navigate.
 //
@@ -30,7 +31,7 @@
 //
 // # Bounds
 //
-// A page gets responses to at most maxRequests requests, with about maxBytes in total. If a browser
+// A page gets responses to at most maxRequests or maxShown requests, with about maxBytes in total. If a browser
 // process needs more memory than Options.Memory, the system ends it, and its page fails. Each page
 // has its own browser context, so the next page does not see its cookies, storage or cache. The
 // browser is replaced when it has rendered maxDrawn pages, needs too much memory, or stops
@@ -61,6 +62,8 @@ type Options struct {
 	Most   time.Duration // maximum total time for rendering a page; 0 means 2 min
 	Memory int64         // memory limit for each browser process, in bytes; 0 means 1 GiB
 	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
+
+	Pictures bool // take a picture of each page, and load the style sheets, images and fonts for it
 }
 
 func (o Options) orDefaults() Options {
@@ -100,7 +103,10 @@ type Fetch func(ctx context.Context, r Request) (Answer, error)
 type Drawing struct {
 	HTML []byte // HTML of the rendered page in UTF-8
 	Goes string // the first URL to which a script tried to navigate; "" if none did
-	Cut  bool   // the page was still changing or loading when its time was up
+
+	View, Thumbnail []byte // pictures in PNG and JPEG format; nil if none were taken
+
+	Cut bool // the page was still changing or loading when its time was up
 }
 
 // These are reasons why a page could not be rendered.
@@ -192,7 +198,7 @@ func (b *Browser) enter() (*instance, error) {
 		b.retire()
 	}
 	if b.now == nil {
-		p, err := start(b.opt.Path, b.opt.Memory)
+		p, err := start(b.opt)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 const (
 	maxRequests = 100      // maximum number of requests from one page that get a response
+	maxShown    = 500      // the same if a picture is taken, which needs more files
 	maxBytes    = 64 << 20 // after one page has received this many bytes, its further requests are refused
 	fetchAtOnce = 8        // maximum number of requests from one page that the caller handles at the same time
 )
@@ -110,9 +111,11 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 			t.goes = u.String()
 		}
 		return leave, u
-	case p.ResourceType == "Stylesheet":
+	case p.ResourceType == "Stylesheet" && !t.opt.Pictures:
 		return blank, u
-	case !isLoaded[p.ResourceType] && !t.isOwnFrame(p, u), p.isAside(), isTracker(u.Hostname()), t.asked >= maxRequests, t.bytes >= maxBytes:
+	case !t.loads(p.ResourceType) && !t.isOwnFrame(p, u), p.isAside(), isTracker(u.Hostname()), t.bytes >= maxBytes:
+		return refuse, u
+	case t.asked >= maxRequests && (!t.opt.Pictures || t.asked >= maxShown):
 		return refuse, u
 	}
 	t.asked++
@@ -142,8 +145,16 @@ func (p *paused) isAside() bool {
 	return false
 }
 
-// isLoaded contains the types of requests that the caller answers.
-var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
+// loads reports whether the caller answers requests of a type.
+func (t *tab) loads(kind string) bool {
+	switch kind {
+	case "Script", "XHR", "Fetch":
+		return true
+	case "Stylesheet", "Image", "Font":
+		return t.opt.Pictures
+	}
+	return false
+}
 
 // answer asks the caller for the response to a request, and passes it to the browser.
 func (t *tab) answer(session string, p paused, u *url.URL) {

@@ -129,14 +129,24 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 	if !quiet {
 		t.post(t.session, "Runtime.terminateExecution", nil)
 	}
-	html, err := t.html()
-	if err != nil {
+	drawing := &Drawing{Cut: !quiet}
+	if t.opt.Pictures {
+		t.picture(ctx, drawing)
+	}
+	if drawing.HTML, err = t.html(); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &Drawing{HTML: html, Goes: t.goes, Cut: !quiet}, nil
+	drawing.Goes = t.goes
+	return drawing, nil
 }
+
+// The size of a picture in pixels. A thumbnail has the same part of the page.
+const (
+	shownWidth, shownHeight = 1280, 1280
+	thumbnailScale          = 0.25
+)
 
 const (
 	tick     = 20 * time.Millisecond
@@ -240,6 +250,22 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 		}
 	}
 	panic("unreachable")
+}
+
+// picture takes the pictures of the page. It takes none if the browser needs too long, because the text
+// matters more.
+func (t *tab) picture(ctx context.Context, d *Drawing) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.opt.Time)
+	defer cancel()
+	shot := func(format string, scale float64) []byte {
+		var got struct{ Data []byte }
+		clip := params{"x": 0, "y": 0, "width": shownWidth, "height": shownHeight, "scale": scale}
+		_ = t.call(ctx, t.session, "Page.captureScreenshot", params{"format": format, "clip": clip}, &got)
+		return got.Data
+	}
+	if view := shot("png", 1); view != nil {
+		d.View, d.Thumbnail = view, shot("jpeg", thumbnailScale)
+	}
 }
 
 type tabState struct {

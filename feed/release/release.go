@@ -51,7 +51,7 @@ const (
 	Thin      Reason = "with the verdict thin"
 	Short     Reason = "with too few words"
 
-	notPage Reason = "not a page" // is not counted
+	notPage Reason = "not a page"
 )
 
 // Reasons lists all reasons, in the order in which they are checked. A page is counted once, for
@@ -125,7 +125,7 @@ func (l Left) String() string {
 // A Gate reads the pages that may leave a store.
 type Gate struct {
 	Filter
-	Left Left         // counts what is left out; nil means that nothing is counted
+	Left Left         // counts the pages that are left out; nil means that nothing is counted
 	At   store.Cursor // position in the store's changes after the last page that was read and used
 
 	Withheld func(id dedup.Hash) // called for each record that was left out; may be nil
@@ -173,7 +173,7 @@ func (g *Gate) pass(c *store.Content) *Page {
 		return &Page{&store.Content{Record: g.remains(r)}, kind}
 	case why == "":
 		return &Page{c, kind}
-	case g.Left != nil && why != notPage:
+	case g.Left != nil && r.Kind == store.Page:
 		g.Left[why]++
 	}
 	if g.Withheld != nil {

@@ -188,10 +188,34 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
-// about returns the record about a page that precedes its response, so that a reader of the archive
+// pictures returns the records with the pictures of a page, as browsertrix-crawler writes them, and their
+// index entries. It returns err if err is not nil.
+func (a *Archive) pictures(page *crawler.Page, err error) (records []byte, entries []warc.Entry, _ error) {
+	if page.Drawing == nil {
+		return nil, nil, err
+	}
+	for _, shot := range []struct {
+		prefix, kind string
+		image        []byte
+	}{{warc.ViewPrefix, "image/png", page.Drawing.View}, {warc.ThumbnailPrefix, "image/jpeg", page.Drawing.Thumbnail}} {
+		if len(shot.image) == 0 || err != nil {
+			continue
+		}
+		rec := warc.New(warc.Resource, shot.prefix+page.Item.URL, page.FetchedAt, shot.kind, shot.image)
+		at := int64(len(records))
+		if records, err = a.pack.Append(records, rec); err == nil {
+			entries = append(entries, warc.Entry{
+				URL: rec.URI(), Date: page.FetchedAt, MIME: shot.kind, Digest: rec.Header.Get("WARC-Payload-Digest"), Offset: at, Length: int64(len(records)) - at,
+			})
+		}
+	}
+	return records, entries, err
+}
+
+// about appends the record about a page that precedes its response, so that a reader of the archive
 // has it when it reads the page. It contains the URLs of a sitemap, or the HTML that a browser
 // rendered. The argument response is the ID of the response.
-func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
+func (a *Archive) about(records []byte, page *crawler.Page, response string) ([]byte, error) {
 	var rec *warc.Record
 	switch {
 	case page.Listed != nil:
@@ -205,10 +229,10 @@ func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
 			rec.Header.Add(corpus.GoesField, oneLine(page.Drawing.Goes))
 		}
 	default:
-		return nil, nil
+		return records, nil
 	}
 	rec.Header.Add("WARC-Refers-To", response)
-	return a.pack.Append(nil, rec)
+	return a.pack.Append(records, rec)
 }
 
 // oneLine replaces each run of white space with one space, because the value of a header field must

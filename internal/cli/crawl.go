@@ -63,7 +63,7 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
 		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
 		{"from", excludes, "feed", "after the run, write the pages with skink export"},
-		{"requisites,warc-info,warc-refers", needs, "warc", ""},
+		{"requisites,screenshots,warc-info,warc-refers", needs, "warc", ""},
 		{"images", modifies, "markdown", ""},
 		{"log-urls", needs, "log-format=json", ""},
 		{"log-urls", excludes, "quiet", ""},
@@ -126,6 +126,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(onOff{&f.revisits}, "warc-revisits", "with --warc: store equal responses once, and refer to the first (on), or store each in full (off)")
 	flags.Var(&list{kind: "stringArray", add: kept.AddInfo}, "warc-info", "`NAME=VALUE` with --warc: write this field about the crawl into each file, such as operator=NAME (repeatable)")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, images and fonts that a browser needs to show the pages")
+	flags.BoolVar(&o.Screenshots, "screenshots", false, "with --warc and --render: also store a picture of each page that a browser renders")
 	o.HostBudget.Requisites = 1 << 30
 	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: maximum total size of style sheets, scripts, images and fonts from each host; 0 means no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
@@ -289,10 +290,13 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
+	o.Hosts, opt.Own = configOf(f.rule.flags).file.Hosts, configOf(f.rule.flags).file.Seeds
+	if o.Screenshots && !o.Renders() {
+		return opt, args, usagef("--screenshots requires --render auto or --render always")
+	}
 	if !o.Requisites {
 		o.HostBudget.Requisites = 0
 	}
-	o.Hosts, opt.Own = configOf(f.rule.flags).file.Hosts, configOf(f.rule.flags).file.Seeds
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
 	opt.Audit, opt.Archive.Whole = f.audit, !f.revisits

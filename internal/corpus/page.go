@@ -185,6 +185,8 @@ func pageURL(rec *warc.Record) (string, error) {
 	switch scheme = strings.ToLower(scheme); {
 	case uri == "":
 		return "", passed("record without a target URI")
+	case isPicture(uri):
+		return "", passed("screenshot")
 	case scheme != "http" && scheme != "https":
 		return "", passed("record whose target URI is not http or https")
 	}
@@ -204,6 +206,11 @@ func pageURL(rec *warc.Record) (string, error) {
 		return "", passed("robots.txt")
 	}
 	return url, nil
+}
+
+func isPicture(uri string) bool {
+	_, ok := warc.Pictured(uri)
+	return ok
 }
 
 func about(rec *warc.Record, err error) error {
