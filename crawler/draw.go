@@ -97,7 +97,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	fetch := func(ctx context.Context, r render.Request) (render.Answer, error) { return c.resource(ctx, page, r) }
 	host := c.opt.Hosts.For(frontier.HostOf(page.Item.URL))
 	drawing, err := c.browser.Draw(ctx, render.Page{
-		URL: page.Item.URL, Header: page.Header, Body: page.Body, Wait: host.Wait, WaitFor: host.WaitFor,
+		URL: page.Item.URL, Header: page.Header, Body: page.Body, Wait: host.Wait, WaitFor: host.WaitFor, Behaviors: host.Behaviors,
 	}, fetch)
 	c.schedule.drawing(a.turn, false)
 	if ctx.Err() != nil {

@@ -49,6 +49,8 @@ type Host struct {
 	WaitFor string        // CSS selector of an element that a rendered page must have
 	Robots  string        // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
 
+	Behaviors []string // what a browser does in a rendered page; see [skink/crawler/render.Scroll]
+
 	// Sections are the patterns with secrets that match the host, the one with the login first.
 	// Table.For sets them. Cookies are shared only between hosts of the same section.
 	Sections []string

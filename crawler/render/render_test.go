@@ -209,3 +209,41 @@ func TestWait(t *testing.T) {
 		}
 	}
 }
+
+// A browser scrolls, opens and presses only what it is asked to, only buttons of the page itself, and stops if
+// there is always more.
+func TestBehaviors(t *testing.T) {
+	b := newBrowser(t, Options{})
+	html := `<p>` + strings.Repeat("This page is long enough. ", 20) + `</p><div id=root></div>
+		<details><summary>open</summary></details><button onclick="add('pressed'); if (++presses == 3) this.remove()">Load more</button>
+		<button id=buy onclick="add('bought')">More is less, so buy this thing now, together with a further one</button><a href="/away.html">Load more</a>
+		<div style="height: 5000px"></div><img data-src=/late.png>
+		<script>let presses = 0, grown = 0; const add = text => document.getElementById('root').insertAdjacentHTML('beforeend', '<p>' + text + '</p>');
+		document.querySelector('details').ontoggle = () => add('opened');
+		new IntersectionObserver(all => { if (all[0].isIntersecting) { const i = document.images[0]; i.src = i.dataset.src } }).observe(document.images[0]);
+		addEventListener('scroll', () => { if (scrollY + innerHeight > document.documentElement.scrollHeight - 10 && grown++ < 500) document.body.insertAdjacentHTML('beforeend', '<p class=grown style="height: 3000px">grown</p>') })</script>`
+	for _, c := range []struct {
+		behaviors []string
+		want      string
+	}{
+		{nil, "opened 0, late false, grown false, pressed 0"},
+		{[]string{Details}, "opened 1, late false, grown false, pressed 0"},
+		{[]string{Scroll}, "opened 0, late true, grown true, pressed 0"},
+		{[]string{More, Details}, "opened 1, late false, grown false, pressed 3"},
+	} {
+		p := page(html)
+		p.Behaviors = c.behaviors
+		d, err := b.Draw(t.Context(), p, (&site{}).fetch)
+		if err != nil || d.Cut || d.Goes != "" {
+			t.Fatalf("%q: %v %+v", c.behaviors, err, d)
+		}
+		got := string(d.HTML)
+		grown := strings.Count(got, "class=\"grown\"")
+		if said := fmt.Sprintf("opened %d, late %v, grown %v, pressed %d", strings.Count(got, "<p>opened"), strings.Contains(got, ` src="/late.png"`), grown > 0, strings.Count(got, "<p>pressed")); said != c.want {
+			t.Errorf("%q: %s, want %s", c.behaviors, said, c.want)
+		}
+		if grown > maxScrolls || strings.Contains(got, "<p>bought") {
+			t.Errorf("%q: grown %d times, bought %v", c.behaviors, grown, strings.Contains(got, "<p>bought"))
+		}
+	}
+}

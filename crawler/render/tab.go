@@ -123,6 +123,9 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 		return nil, fmt.Errorf("the browser cannot open the page: %s", went.ErrorText)
 	}
 	quiet, err := t.settle(ctx)
+	if err == nil && quiet && len(t.page.Behaviors) > 0 && t.behave(ctx) {
+		quiet, err = t.settle(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +253,54 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 		}
 	}
 	panic("unreachable")
+}
+
+const (
+	maxScrolls = 40
+	maxMore    = 10
+)
+
+// behaveScript does what the list %[1]s names, and scrolls back to the top. It returns true.
+const behaveScript = `(async does => {
+	const sleep = ms => new Promise(done => setTimeout(done, ms));
+	const changed = ms => new Promise(done => {
+		const seen = new MutationObserver(() => { seen.disconnect(); done() });
+		seen.observe(document, {subtree: true, childList: true});
+		setTimeout(done, ms);
+	});
+	const open = () => { if (does.includes('details')) for (const d of document.querySelectorAll('details:not([open])')) d.open = true };
+	const scroll = async () => {
+		for (let i = 0, last = -1; does.includes('scroll') && i < %[2]d && scrollY > last; i++) {
+			last = scrollY;
+			scrollBy({top: innerHeight, behavior: 'instant'});
+			await sleep(100);
+			if (scrollY === last) { await changed(500); scrollBy({top: innerHeight, behavior: 'instant'}) }
+		}
+	};
+	const more = /^(load|show|view|see) more\b|^more\b|^(mehr|weitere)\b.*(laden|anzeigen)|^(afficher|voir|charger) plus|^(ver|cargar|mostrar) más/i;
+	const isMore = e => e.checkVisibility() && !e.disabled && e.innerText.length < 60 && more.test(e.innerText.trim());
+	open();
+	await scroll();
+	for (let i = 0; does.includes('more') && i < %[3]d; i++) {
+		const button = [...document.querySelectorAll('button:not([type=submit]), [role=button]:not([href]), a[href="#"]')].find(isMore);
+		if (!button) break;
+		const wait = changed(3000);
+		button.click();
+		await wait;
+		open();
+		await scroll();
+	}
+	scrollTo({top: 0, behavior: 'instant'});
+	return true;
+})(%[1]s)`
+
+// behave does what Page.Behaviors lists, within Options.Time. It returns false if the page did not let it.
+func (t *tab) behave(ctx context.Context) (done bool) {
+	ctx, cancel := context.WithTimeout(ctx, t.opt.Time)
+	defer cancel()
+	list, _ := json.Marshal(t.page.Behaviors) // strings
+	err := t.evaluate(ctx, fmt.Sprintf(behaveScript, list, maxScrolls, maxMore), &done)
+	return err == nil && done
 }
 
 // picture takes the pictures of the page. It takes none if the browser needs too long, because the text

@@ -172,6 +172,13 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 	flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
 	flags.Var(lasting(&h.Wait, 0, "0 or more"), "render-wait", "")
 	flags.Func("render-wait-for", "", h.SetWaitFor)
+	flags.Var(&list{kind: "stringSlice", commas: true, add: func(word string) error {
+		if !slices.Contains([]string{"scroll", "details", "more"}, word) {
+			return errors.New("must be scroll, details or more")
+		}
+		h.Behaviors = append(h.Behaviors, word)
+		return nil
+	}}, "render-behaviors", "")
 	flags.Func("ignore-robots", "", func(text string) error {
 		h.Robots = strings.TrimSpace(text)
 		if h.Robots == "" || h.Robots == "true" || h.Robots == "false" || strings.ContainsFunc(h.Robots, unicode.IsControl) {

@@ -26,7 +26,7 @@ func TestWaitOfHost(t *testing.T) {
 		case "/frame", "/closed":
 			fmt.Fprintf(w, "<p>The harbour opens at high tide, says the page %s.", r.URL.Path)
 		default:
-			fmt.Fprintf(w, `<title>Tides</title><main><p>%s</p><iframe src=/frame></iframe><iframe src=/closed></iframe></main><script>setTimeout(() =>
+			fmt.Fprintf(w, `<title>Tides</title><main><p>%s</p><iframe src=/frame></iframe><iframe src=/closed></iframe><details ontoggle="this.insertAdjacentText('beforeend', 'The details of the tides are shown.')"></details></main><script>setTimeout(() =>
 				document.querySelector('main').insertAdjacentHTML('beforeend', '<p id=late>The last line of the page is drawn late.</p>'), 1200)</script>`,
 				strings.Repeat("The pilots of the harbour read the tide from the old gauge. ", 9))
 		}
@@ -35,7 +35,7 @@ func TestWaitOfHost(t *testing.T) {
 	dir, host := t.TempDir(), strings.TrimPrefix(site.URL, "http://")
 	file, data := filepath.Join(dir, "skink.toml"), filepath.Join(dir, "data")
 	crawl := func(selector string) (string, error) {
-		text := fmt.Sprintf("delay = \"0s\"\n[host.%q]\nrender = \"always\"\nrender-wait = \"10ms\"\nrender-wait-for = %q\n", host, selector)
+		text := fmt.Sprintf("delay = \"0s\"\n[host.%q]\nrender = \"always\"\nrender-wait = \"10ms\"\nrender-wait-for = %q\nrender-behaviors = [\"details\"]\n", host, selector)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestWaitOfHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, out)
 	}
-	if !strings.Contains(out, "drawn late") || !strings.Contains(out, "says the page /frame") || strings.Contains(out, "/closed.") {
-		t.Errorf("the late line or the frame is missing, or a forbidden frame is shown: %s", out)
+	if !strings.Contains(out, "drawn late") || !strings.Contains(out, "says the page /frame") || !strings.Contains(out, "The details of the tides are shown.") || strings.Contains(out, "/closed.") {
+		t.Errorf("the late line, the frame or the details are missing, or a forbidden frame is shown: %s", out)
 	}
 }
