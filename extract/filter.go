@@ -17,6 +17,7 @@ func (s *survey) findText(d *Document) {
 		d.Title, d.TitleFrom = s.h1, "h1"
 	}
 	s.recount()
+	s.findEntries()
 	d.Root = RootBody
 	for _, r := range rules {
 		if r.Name != s.opt.without {

@@ -75,6 +75,89 @@ var generators = []generator{
 		container: ".theme-doc-markdown, #__blog-post-container, article > header > h1",
 		noText:    "button", // buttons that copy code
 	},
+	{
+		name:      "asciidoc",
+		container: "#header > h1, .manpage #header, #content, #footnotes",
+		noText:    "#toc",
+		debian:    []string{"usr/share/doc/git-doc"},
+	},
+	{
+		name:      "haddock",
+		container: "#content",
+		noText:    "#table-of-contents, #synopsis, #module-header .info, a.selflink, a.link", // the synopsis repeats the interface
+		debian:    []string{"usr/share/doc/libghc-*-doc/html"},
+		indexes:   "doc-index* src/",
+	},
+	{
+		name:      "gtk-doc",
+		container: "div.refentry, div.chapter, div.section, div.book, div.part, div.reference, div.glossary",
+		noText:    ".toc",
+		debian:    []string{"usr/share/gtk-doc/html"},
+		indexes:   "api-index-* *-hierarchy annotation-glossary",
+	},
+	{
+		name:      "gi-docgen",
+		container: "#main",
+		noText:    "#toc, .anchor, h4.anchored > a, .srclink",
+		debian:    []string{"usr/share/doc/gtksourceview5"},
+	},
+	{
+		name:      "apache",
+		container: "#page-content",
+		noText:    ".toplang, .bottomlang, #quickview, .top",
+		debian:    []string{"usr/share/doc/apache2-doc/manual/en", "usr/share/doc/apache2-doc/manual/ja"},
+		indexes:   "quickreference sitemap",
+	},
+	{
+		name:      "rdoc",
+		container: "main",
+		noText:    ".method-source-code, .method-click-advice, h1 > span, h2 > span, h3 > span", // source that is shown on a click
+		debian:    []string{"usr/share/doc/asciidoctor-doc/html"},
+		indexes:   "table_of_contents",
+	},
+	{
+		name:      "odoc",
+		container: "header.odoc-preamble, div.odoc-content",
+		noText:    "a.anchor, a.source_link",
+		debian:    []string{"usr/share/doc/libcalendar-ocaml/_html"},
+	},
+	{
+		name:      "qdoc",
+		container: "div.context, div.content div.content, h1.title",
+		noText:    ".toc, .sidebar",
+		debian:    []string{"usr/share/qt5/doc"},
+		indexes:   "*-members",
+	},
+	{
+		name:      "crystal",
+		container: ".main-content",
+		noText:    ".methods-inherited, a.method-permalink, a.anchor, .superclass-hierarchy",
+		debian:    []string{"usr/share/doc/crystal/api-docs"},
+	},
+	{
+		name:      "nim",
+		container: "h1.title, #content",
+		noText:    "#toc-list, .sourceLink, .link-seesrc, .link-source",
+		debian:    []string{"usr/share/doc/nim/html"},
+		indexes:   "theindex",
+	},
+	{
+		name:      "texinfo",
+		container: "body",
+		noText:    ".header, .nav-panel, .Contents_element, .contents, .section-toc, .printindex",
+		debian:    []string{"usr/share/R/doc/manual"},
+	},
+	{
+		name:      "ldoc",
+		container: "#content",
+		debian:    []string{"usr/share/doc/lua-ldoc/html"},
+	},
+	{
+		name:      "ikiwiki",
+		container: "#pagebody",
+		noText:    ".toc, .infobox, .feedlink",
+		debian:    []string{"usr/share/doc/ikiwiki/html"},
+	},
 }
 
 // isIndex reports whether a page is an index that the generator adds.

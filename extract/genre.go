@@ -40,8 +40,9 @@ var (
 	// id of <html> or <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
-	// manualSoftware lists generators of manuals. The rules for labels and repetitions do not apply to
-	// manuals, because a function's signature looks like a label, and an overview repeats sentences.
+	// manualSoftware lists generators of manuals. The rules for labels, repetitions and class names do
+	// not apply to manuals, because a function's signature looks like a label, an overview repeats
+	// sentences, and class names such as "tags" describe the parts of an entry.
 	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
 	// blogSoftware lists blog systems. An element that such a system calls "comments" contains
@@ -139,5 +140,21 @@ func (g *genre) isThread() bool   { return g.thread }
 func (g *genre) isArticle() bool  { return g.article && !g.thread && !g.shop }
 func (g *genre) isText() bool     { return !g.thread && !g.isProduct() }
 func (g *genre) notThread() bool  { return !g.thread }
+func (g *genre) notManual() bool  { return !g.manual }
 func (g *genre) isProduct() bool  { return g.shop || (g.product || g.sells()) && !g.article }
 func (g *genre) hasRemarks() bool { return !g.thread || g.answers }
+
+const entries = 4 // a page with this many entries of a manual is a manual
+
+// findEntries recognizes a manual by its entries: lines of code, such as the signature of a
+// function, each with a description below it.
+func (s *survey) findEntries() {
+	found := 0
+	for i := 1; i < len(s.blocks) && !s.manual; i++ {
+		above, b := &s.blocks[i-1], &s.blocks[i]
+		if above.kind != pre && above.kind != item && above.code*5 >= above.size()*3 && b.code*2 < b.size() {
+			found++
+			s.manual = found == entries
+		}
+	}
+}

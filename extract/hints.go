@@ -79,8 +79,8 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 		case "class", "data-role":
 			m |= classMark(value)
 		case "id":
-			if byID = classMark(value); byID != 0 && kindOf(n) == heading {
-				byID = 0 // the id of a heading is made from its text, as a link target
+			if byID = classMark(value); byID != 0 && (kindOf(n) == heading || strings.ContainsAny(value, ",()[")) {
+				byID = 0 // the id is made from a heading's text or a function's signature, as a link target
 			}
 		case "data-elementor-type": // set by the page builder Elementor to values like "footer" and "popup"
 			m |= classMark(value)

@@ -29,7 +29,7 @@ var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
 	{markNav | markAside, 0.6, 0.8, (*genre).anything},
-	{markClass | markSidebar, 0.4, 0.6, (*genre).anything},
+	{markClass | markSidebar, 0.4, 0.6, (*genre).notManual},
 	{markRelated, 1, 1, (*genre).isArticle},                 // no limit, because related articles may be longer than the article
 	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // high limits, because other products may have more text than the description
 	{markByline, 0.4, 0.6, (*genre).notThread},

@@ -317,11 +317,11 @@ func (s *survey) column(root int32) int32 {
 }
 
 // leaves reports whether replacing element i with its child would lose some of the text. It would
-// if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It also would if element i is the declared article or main part of
+// if the child is a section of a chapter (see isChapter), or if the page's headline or paragraphs are
+// outside the child (see leavesHeadline and leavesProse). It also would if element i is the declared article or main part of
 // the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
-	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
+	if s.isChapter(i, child) || s.leavesHeadline(i, child) || s.leavesProse(i, child) {
 		return true
 	}
 	if !s.isAllDeclared(i) {
@@ -489,4 +489,29 @@ func (s *survey) isChapter(i, child int32) bool {
 		return s.within(child).code > 0
 	}
 	return s.rank(s.headOf(i)) < s.rank(s.headOf(child))
+}
+
+// leavesProse reports whether element i has running paragraphs without links beside child, such as
+// a commit message above its changes. It is false if the child has paragraphs of its own, because
+// what is beside them may be teasers. In a manual those count, because nothing else is there.
+func (s *survey) leavesProse(i, child int32) bool {
+	if s.isArticle() || !s.isText() || !s.manual && s.hasProse(child) {
+		return false
+	}
+	e := &s.elems[child]
+	for k := s.elems[i].first; k < s.elems[i].last; k++ {
+		if b := &s.blocks[k]; (k < e.first || k >= e.last) && !b.dropped && b.runs() && b.link == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *survey) hasProse(i int32) bool {
+	for _, b := range s.blocks[s.elems[i].first:s.elems[i].last] {
+		if !b.dropped && b.kind == para && b.runs() {
+			return true
+		}
+	}
+	return false
 }

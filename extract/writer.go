@@ -18,6 +18,7 @@ type block struct {
 	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
 	links      int   // number of <a> elements that begin in the block
+	code       int   // number of bytes inside <code>, without the spaces between words
 	kind       kind  // kind of the element around the block
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
 	dropped    bool  // not part of the main text
@@ -197,6 +198,9 @@ func (w *writer) put(s string, alone bool) {
 	}
 	w.br = false
 	w.text = append(w.text, s...)
+	if w.code > 0 {
+		b.code += len(s)
+	}
 	if w.link > 0 {
 		b.link += len(s)
 		if w.fresh {
