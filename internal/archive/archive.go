@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"skink/base/batcher"
 	"skink/base/lock"
 	"skink/crawler/wire"
 	"skink/dedup"
@@ -78,6 +79,7 @@ type Archive struct {
 	opt   Options
 	pack  warc.Options
 	line  line
+	brief *batcher.Gatherer[*call, struct{}]
 
 	others map[string]string // paths of opt.Refers by name
 	refers *warc.Originals   // of opt.Refers

@@ -27,7 +27,7 @@ import (
 // Pages are written and committed in groups, because committing many costs little more than
 // committing one. A page that arrives during a commit waits in a queue. When the commit is done,
 // one of the waiting calls takes the whole queue: it writes all responses, and commits all pages in
-// the same order. If the verdict on a page is stale, the store refuses the page and all later pages
+// the same order. Brief pages without a change wait for each other, as without an archive. If the verdict on a page is stale, the store refuses the page and all later pages
 // of the group. Then their responses are removed from the file, the later pages are written and
 // committed again, and the stale page is judged again.
 //
@@ -122,6 +122,10 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 				return a.revisit(all, page.Raw, fieldsOf(page, cmp.Or(copied[kind], kind), ""), warc.ProfileIdentical, first)
 			}
 		}
+		if page.Brief && e.Touch {
+			_, err := a.brief.Ask(ctx, c)
+			return c.outcome, cmp.Or(c.err, err)
+		}
 		return a.commit(ctx, c)
 	}
 }
@@ -184,6 +188,14 @@ func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 		a.serve(context.WithoutCancel(ctx), a.line.take())
 	}
 	return c.outcome, c.err
+}
+
+// commitBrief commits pages that visits found unchanged. The outcomes are in calls.
+func (a *Archive) commitBrief(ctx context.Context, calls []*call) ([]struct{}, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serve(context.WithoutCancel(ctx), calls)
+	return make([]struct{}, len(calls)), nil
 }
 
 // serve writes and commits the pages of calls. On failure, all pages that were not committed get

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/base/batcher"
 	"skink/frontier"
 	"skink/store"
 	"skink/warc"
@@ -35,6 +36,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 		return nil, 0, err
 	}
 	a = &Archive{dir: dir, store: s, opt: opt, pack: warc.Options{Digest: opt.Digest}}
+	a.brief = batcher.NewGatherer(a.commitBrief)
 	a.refer()
 	a.public, a.private = &volume{Archive: a, told: true}, &volume{Archive: a, told: true}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

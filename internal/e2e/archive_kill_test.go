@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,6 +73,73 @@ func TestKilledArchive(t *testing.T) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
 			t.Fatalf("the archive judged again gives another export than the crawl: %d lines, want %d; line %d:\n got %.600s\nwant %.600s",
 				len(got), len(want), i+1, strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), strings.Join(want[min(i, len(want)):min(i+1, len(want))], ""))
+		}
+	}
+}
+
+// TestKilledNight kills a crawl that visits an archived site again, and whose server answers only that no
+// page has changed. Many of these visits are committed together. Archive and store must agree, and each
+// page must have a response of the night.
+//
+// SKINK_LONG=short has 1,000 pages and four kills, and SKINK_LONG=full 6,000 pages and twenty kills.
+func TestKilledNight(t *testing.T) {
+	t.Parallel()
+	pages, kills := 1000, 4
+	if long(t) == full {
+		pages, kills = 6000, 20
+	}
+	skink := buildSkink(t)
+	steady, asked := &steadySite{pages: pages}, atomic.Int64{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		steady.ServeHTTP(w, r)
+	}))
+	t.Cleanup(site.Close)
+	dir := t.TempDir()
+	name, archive := filepath.Join(dir, "store"), filepath.Join(dir, "archive")
+	crawl := func(most int64, more ...string) (killed bool) {
+		args := append([]string{"crawl", "--quiet", "--store", name, "--warc", archive, "--delay", "0", "--budget", "off"}, more...)
+		cmd := exec.Command(skink, append(args, site.URL)...)
+		most += asked.Load()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for {
+			select {
+			case err := <-ended:
+				if err != nil && !killed {
+					t.Fatal(err)
+				}
+				return killed
+			case <-time.After(time.Millisecond):
+				if !killed && asked.Load() >= most {
+					killed = cmd.Process.Kill() == nil
+				}
+			}
+		}
+	}
+	crawl(1 << 40)
+	began := time.Now()
+	for range kills {
+		if !crawl(int64(pages/(kills+2)), "--recrawl", "0s") {
+			t.Fatal("a run was not killed")
+		}
+	}
+	crawl(1<<40, "--recrawl", "0s")
+	s, err := badger.Open(name, badger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	agree(t, s, archive)
+	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := &c.Record; r.VisitedAt.Before(began) || r.Answered == (store.Archived{}) {
+			t.Errorf("%s was not visited in the night: %v %+v", r.URL, r.VisitedAt, r.Answered)
 		}
 	}
 }
@@ -147,6 +217,7 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 		if rec.Type() == warc.Response {
 			body := place
 			body.Digest = rec.Header.Get("WARC-Payload-Digest")
+			isPage = isPage && (bodies[body] == "" || places[place] != nil) // otherwise it is the response of an earlier visit
 			delete(bodies, body)
 		}
 		if !isPage {
@@ -157,8 +228,12 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 			t.Errorf("%s: %s at offset %d is no page of the store", name, rec.URI(), rec.Offset)
 			continue
 		}
-		if page.URL != rec.URI() || !page.FetchedAt.Equal(rec.Date()) {
-			t.Errorf("%s: %s of %v stands at offset %d, where %s of %v should be", name, rec.URI(), rec.Date(), rec.Offset, page.URL, page.FetchedAt)
+		at := page.FetchedAt
+		if rec.Header.Get("WARC-Profile") == warc.ProfileNotModified {
+			at = page.VisitedAt
+		}
+		if page.URL != rec.URI() || !at.Equal(rec.Date()) {
+			t.Errorf("%s: %s of %v stands at offset %d, where %s of %v should be", name, rec.URI(), rec.Date(), rec.Offset, page.URL, at)
 		}
 		if page.Private != strings.Contains(name, "-private") {
 			t.Errorf("%s: %s is private: %t", name, page.URL, page.Private)

@@ -131,9 +131,9 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the
 // page was stored before the program crashed, its response is already in the archive, and is not
-// archived again. The same is true of a requisite that a browser loaded for a page. Without an archive,
-// brief pages without a change are committed together, because a transaction costs more than their
-// updates.
+// archived again. The same is true of a requisite that a browser loaded for a page. Brief pages without a
+// change are committed together, because a transaction costs more than their updates. An archive does the
+// same.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {
 		return p.opt.Archive(page)
