@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -52,9 +53,12 @@ type packed struct {
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // fieldsOf returns the fields of the record of a page's response. kind is the kind of response, such
-// as [corpus.IsPage]. detail explains it, or is "".
+// as [corpus.IsPage]. detail explains it. If it is "", the field has the note on the page, if any.
 func fieldsOf(page *crawler.Page, kind, detail string) (h warc.Header) {
 	h.Add(corpus.PageField, kind)
+	if page.Problem == "" {
+		detail = cmp.Or(detail, page.Detail)
+	}
 	if detail != "" {
 		h.Add(corpus.DetailField, oneLine(detail))
 	}

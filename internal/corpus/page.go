@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,8 +124,11 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	}
 	if rec.Type() == warc.Revisit { // its body is in an earlier record
 		page.NotModified, page.Truncated, page.Problem, page.Detail = true, false, "", ""
-	} else if problem := crawler.Problem(rec.Header.Get(PageField)); problem.Answered() && page.Problem == "" {
-		page.Problem, page.Detail = problem, rec.Header.Get(DetailField)
+	} else if problem := crawler.Problem(rec.Header.Get(PageField)); page.Problem == "" {
+		page.Detail = cmp.Or(rec.Header.Get(DetailField), page.Detail)
+		if problem.Answered() {
+			page.Problem = problem
+		}
 	}
 	return page, nil
 }
