@@ -130,7 +130,7 @@ func TestPackedForms(t *testing.T) {
 		of   reflect.Type
 		want uint64
 	}{
-		{reflect.TypeFor[store.Record](), 0xcaaede56e10f04d7},
+		{reflect.TypeFor[store.Record](), 0x255322558da499d3},
 		{reflect.TypeFor[frontier.Item](), 0x2575372a8917a7fd},
 		{reflect.TypeFor[store.Tally](), 0xe66a5fa0ee008ed9},
 	} {

@@ -90,11 +90,25 @@ type Fetch struct {
 	ETag        string     `json:"etag,omitempty"`         // ETag of the last response with a body, exactly as sent
 	Modified    string     `json:"modified,omitempty"`     // Last-Modified of the last response with a body
 	RenderError string     `json:"render_error,omitempty"` // why a browser failed to render the page at the last visit; its text is then that of an earlier visit if Rendered is set, and otherwise that of the response
+	Source      Source     `json:"source,omitzero"`        // what the page was before a browser rendered it; empty if Rendered is not set
 	Hidden      bool       `json:"hidden,omitempty"`       // whether robots.txt bars search engines (Googlebot), but not this crawler, from fetching the page
 	Faults      uint64     `json:"faults,omitempty"`       // set of faults in the HTML and header; see package extract/markup
 	Faulty      []string   `json:"faulty,omitempty"`       // examples of these faults
 	Anchors     []byte     `json:"anchors,omitempty"`      // hashes of possible targets of fragments in the page, two bytes each; only after a crawl for an audit
 	Archive     Archived   `json:"archive,omitzero"`       // where the web archive has the HTTP response for this record, or a revisit record in its place
+}
+
+// A Source describes the HTML that the server sent for a rendered page.
+type Source struct {
+	Read         bool   `json:"read"` // whether the HTML was read; false in a zero Source
+	Title        string `json:"title,omitempty"`
+	CanonicalURL string `json:"canonical_url,omitempty"`
+	NoIndex      bool   `json:"noindex,omitempty"`
+	NoFollow     bool   `json:"nofollow,omitempty"`
+	Headings     int    `json:"headings,omitempty"` // number of <h1> headings, at most [MaxHeadings]
+	Links        int    `json:"links,omitempty"`
+	Words        int    `json:"words,omitempty"`       // tokens in the canonical text
+	LinksAfter   int    `json:"links_after,omitempty"` // number of links of the rendered page
 }
 
 // A Judged is the part of a [Record] that results from the comparison of the page with others.
@@ -190,6 +204,9 @@ func (r *Record) End() frontier.State {
 	}
 	return frontier.Fetched
 }
+
+// NoFollow reports whether the page asked the crawler not to follow its links.
+func (r *Record) NoFollow() bool { return r.DeadEnd == DeadEndNoFollow }
 
 // IsCaptcha reports whether the server asked for a proof that the visitor is human, and showed no page.
 func (r *Record) IsCaptcha() bool { return r.Kind == Blocked && r.Problem == "captcha" }

@@ -337,7 +337,7 @@ func TestRenderedArchive(t *testing.T) {
 			fmt.Fprintf(w, `<title>Shell %d</title><div id=app></div><script src=/app.js></script>`, version.Load())
 		case "/app.js":
 			w.Header().Set("Content-Type", "text/javascript")
-			fmt.Fprintf(w, `document.getElementById('app').innerHTML = '<p>This text comes from script %d.</p><a href=/plain>plain</a>'`, version.Load())
+			fmt.Fprintf(w, `document.getElementById('app').innerHTML = '<p>This text comes from script %[1]d.</p><a href=/plain>plain</a>'; document.title = 'App %[1]d'`, version.Load())
 		case "/plain":
 			fmt.Fprint(w, `<title>Plain</title><p>This text is in the page, and no script is needed to see it.`)
 		default:
@@ -349,7 +349,8 @@ func TestRenderedArchive(t *testing.T) {
 	for n, step := range []struct {
 		mode, text string
 		unrendered bool
-	}{{"auto", "script 0.", false}, {"off", "script 0.", true}, {"auto", "script 2.", false}} {
+		compared   string
+	}{{"auto", "script 0.", false, "Shell 0,App 0"}, {"off", "script 0.", true, "Shell 0,App 0"}, {"auto", "script 2.", false, "Shell 2,App 2"}} {
 		version.Store(int32(n))
 		runIn(t, dir, "crawl", "--store", "site", "--render", step.mode, "--warc", "archive", "--delay", "0", "--sitemaps", "off", "--recrawl", "0s", site.URL)
 		again := fmt.Sprint("again", n)
@@ -363,6 +364,9 @@ func TestRenderedArchive(t *testing.T) {
 		}
 		for _, name := range []string{"site", again} {
 			about := runIn(t, dir, "report", "--store", name, "--about", "unrendered")
+			if compared := runIn(t, dir, "report", "--store", name, "--about", "rendered", "--format", "csv"); !bytes.Contains(compared, []byte(step.compared)) {
+				t.Errorf("step %d: the report of %s lacks %q:\n%s", n, name, step.compared, compared)
+			}
 			if said := bytes.Contains(about, []byte("without a browser")); said != step.unrendered {
 				t.Errorf("step %d: the report of %s says\n%s", n, name, about)
 			}

@@ -241,10 +241,31 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return nil, err
 	}
 	got.relate(doc, base)
+	if page.Drawing != nil {
+		got.seen.Source = opt.source(ctx, page, base, tree)
+		got.seen.Source.LinksAfter = len(doc.Links)
+	}
 	got.measure(doc.Text, opt)
 	got.leftOut(doc.Left, &opt.Rule)
 	got.pack(opt, doc.Text, opt.markdown(doc, base), headingsOf(doc))
 	return got, nil
+}
+
+// source describes the response of a rendered page. It is empty if the response cannot be read.
+func (opt *Options) source(ctx context.Context, page *crawler.Page, base *frontier.Base, tree int64) (s store.Source) {
+	doc, err := opt.Documents.Parse(ctx, extract.Options{Tree: tree}, page.Body, page.Header.Get("Content-Type"))
+	if err != nil {
+		return s
+	}
+	opt.obey(page.Item.URL, doc, page.Header)
+	s = store.Source{Read: true, Title: cut(doc.Title, maxTitle), NoIndex: doc.NoIndex, NoFollow: doc.NoFollow, Headings: min(len(doc.H1), store.MaxHeadings), Links: len(doc.Links)}
+	if doc.Canonical != "" {
+		s.CanonicalURL, _ = base.Resolve(doc.Canonical)
+	}
+	canon, done := canonical(&opt.Rule, doc.Text, doc.Lang)
+	defer done()
+	s.Words = canon.Len()
+	return s
 }
 
 func (opt *Options) reread(c *store.Content) *reading {

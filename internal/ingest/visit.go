@@ -242,6 +242,9 @@ func (v *visit) touch(kind store.VisitKind) {
 	case store.Same:
 		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
 		r.ETag, r.Modified, r.RenderError = seen.ETag, seen.Modified, seen.RenderError
+		if seen.RenderError == "" { // otherwise, the page keeps the text of an earlier visit
+			r.Source = seen.Source
+		}
 	case store.NotModified: // a 304 response need not repeat all validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}

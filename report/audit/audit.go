@@ -138,7 +138,7 @@ func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
 		titles(a), descriptions(a), headings(a),
-		duplicates(a), nearly(a), thin(a), noText(a), unrendered(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
+		duplicates(a), nearly(a), thin(a), noText(a), unrendered(a), rendered(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
 		slow(a), large(a), deep(a),
 		links(a), images(a), checkList("markup"), checkList("forms"), checkList("structured"), checkList("sharing"),
 		urls(a), pagination(a), security(a), checkList("transfer"), pages(a),

@@ -82,6 +82,8 @@ no-text.unseen         /drawn
 no-text.documents      /sealed.pdf
 no-text.links          /menus
 unrendered             /deep
+rendered.changed       /brief
+rendered.added         /deep
 noindex                /hidden /listed-hidden
 blocked                /secret
 orphans                /orphan
@@ -214,6 +216,8 @@ func TestCells(t *testing.T) {
 		{"titles.copied", "/twin-copy", "resemblance", audit.Share(1)},
 		{"no-text.empty", "/empty", "why", "the response is empty"},
 		{"unrendered", "/deep", "why", "the page stopped responding"},
+		{"rendered.added", "/deep", "links", int64(5)},
+		{"rendered.changed", "/brief", "html_robots", "noindex, nofollow"},
 		{"no-text.scripts", "/app", "why", "the element that scripts fill is empty"},
 		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
 		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: the file is encrypted, and needs a password"},

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +153,53 @@ func unrendered(*Audit) *List {
 	why := column("why", "Why", func(_ *subject, r *store.Record) any { return text(r.RenderError) })
 	l := &List{Name: "unrendered", Of: "pages", Columns: brief(linksColumn, why, urlColumn, titleColumn).more(wordsColumn)}
 	return l.all(store.Page, func(r *store.Record) bool { return r.RenderError != "" })
+}
+
+// rendered returns the list of rendered pages that were read before and after their scripts ran.
+func rendered(*Audit) *List {
+	pair := func(name, title string, before, after func(r *store.Record) any) columns {
+		return columns{
+			column("html_"+name, title+" in the HTML", func(_ *subject, r *store.Record) any { return before(r) }),
+			column(name, title, func(_ *subject, r *store.Record) any { return after(r) }),
+		}
+	}
+	counts := slices.Concat(
+		pair("words", "Words", func(r *store.Record) any { return int64(r.Source.Words) }, func(r *store.Record) any { return int64(r.Words) }),
+		pair("links", "Links", func(r *store.Record) any { return int64(r.Source.Links) }, func(r *store.Record) any { return int64(r.Source.LinksAfter) }),
+		pair("headings", "Headings", func(r *store.Record) any { return int64(r.Source.Headings) }, func(r *store.Record) any { return int64(len(r.H1)) }),
+	)
+	heads := slices.Concat(
+		pair("title", "Title", func(r *store.Record) any { return text(r.Source.Title) }, func(r *store.Record) any { return text(r.Title) }),
+		pair("canonical", "Canonical", func(r *store.Record) any { return link(r.Source.CanonicalURL) }, func(r *store.Record) any { return link(r.CanonicalURL) }),
+		pair("robots", "Robots", func(r *store.Record) any { return robots(r.Source.NoIndex, r.Source.NoFollow) }, func(r *store.Record) any { return robots(r.NoIndex, r.NoFollow()) }),
+	)
+	l := &List{
+		Name: "rendered", Of: "pages", Columns: append(brief(append(counts, urlColumn)...), brief(heads...)...),
+		Findings: []*Finding{{Name: "changed"}, {Name: "added"}},
+	}
+	l.see = func(at int32, r *store.Record) {
+		s := &r.Source
+		switch {
+		case !s.Read:
+		case s.Title != r.Title, s.CanonicalURL != r.CanonicalURL, s.NoIndex != r.NoIndex, s.NoFollow != r.NoFollow():
+			l.found("changed", at, nobody)
+		default:
+			l.found("added", at, nobody)
+		}
+	}
+	return l
+}
+
+func robots(noIndex, noFollow bool) any {
+	switch {
+	case noIndex && noFollow:
+		return "noindex, nofollow"
+	case noIndex:
+		return "noindex"
+	case noFollow:
+		return "nofollow"
+	}
+	return nil
 }
 
 func noIndex(*Audit) *List {

@@ -149,7 +149,10 @@ func shop() []planted {
 		good("/same-2", with(func(r *store.Record) { r.Title, r.H1[0] = "The same title", "The same heading" })),
 		good("/twin", with(func(r *store.Record) { r.Title = "The title of two twins" })),
 		good("/twin-copy", copyOf("/twin"), with(func(r *store.Record) { r.Title = "The title of two twins" })),
-		good("/brief", with(func(r *store.Record) { r.Title, r.H1[0], r.Description = "Brief", "B", "Brief." })),
+		good("/brief", with(func(r *store.Record) {
+			r.Title, r.H1[0], r.Description = "Brief", "B", "Brief."
+			r.Source = store.Source{Read: true, Title: r.Title, CanonicalURL: r.CanonicalURL, NoIndex: true, NoFollow: true}
+		})),
 		good("/wordy", with(func(r *store.Record) {
 			r.Title, r.H1[0], r.Description = strings.Repeat("Title ", 20), strings.Repeat("Heading ", 20), strings.Repeat("Description ", 20)
 		})),
@@ -175,7 +178,10 @@ func shop() []planted {
 		good("/orphan"),
 		good("/slow", with(func(r *store.Record) { r.Took = 1200 })),
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
-		good("/deep", with(func(r *store.Record) { r.RenderError = "the page stopped responding" })), // a sitemap lists it, so its depth is 1
+		good("/deep", with(func(r *store.Record) {
+			r.RenderError = "the page stopped responding"
+			r.Source = store.Source{Read: true, Title: r.Title, CanonicalURL: r.CanonicalURL, Links: 3, LinksAfter: 5}
+		})), // a sitemap lists it, so its depth is 1
 		good("/oslo", inCity("Oslo"), linking("/bergen north")), good("/bergen", inCity("Bergen"), linking("/narvik north")), good("/narvik", inCity("Narvik"), linking("/faulty more")),
 		good("/faulty", linking("/deep more"), with(func(r *store.Record) { // a page with each fault of HTML and headers
 			for _, c := range markup.Checks {
