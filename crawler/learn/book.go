@@ -3,8 +3,10 @@ package learn
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -19,6 +21,9 @@ type Keeper interface {
 
 // NameOf returns the name under which a Keeper stores the evidence about a host.
 func NameOf(host string) string { return "learned/" + host }
+
+// cursorOf returns the name under which a Keeper stores the cursor of a claimed host; see [Book.Enter].
+func markOf(host string) string { return "learned/since/" + host }
 
 // A Book holds the evidence about all hosts of a crawl. It reads the evidence about a host from its
 // keeper on first use, and Sync writes the changes back. Its methods are safe for concurrent use.
@@ -37,6 +42,8 @@ type Book struct {
 
 	Shared bool // whether other workers may claim a host after this one has released it; set before use
 
+	name string // distinguishes the cursors of this book from those of others
+
 	Domain func(host string) string // returns the registrable domain of a host, to detect link farms; nil turns this off; set before use
 
 	writing sync.RWMutex // locked by Sync, and for reading by HandOver, so that Sync never overwrites newer evidence
@@ -53,6 +60,7 @@ type entry struct {
 	site     *Host
 	kept     []byte          // the value in the keeper when it was last read or written
 	open     bool            // whether Enter has returned since the evidence was read
+	mark     []byte          // the mark in the keeper when it was last read or written
 	left     bool            // whether another worker may have changed the value, so it must be read again before use
 	due      bool            // whether something has changed since the last write that the records do not tell, so it must be written soon
 	verdicts int             // number of calls of Judged since the last write
@@ -87,7 +95,7 @@ const entrySize = 1 << 10 // memory used by an entry without its evidence, in by
 
 // NewBook returns a book that uses keeper.
 func NewBook(keeper Keeper) *Book {
-	return &Book{keeper: keeper, Budget: true, hosts: map[string]*entry{}}
+	return &Book{keeper: keeper, Budget: true, name: rand.Text(), hosts: map[string]*entry{}}
 }
 
 // Read returns the evidence about a host from a keeper, or nil if there is none.
@@ -164,6 +172,9 @@ func (b *Book) change(ctx context.Context, host string, do func(*Host)) error {
 // first call after a claim, it stores the cursor that end returns, so that the evidence of a worker
 // that is killed can be completed. If the last worker was killed, Enter instead calls missed with
 // the cursor which that worker stored. Then missed must pass the records after it to Judged.
+//
+// The cursor is in a value of its own, the mark, because it is written at each claim, and the evidence
+// may be large. The evidence is written before the cursor, so it lacks no record before the cursor.
 func (b *Book) Enter(ctx context.Context, host string, end func() (string, error), missed func(since string) error) error {
 	if !b.Shared || b.Exempt[host] {
 		return nil
@@ -176,9 +187,14 @@ func (b *Book) Enter(ctx context.Context, host string, end func() (string, error
 		b.mu.Unlock()
 		return err
 	}
-	since := e.site.Since
+	forgotten := e.kept != nil && len(e.kept) == 0
 	b.mu.Unlock()
-	if since != "" {
+	mark, err := b.keeper.Meta(ctx, markOf(host))
+	if err != nil {
+		return err
+	}
+	_, since, claimed := strings.Cut(string(mark), " ")
+	if claimed && !forgotten {
 		err = missed(since)
 	} else {
 		since, err = end()
@@ -189,10 +205,18 @@ func (b *Book) Enter(ctx context.Context, host string, end func() (string, error
 	b.writing.RLock()
 	defer b.writing.RUnlock()
 	b.mu.Lock()
-	e.site.Since, e.open = since, true
-	n := news{e, e.text()}
+	e.mark = mark
+	n := news{of: e}
+	if forgotten { // otherwise the next worker would ignore the cursor, too
+		n.value = e.text()
+	}
 	b.mu.Unlock()
-	return b.write(ctx, host, n)
+	if n.value != nil {
+		if swapped, err := b.write(ctx, host, n); err != nil || !swapped {
+			return err
+		}
+	}
+	return b.mark(ctx, host, e, " "+since)
 }
 
 // Clean returns a URL without tracking parameters and session ids; see the function [Clean]. It
@@ -270,7 +294,11 @@ func (b *Book) Sync(ctx context.Context, before string, all bool) (since string,
 	defer b.writing.Unlock()
 	news, since := b.news(before, all || b.last == "")
 	for name, n := range news {
-		if err := b.write(ctx, name, n); err != nil {
+		swapped, err := b.write(ctx, name, n)
+		if err == nil && swapped && n.claimed {
+			err = b.mark(ctx, name, n.of, " "+before)
+		}
+		if err != nil {
 			return "", err
 		}
 	}
@@ -279,8 +307,9 @@ func (b *Book) Sync(ctx context.Context, before string, all bool) (since string,
 }
 
 type news struct {
-	of    *entry
-	value []byte
+	of      *entry
+	value   []byte
+	claimed bool // whether Enter has returned for the host
 }
 
 // news returns the values that must be written to the keeper, by host, and the cursor before which
@@ -304,10 +333,7 @@ func (b *Book) news(before string, whole bool) (all map[string]news, since strin
 				since, longest = e.since, e.waited
 			}
 		case e.dirty():
-			if e.open {
-				e.site.Since = before
-			}
-			all[name] = news{e, e.text()}
+			all[name] = news{e, e.text(), e.open}
 		case held > maxHeld && !e.open:
 			delete(b.hosts, name)
 		}
@@ -321,11 +347,11 @@ func (e *entry) text() []byte {
 	return e.site.encode()
 }
 
-// write replaces the value of a host, unless another process has changed it since the last read.
-func (b *Book) write(ctx context.Context, host string, n news) error {
-	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
-	if err != nil {
-		return fmt.Errorf("store the patterns learned about %s: %w", host, err)
+// write replaces the value of a host, unless another process has changed it since the last read. It
+// reports whether it did so.
+func (b *Book) write(ctx context.Context, host string, n news) (swapped bool, err error) {
+	if swapped, err = b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value); err != nil {
+		return false, fmt.Errorf("store the patterns learned about %s: %w", host, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -333,6 +359,27 @@ func (b *Book) write(ctx context.Context, host string, n news) error {
 		n.of.kept = n.value
 	} else {
 		n.of.left = true // the value was deleted, or another worker has changed it
+	}
+	return swapped, nil
+}
+
+// mark replaces the mark of a host, unless another worker has done so. The mark is the name of the book
+// and, if the book's worker has claimed the host, a space and the cursor before which the evidence
+// includes all records.
+func (b *Book) mark(ctx context.Context, host string, e *entry, cursor string) error {
+	b.mu.Lock()
+	old, mark := e.mark, []byte(b.name+cursor)
+	b.mu.Unlock()
+	swapped, err := b.keeper.Swap(ctx, markOf(host), old, mark)
+	if err != nil {
+		return fmt.Errorf("store how far the patterns of %s are learned: %w", host, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if swapped {
+		e.mark, e.open = mark, cursor != ""
+	} else {
+		e.left, e.open = true, false
 	}
 	return nil
 }
@@ -346,10 +393,15 @@ func (b *Book) HandOver(ctx context.Context, host string) error {
 	b.writing.RLock()
 	defer b.writing.RUnlock()
 	n := b.handingOver(host)
-	if n.value == nil {
+	if n.value != nil {
+		if swapped, err := b.write(ctx, host, n); err != nil || !swapped {
+			return err
+		}
+	}
+	if !n.claimed {
 		return nil
 	}
-	return b.write(ctx, host, n)
+	return b.mark(ctx, host, n.of, "")
 }
 
 // handingOver returns the evidence that must be written before a host is released. Its value is nil
@@ -361,10 +413,7 @@ func (b *Book) handingOver(host string) (n news) {
 	if n.of == nil {
 		return n
 	}
-	if n.of.open {
-		n.of.site.Since, n.of.open, n.of.due = "", false, true
-	}
-	n.of.left = true
+	n.claimed, n.of.open, n.of.left = n.of.open, false, true
 	if n.of.dirty() {
 		n.value = n.of.text()
 	}

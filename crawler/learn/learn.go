@@ -116,7 +116,6 @@ type Host struct {
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet, or whose pages have not been compared with the answer
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
-	Since   string           `json:"since,omitempty"`    // set while a worker of a shared store has claimed the host: the evidence includes all of its records before this cursor; see [Book.Enter]
 
 	name, key []byte // buffers that patterns and valuesOf reuse
 }

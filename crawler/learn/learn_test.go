@@ -259,3 +259,69 @@ func TestBookOverwritesNothing(t *testing.T) {
 		})
 	}
 }
+
+// A worker that claims a host without learning anything writes a few bytes, and not the evidence. After
+// a worker was killed, the next one learns the records after its cursor, and the killed one no longer
+// moves the cursor.
+func TestClaimsAreCheap(t *testing.T) {
+	const host = "shop.example"
+	ctx, keeper := t.Context(), memory{}
+	book := func() *Book {
+		b := NewBook(keeper)
+		b.Shared = true
+		return b
+	}
+	enter := func(b *Book, end string) (missed string) {
+		t.Helper()
+		missed = "nothing"
+		err := b.Enter(ctx, host, func() (string, error) { return end, nil }, func(since string) error { missed = since; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return missed
+	}
+	judged := func(b *Book, from int) {
+		t.Helper()
+		for i := range 30 {
+			url := fmt.Sprintf("%s/p/%d", site, from+i)
+			if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(url)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := book()
+	if got := enter(first, ""); got != "nothing" { // the store is empty
+		t.Errorf("the first worker missed the records after %q", got)
+	}
+	judged(first, 0)
+	must(first.HandOver(ctx, host))
+
+	idle := book()
+	before := &keeper[NameOf(host)][0]
+	if got := enter(idle, "30"); got != "nothing" {
+		t.Errorf("after a worker that ended, the next missed the records after %q", got)
+	}
+	must(idle.HandOver(ctx, host))
+	if &keeper[NameOf(host)][0] != before {
+		t.Error("a worker that learned nothing wrote the evidence")
+	}
+
+	killed, next := book(), book()
+	enter(killed, "30")
+	judged(killed, 30) // and is killed
+	if got := enter(next, "60"); got != "30" {
+		t.Errorf("after a worker that was killed, the next missed the records after %q, want 30", got)
+	}
+	_, err := killed.Sync(ctx, "90", true) // it was only slow
+	must(err)
+	must(killed.HandOver(ctx, host))
+	if got := enter(book(), "90"); got != "30" {
+		t.Errorf("a worker without a claim moved the cursor: the next missed the records after %q, want 30", got)
+	}
+}
