@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -133,7 +134,8 @@ func TestReplayLooksTheSame(t *testing.T) {
 // with their index. The first crawl of one store writes no
 // archive, so its second crawl must not be answered with status 304, which brings no body. In that
 // store, page 1 is left out: the first crawl that fetches a style sheet fetches it before page 1, so a
-// player takes the next capture of the style sheet, which differs.
+// player takes the next capture of the style sheet, which differs. Each crawl is killed once, and with
+// SKINK_LONG=full five times.
 func TestReplayAfterVisits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -146,7 +148,10 @@ func TestReplayAfterVisits(t *testing.T) {
 			if !c.tagged && long(t) != full { // whole responses of unchanged pages become revisits, too, as other tests check
 				t.Skip("SKINK_LONG=full runs it")
 			}
-			dir := t.TempDir()
+			dir, kills := t.TempDir(), 1
+			if long(t) == full {
+				kills = 5
+			}
 			player := newPlayer(t, dir)
 			d := newDressedSite(t, 3)
 			d.tagged = c.tagged
@@ -158,7 +163,7 @@ func TestReplayAfterVisits(t *testing.T) {
 				if visit >= c.archived {
 					args = append(args, "--warc", "archive")
 				}
-				runIn(t, dir, append(args, pages[0])...)
+				runKilled(t, dir, kills, append(args, pages[0])...)
 				for _, page := range pages {
 					if visit >= c.archived {
 						looks[page] = append(looks[page], player.original(t, page))
@@ -363,6 +368,31 @@ func difference(a, b image.Image) float64 {
 		}
 	}
 	return float64(n) / float64(r.Dx()*r.Dy())
+}
+
+// runKilled runs a command, kills it several times at random moments, and continues it each time. It stops when
+// the command has ended, because a further visit would make more captures.
+func runKilled(t *testing.T, dir string, kills int, args ...string) {
+	t.Helper()
+	killed := 0
+	defer func() { t.Logf("killed %d times", killed) }()
+	for range kills {
+		cmd := exec.Command("skink", args...)
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(300+rand.IntN(900))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		switch stopped := timer.Stop(); {
+		case err == nil:
+			return
+		case stopped:
+			t.Fatal(err)
+		}
+		killed++
+	}
+	runIn(t, dir, args...)
 }
 
 // keep writes a picture into the folder that SKINK_PICTURES names, so that people can look at it.
