@@ -57,6 +57,9 @@ type Options struct {
 	// Marked writes the HTML of a page as it was crawled, with the extracted text highlighted. If
 	// Marked is nil, the view does not show such pages.
 	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
+	// Picture returns a small picture of a page in JPEG format, or nil if there is none. If Picture is
+	// nil, the view shows no pictures.
+	Picture func(ctx context.Context, s store.Reader, r *store.Record) []byte
 
 	Crawl  Crawl                                                     // the crawl running in this process; nil if there is none
 	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; called if Crawl is nil
@@ -146,6 +149,9 @@ func (v *View) routes() http.Handler {
 	mux.HandleFunc("POST /page/{id}/in", v.posted(v.recountLinks))
 	if v.opt.Marked != nil {
 		mux.HandleFunc("GET /page/{id}/marked", v.markedPage)
+	}
+	if v.opt.Picture != nil {
+		mux.HandleFunc("GET /page/{id}/picture", v.picture)
 	}
 	mux.Handle("GET /clusters", v.shown(v.clustersPage))
 	mux.Handle("GET /cluster/{id}", v.shown(v.clusterPage))

@@ -332,11 +332,15 @@ func (a *Archive) volume(private bool) *volume {
 	return a.public
 }
 
-// wrote adds an index entry for a response that was just written, and moves v.at past the response.
+// wrote adds the index entries for a response that was just written, and moves v.at past the response.
 func (v *volume) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = v.at, v.mark.name()
 		v.entries = append(v.entries, p.index)
+	}
+	for _, e := range p.pictures {
+		e.Offset, e.File = v.at+p.length+e.Offset, v.mark.name()
+		v.entries = append(v.entries, e)
 	}
 	v.at += int64(len(p.records))
 }

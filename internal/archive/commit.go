@@ -48,7 +48,6 @@ type call struct {
 	out     packed                          // what is written: packed, or the result of again
 	private bool                            // whether the response belongs to the private volume
 	about   []byte                          // records about the page that are written before those of the response
-	shown   []warc.Entry                    // index entries of the pictures in about, with offsets from its beginning
 	lead    []byte                          // all records that are written before those of the response
 	kept    bool                            // the page's record keeps the position of an earlier response, because this visit found the page unchanged
 
@@ -85,7 +84,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		about, shown, err := a.pictures(page, err)
+		var about []byte
 		if isFound(page, &e.Record) && !a.Has(&e.Record) { // the earlier response was lost in a power failure, or its file was deleted; this response replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
@@ -110,13 +109,16 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 				all, err = a.with(all, page, &e.Record)
 			}
 			if err == nil {
-				about, err = a.about(about, page, all.id)
+				about, err = a.about(page, all.id)
 			}
+		}
+		if err == nil {
+			all, err = a.withPictures(all, page)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return store.Stale, err
 		}
-		c := &call{entry: e, packed: all, about: about, shown: shown, private: page.Private, kept: isKept(&e.Record) || page.NotModified}
+		c := &call{entry: e, packed: all, about: about, private: page.Private, kept: isKept(&e.Record) || page.NotModified}
 		if !c.kept && page.Problem == "" && all.id == answer.id && e.Record.Visit != store.Failed && a.mayRepeat(page.Raw, &all) {
 			c.again = func(first *original) (packed, error) {
 				return a.revisit(all, page.Raw, fieldsOf(page, cmp.Or(copied[kind], kind), ""), warc.ProfileIdentical, first)
@@ -259,12 +261,7 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 		}
 		v := a.volume(c.private)
 		a.latest, v.told = v, true
-		v.at += int64(len(c.lead) - len(c.about))
-		for _, e := range c.shown {
-			e.Offset, e.File = v.at+e.Offset, v.mark.name()
-			v.entries = append(v.entries, e)
-		}
-		v.at += int64(len(c.about))
+		v.at += int64(len(c.lead))
 		v.wrote(c.out)
 	}
 	return len(entries), nil

@@ -48,6 +48,8 @@ type packed struct {
 	length  int64      // compressed length of the first record, in bytes
 	id      string     // WARC-Record-ID of the first record
 	digest  string     // payload digest of the first record
+
+	pictures []warc.Entry // index entries of pictures, with offsets from the end of the first record
 }
 
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -192,34 +194,37 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
-// pictures returns the records with the pictures of a page, as browsertrix-crawler writes them, and their
-// index entries. It returns err if err is not nil.
-func (a *Archive) pictures(page *crawler.Page, err error) (records []byte, entries []warc.Entry, _ error) {
-	if page.Drawing == nil {
-		return nil, nil, err
+// withPictures appends the pictures of a page to p, which has the records of its response, as
+// browsertrix-crawler writes them. They stand after the response, where a reader finds them.
+func (a *Archive) withPictures(p packed, page *crawler.Page) (_ packed, err error) {
+	if page.Drawing == nil || page.Raw == nil {
+		return p, nil
 	}
+	p.records = slices.Clip(p.records) // as in with
 	for _, shot := range []struct {
 		prefix, kind string
 		image        []byte
 	}{{warc.ViewPrefix, "image/png", page.Drawing.View}, {warc.ThumbnailPrefix, "image/jpeg", page.Drawing.Thumbnail}} {
-		if len(shot.image) == 0 || err != nil {
+		if len(shot.image) == 0 {
 			continue
 		}
 		rec := warc.New(warc.Resource, shot.prefix+page.Item.URL, page.FetchedAt, shot.kind, shot.image)
-		at := int64(len(records))
-		if records, err = a.pack.Append(records, rec); err == nil {
-			entries = append(entries, warc.Entry{
-				URL: rec.URI(), Date: page.FetchedAt, MIME: shot.kind, Digest: rec.Header.Get("WARC-Payload-Digest"), Offset: at, Length: int64(len(records)) - at,
-			})
+		rec.Header.Add("WARC-Concurrent-To", p.id)
+		at := int64(len(p.records))
+		if p.records, err = a.pack.Append(p.records, rec); err != nil {
+			return p, err
 		}
+		p.pictures = append(p.pictures, warc.Entry{
+			URL: rec.URI(), Date: page.FetchedAt, MIME: shot.kind, Digest: rec.Header.Get("WARC-Payload-Digest"), Offset: at - p.length, Length: int64(len(p.records)) - at,
+		})
 	}
-	return records, entries, err
+	return p, nil
 }
 
-// about appends the record about a page that precedes its response, so that a reader of the archive
+// about returns the record about a page that precedes its response, so that a reader of the archive
 // has it when it reads the page. It contains the URLs of a sitemap, or the HTML that a browser
 // rendered. The argument response is the ID of the response.
-func (a *Archive) about(records []byte, page *crawler.Page, response string) ([]byte, error) {
+func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
 	var rec *warc.Record
 	switch {
 	case page.Listed != nil:
@@ -233,10 +238,10 @@ func (a *Archive) about(records []byte, page *crawler.Page, response string) ([]
 			rec.Header.Add(corpus.GoesField, oneLine(page.Drawing.Goes))
 		}
 	default:
-		return records, nil
+		return nil, nil
 	}
 	rec.Header.Add("WARC-Refers-To", response)
-	return a.pack.Append(records, rec)
+	return a.pack.Append(nil, rec)
 }
 
 // oneLine replaces each run of white space with one space, because the value of a header field must

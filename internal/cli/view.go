@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/internal/archive"
 	"skink/internal/complete"
 	"skink/internal/session"
 	"skink/report"
@@ -83,7 +84,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 // viewOf returns the options for showing a store in a browser at address. rule is the rule by which
 // the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
-	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUnder(rule), Marked: markedBy(rule)}
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUnder(rule), Marked: markedBy(rule), Picture: archive.Thumbnail}
 }
 
 func nearlyUnder(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {

@@ -229,7 +229,7 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 			continue
 		}
 		at := page.FetchedAt
-		if rec.Header.Get("WARC-Profile") == warc.ProfileNotModified {
+		if rec.Type() == warc.Revisit && !page.VisitedAt.IsZero() {
 			at = page.VisitedAt
 		}
 		if page.URL != rec.URI() || !at.Equal(rec.Date()) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"skink/store/badger"
 	"skink/warc"
 )
 
@@ -48,7 +50,7 @@ func TestScreenshots(t *testing.T) {
 	dir := t.TempDir()
 	host := strings.TrimPrefix(secret.URL, "http://")
 	writeText(t, filepath.Join(dir, "skink.toml"), fmt.Sprintf("[host.%q]\nheaders = { \"X-Token\" = \"abc\" }\n", host))
-	crawl := []string{"crawl", "--quiet", "--store", "s", "--delay", "0", "--render", "always", "--warc", "kept", "--screenshots"}
+	crawl := []string{"crawl", "--quiet", "--store", "store", "--delay", "0", "--render", "always", "--warc", "kept", "--screenshots"}
 	runIn(t, dir, append(crawl, "--config", "skink.toml", open.URL, closed.URL, secret.URL)...)
 
 	for _, site := range []*httptest.Server{open, closed, secret} {
@@ -78,7 +80,25 @@ func TestScreenshots(t *testing.T) {
 		t.Errorf("the indexes have these pictures, want 6: %q", pictures)
 	}
 
-	runIn(t, dir, "export", "--store", "s", "--format", "wacz", "--without", "ai-train=no", "--out", "s.wacz")
+	runIn(t, dir, append(crawl, "--config", "skink.toml", "--recrawl", "0s")...)
+	s, err := badger.Open(filepath.Join(dir, "store"), badger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, s, filepath.Join(dir, "kept"))
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+
+	page := startView(t, dir) + "/page/" + url.PathEscape(open.URL+"/")
+	if text := get(t, page); !strings.Contains(string(text), "/picture\" alt=") {
+		t.Error("the view of the page has no picture")
+	}
+	if img, _, err := image.Decode(bytes.NewReader(get(t, page+"/picture"))); err != nil || img.Bounds().Dx() != 320 {
+		t.Errorf("the picture in the view: %v", err)
+	}
+
+	runIn(t, dir, "export", "--store", "store", "--format", "wacz", "--without", "ai-train=no", "--out", "s.wacz")
 	content, err := os.ReadFile(filepath.Join(dir, "s.wacz"))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +119,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	again := exec.Command("skink", "crawl", "--store", "again", "--from", "kept")
 	again.Dir = dir
-	if said, err := again.CombinedOutput(); err != nil || !strings.Contains(string(said), "screenshot: 6") {
+	if said, err := again.CombinedOutput(); err != nil || !strings.Contains(string(said), "screenshot: 12") {
 		t.Errorf("the screenshots are not counted: %s", said)
 	}
 }
@@ -135,4 +155,18 @@ func recordOf(t *testing.T, dir, pattern, uri string, private bool) []byte {
 		}
 	}
 	return nil
+}
+
+func get(t *testing.T, url string) []byte {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", url, resp.Status, err)
+	}
+	return body
 }
