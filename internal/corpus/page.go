@@ -97,6 +97,9 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	if url == "" || err != nil {
 		return nil, err
 	}
+	if rec.Header.Has(RenderField) {
+		opt.Render = crawler.RenderAuto // browsers that run scripts ignore <noscript>
+	}
 	item := frontier.Item{URL: url}
 	var page *crawler.Page
 	switch kind := rec.Header.Get("Content-Type"); rec.Type() {

@@ -339,7 +339,7 @@ func TestRenderedArchive(t *testing.T) {
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprintf(w, `document.getElementById('app').innerHTML = '<p>This text comes from script %[1]d.</p><a href=/plain>plain</a>'; document.title = 'App %[1]d'`, version.Load())
 		case "/plain":
-			fmt.Fprint(w, `<title>Plain</title><p>This text is in the page, and no script is needed to see it.`)
+			fmt.Fprint(w, `<title>Plain</title><noscript><meta http-equiv=refresh content="0;url=/old"></noscript><p>This text is in the page, and no script is needed to see it.`)
 		default:
 			http.NotFound(w, r)
 		}
