@@ -166,9 +166,10 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 	return says
 }
 
-// TestShopKilled kills a crawl with learning at random moments. In the end it must have found as
-// many texts as an undisturbed crawl, with about as many fetches, and all texts after the postponed
-// URLs were fetched too.
+// TestShopKilled kills a crawl with learning at random moments. It must have found nearly all texts,
+// with at most two fifths of the fetches that all pages take, and all texts after the postponed URLs
+// were fetched too. An undisturbed crawl takes a fifth to a third of the fetches, depending on the
+// order in which the hosts answer.
 //
 // SKINK_LONG=short kills three times, and SKINK_LONG=full twenty times.
 func TestShopKilled(t *testing.T) {
@@ -201,14 +202,14 @@ func TestShopKilled(t *testing.T) {
 	got := shop.sofar(t)
 	shop.crawl(t, dir, "--budget", "off")
 	after := shop.sofar(t)
-	t.Logf("seed %d: %d of %d runs killed; %d fetches, %d of %d texts; undisturbed %d and %d; in the end %d texts", seed, killed, kills, got.Fetched, got.Unique, got.All, want.Fetched, want.Unique, after.Unique)
+	t.Logf("seed %d: %d of %d runs killed; %d fetches, %d of %d texts; undisturbed %d and %d; in the end %d texts with %d fetches", seed, killed, kills, got.Fetched, got.Unique, got.All, want.Fetched, want.Unique, after.Unique, after.Fetched)
 	switch {
 	case killed < max(kills/2, 1):
 		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
 	case float64(got.Unique) < 0.98*float64(got.All):
 		t.Errorf("%d of %d texts were found; missing %v", got.Unique, got.All, got.Missing)
-	case got.Fetched > want.Fetched*3/2+killed*parallel:
-		t.Errorf("%d fetches, undisturbed %d", got.Fetched, want.Fetched)
+	case got.Fetched*5 > after.Fetched*2:
+		t.Errorf("%d fetches, undisturbed %d, and %d without learning", got.Fetched, want.Fetched, after.Fetched)
 	case after.Unique != after.All:
 		t.Errorf("in the end %d of %d texts were found; missing %v", after.Unique, after.All, after.Missing)
 	}
