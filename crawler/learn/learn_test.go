@@ -324,4 +324,9 @@ func TestClaimsAreCheap(t *testing.T) {
 	if got := enter(book(), "90"); got != "30" {
 		t.Errorf("a worker without a claim moved the cursor: the next missed the records after %q, want 30", got)
 	}
+
+	keeper[NameOf(host)] = []byte{} // this has the same effect as skink status --forget
+	if got := enter(book(), "90"); got != "nothing" {
+		t.Errorf("after the evidence was deleted, the next worker learns the records after %q again", got)
+	}
 }
