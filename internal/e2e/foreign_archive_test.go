@@ -3,7 +3,6 @@ package e2e
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +45,10 @@ func TestFromForeignArchives(t *testing.T) {
 	likeBrowsertrix(t, filepath.Join(dir, "one.warc.gz"), filepath.Join(dir, "three.wacz"))
 
 	runIn(t, dir, "crawl", "--store", "crawled", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", site.URL+"/index.html")
-	want := verdictsIn(t, dir, "crawled")
+	judged := func(store string) []string { // compared completely, so that the order of the records does not count
+		return eachJudged(t, dir, store, "--complete")
+	}
+	want := judged("crawled")
 	for _, c := range []struct {
 		store string
 		from  []string
@@ -69,27 +71,11 @@ func TestFromForeignArchives(t *testing.T) {
 			}
 		}
 		// A crawl removes parameters that only count visitors. The archive's URLs stay as they are.
-		got := slices.DeleteFunc(verdictsIn(t, dir, c.store), func(line string) bool { return strings.Contains(line, "utm_") })
+		got := slices.DeleteFunc(judged(c.store), func(line string) bool { return strings.Contains(line, "utm_") })
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has %d pages, and the crawl %d; the first difference:\n%s", c.store, len(got), len(want), firstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
-}
-
-// verdictsIn returns the URLs, verdicts, leaders and texts of a store, compared completely, so that the
-// order of the records does not count.
-func verdictsIn(t *testing.T, dir, store string) []string {
-	t.Helper()
-	var all []string
-	for line := range bytes.Lines(runIn(t, dir, "export", "--store", store, "--complete", "--include", "all")) {
-		var d struct{ URL, Verdict, Duplicate_of, Text string }
-		if err := json.Unmarshal(line, &d); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, fmt.Sprint(d))
-	}
-	slices.Sort(all)
-	return all
 }
 
 // likeBrowsertrix packs an archive as browsertrix-crawler does: after each page come a list of what the

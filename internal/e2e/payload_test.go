@@ -169,8 +169,13 @@ func TestEqualBytesAreStoredOnce(t *testing.T) {
 // judgedIn returns the URLs, verdicts, leaders and texts of the pages of a store, in the order of the URLs.
 func judgedIn(t *testing.T, dir, store string) string {
 	t.Helper()
-	var all []string
-	for line := range bytes.Lines(runIn(t, dir, "export", "--store", store, "--include", "all")) {
+	return strings.Join(eachJudged(t, dir, store), "\n")
+}
+
+// eachJudged returns the pages of judgedIn. More flags of the export may follow.
+func eachJudged(t *testing.T, dir, store string, more ...string) (all []string) {
+	t.Helper()
+	for line := range bytes.Lines(runIn(t, dir, append([]string{"export", "--store", store, "--include", "all"}, more...)...)) {
 		var d struct{ URL, Verdict, Duplicate_of, Text string }
 		if err := json.Unmarshal(line, &d); err != nil {
 			t.Fatal(err)
@@ -178,7 +183,7 @@ func judgedIn(t *testing.T, dir, store string) string {
 		all = append(all, fmt.Sprint(d))
 	}
 	slices.Sort(all)
-	return strings.Join(all, "\n")
+	return all
 }
 
 // TestReferToOtherFolder crawls a site whose responses are in an archive of another crawl. The new archive
