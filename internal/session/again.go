@@ -19,9 +19,9 @@ import (
 //
 // When a run begins, it puts the URLs that must be visited again back into the frontier, and sets
 // their due time to its own starting time. A URL whose record is older than that has not been
-// visited again yet. The store keeps this time until all of these URLs have been visited. If a run
-// is killed, even while putting URLs back, the next run uses the stored time and visits no URL
-// twice.
+// visited again yet. The store keeps this time and the selection until all of these URLs have been
+// visited. If a run is killed, even while putting URLs back, the next run uses them, misses no URL and
+// visits none twice. This also holds if the next run selects nothing.
 
 // Again selects URLs to visit again. The zero value selects none.
 type Again struct {
@@ -41,29 +41,32 @@ var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Block
 // A round is one selection of URLs to visit again, with its starting time. The store keeps it until
 // all of these URLs have been visited.
 type round struct {
-	Asked   time.Time `json:"asked"`
-	Retry   string    `json:"retry,omitempty"`
-	Recrawl string    `json:"recrawl,omitempty"`
+	Asked time.Time `json:"asked"`
+	Again
 }
 
 const roundName = "round"
 
+// openRound returns the round of the last run if it has not ended, and this run selects the same URLs.
+// If this run selects none, it continues that round, too, and openRound sets a.
 func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
-	began := round{Asked: time.Now().UTC(), Retry: a.Retry, Recrawl: a.Recrawl}
 	last, err := store.ReadMeta[round](ctx, s, roundName, "the revisits of the last run")
-	if last == nil {
-		return began, err
-	}
-	if last.Retry == began.Retry && last.Recrawl == began.Recrawl {
+	switch {
+	case err != nil:
+		return round{}, err
+	case last != nil && !a.wanted():
+		*a = last.Again
+		return *last, nil
+	case last != nil && last.Retry == a.Retry && last.Recrawl == a.Recrawl:
 		return *last, nil
 	}
-	return began, nil
+	return round{time.Now().UTC(), *a}, nil
 }
 
 // writeRound stores a round. The zero round removes the stored one.
 func writeRound(ctx context.Context, s store.Meta, r round) error {
 	text, err := json.Marshal(r)
-	if r == (round{}) {
+	if r.Asked.IsZero() {
 		text = nil
 	}
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -87,6 +88,27 @@ func TestRun(t *testing.T) {
 	opt.Again.Recrawl = "0s" // an age of 0 selects all pages
 	if sum, err = Run(t.Context(), s, opt, out); err != nil || sum.Visits[store.Same] != 3 || sum.Added.Pages() != 0 {
 		t.Errorf("the third run visited %v, %v; want three pages unchanged", sum.Visits, err)
+	}
+}
+
+// A run is killed before it has put back any page to visit again. The next run visits all pages again,
+// although nothing tells it to do so. The run after that has nothing to do.
+func TestRoundContinues(t *testing.T) {
+	site, s := newSite(t), &NamedStore{Store: storetest.NewMemory(), Name: "memory"}
+	out := Output{Out: io.Discard, Err: io.Discard}
+	if _, err := Run(t.Context(), s, quickly(site), out); err != nil {
+		t.Fatal(err)
+	}
+	killed := round{time.Now().UTC(), Again{Recrawl: "0s", Retry: "failed", States: []frontier.State{frontier.Failed}}}
+	if err := writeRound(t.Context(), s, killed); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := Run(t.Context(), s, quickly(site), out)
+	if err != nil || !sum.End.Over() || sum.Visits[store.Same] != 3 || len(sum.Visits) != 2 {
+		t.Errorf("the next run: %+v, %v; want visits to three pages and the broken link", sum, err)
+	}
+	if sum, err := Run(t.Context(), s, quickly(site), out); err != nil || sum.Began {
+		t.Errorf("the run after that: %+v, %v; want nothing to do", sum, err)
 	}
 }
 
