@@ -20,6 +20,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -263,7 +264,12 @@ func escapeLone(target string) string {
 // A HandshakeError means that a connection was made, but the TLS handshake with the host failed.
 type HandshakeError struct{ err error }
 
-func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }
+func (e *HandshakeError) Error() string {
+	if bad, ok := errors.AsType[tls.RecordHeaderError](e.err); ok && string(bad.RecordHeader[:]) == "HTTP/" {
+		return "the server speaks http, so try http:// instead of https://"
+	}
+	return "tls handshake: " + e.err.Error()
+}
 func (e *HandshakeError) Unwrap() error { return e.err }
 
 // dialTLS connects and performs the TLS handshake, as http.Transport itself would. If the handshake

@@ -81,7 +81,7 @@ func fetchPage(ctx context.Context, opt crawler.Options, name string) (body []by
 		return nil, "", err
 	}
 	if page.Problem != "" {
-		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, session.AdviceOn(string(page.Problem)))
+		return nil, "", fmt.Errorf("%s: %s: %s%s", name, page.Problem, page.Detail, session.AdviceOn(string(page.Problem), page.Detail))
 	}
 	return page.Body, page.Header.Get("Content-Type"), nil
 }

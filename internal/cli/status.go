@@ -279,7 +279,7 @@ func (u urlStatus) why() string {
 		why = append(why, u.Problem)
 	}
 	if u.Detail != "" && u.Detail != u.Problem {
-		why = append(why, u.Detail+session.AdviceOn(u.Problem))
+		why = append(why, u.Detail+session.AdviceOn(u.Problem, u.Detail))
 	}
 	if u.Tries > 0 {
 		why = append(why, "tried "+report.Counted(u.Tries, "time"))

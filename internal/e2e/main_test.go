@@ -482,6 +482,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	address := kinds[args[1]](s, arg)
 	sessionOf(ts).servers[args[0]] = s
 	ts.Setenv(args[0], "http://"+address)
+	ts.Setenv(args[0]+"_HTTPS", "https://"+address) // the wrong scheme
 }
 
 // listen starts an HTTP server.

@@ -80,7 +80,8 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 }
 
 // checkOthers refuses the given seeds if the store contains a finished crawl that includes none of
-// them. Otherwise, a user who has forgotten about the store would get two sites in one report.
+// them. Otherwise, a user who has forgotten about the store would get two sites in one report. A crawl
+// that fetched nothing accepts them, because they may correct its seeds.
 func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	counts, err := r.store.Counts(ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 	switch {
 	case err != nil:
 		return err
-	case counts.Pending > 0, tally.Records() == 0, len(given.Items()) == 0, stored.sharesWith(given):
+	case counts.Pending > 0, fetchedNothing(tally), len(given.Items()) == 0, stored.sharesWith(given):
 		return nil
 	}
 	return usagef("%s has a finished crawl of %s, with %s: add these seeds with --add, or choose another --store",

@@ -153,16 +153,16 @@ func problemText(r *store.Record) string {
 	if r.Detail != "" && r.Detail != r.Problem {
 		text += ": " + r.Detail
 	}
-	return text + AdviceOn(r.Problem)
+	return text + AdviceOn(r.Problem, r.Detail)
 }
 
-// AdviceOn returns advice on the flag that avoids a problem, as the end of an error message, or ""
-// if there is no such flag.
-func AdviceOn(problem string) string {
-	switch crawler.Problem(problem) {
-	case crawler.ProblemPrivate:
+// AdviceOn returns advice on the flag that avoids a problem with this detail, as the end of an error
+// message, or "" if there is no such flag.
+func AdviceOn(problem, detail string) string {
+	switch p := crawler.Problem(problem); {
+	case p == crawler.ProblemPrivate:
 		return "; allow such hosts with --allow-private"
-	case crawler.ProblemTLS:
+	case p == crawler.ProblemTLS && strings.Contains(detail, "x509:"):
 		return "; trust its authority with --ca-file, or accept any certificate of your own host with --insecure HOST"
 	}
 	return ""
