@@ -260,5 +260,5 @@ var tabs = []tab{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}
 
 // guard returns a handler that checks each request before it calls next, as described in guard.go.
 func (v *View) guard(next http.Handler) http.Handler {
-	return loopback.Only(v.opt.Address, harden(v.admit(next)))
+	return loopback.Only(harden(v.admit(next)), v.opt.Address)
 }

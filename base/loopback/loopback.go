@@ -4,7 +4,7 @@
 //
 //	address, err := loopback.Address("9464") // 127.0.0.1:9464
 //	listener, err := net.Listen("tcp", address)
-//	http.Serve(listener, loopback.Only(address, mux))
+//	http.Serve(listener, loopback.Only(mux, address))
 package loopback
 
 import (
@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,24 +39,23 @@ func Address(s string) (string, error) {
 }
 
 // Only returns a handler that passes a request to next if its Host header is one of the server's
-// own names, and refuses it otherwise. The argument address is the one that the server was told to
-// listen on.
+// own names, and refuses it otherwise. The names are the address that the server was told to listen
+// on, and other names by which it is known.
 //
 // A page in a browser can make its own host name resolve to the server's address (DNS rebinding).
 // The browser then lets the page read the server's responses, such as the profiles of a process
 // that listens on loopback. But the page cannot make the browser send a name other than its own. So
 // the Host header must be one of the server's names: the address at which the request arrived,
-// localhost on loopback, the name of the machine, or the name that the server was told to listen
-// on.
+// localhost on loopback, the name of the machine, or one of names.
 //
 // The body of a request must arrive within ten seconds, even if the request is refused.
-func Only(address string, next http.Handler) http.Handler {
+func Only(next http.Handler, names ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 { // -1 means unknown
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // response writers in tests may not support deadlines
 		}
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if !answers(address, r.Host, local) {
+		if !answers(names, r.Host, local) {
 			http.Error(w, "unexpected host name: use the address that skink printed", http.StatusMisdirectedRequest)
 			return
 		}
@@ -66,9 +66,9 @@ func Only(address string, next http.Handler) http.Handler {
 // bodyTime is how long the body of a request may take to arrive. Forms send only a few dozen bytes.
 const bodyTime = 10 * time.Second
 
-// answers reports whether a Host header names the server. The argument address is the one that the
-// server was told to listen on, and local is the server's end of the connection.
-func answers(address, header string, local net.Addr) bool {
+// answers reports whether a Host header names the server. The argument names is that of [Only], and
+// local is the server's end of the connection.
+func answers(names []string, header string, local net.Addr) bool {
 	at, ok := local.(*net.TCPAddr)
 	if !ok {
 		return false
@@ -80,8 +80,8 @@ func answers(address, header string, local net.Addr) bool {
 	if name == "localhost" {
 		return at.IP.IsLoopback()
 	}
-	machine, err := os.Hostname()
-	return name != "" && (name == strings.ToLower(hostOf(address)) || err == nil && name == strings.ToLower(machine))
+	machine, _ := os.Hostname() // without it, only names remain
+	return name != "" && slices.ContainsFunc(slices.Concat(names, []string{machine}), func(own string) bool { return strings.ToLower(hostOf(own)) == name })
 }
 
 func hostOf(hostPort string) string {

@@ -25,6 +25,7 @@ func TestOwnNames(t *testing.T) {
 		{"0.0.0.0:9464", "10.1.2.3:9464", tcp("10.1.2.3"), true},
 		{"0.0.0.0:9464", machine, tcp("10.1.2.3"), true},
 		{"crawler.example:9464", "crawler.example:9464", tcp("10.1.2.3"), true},
+		{"0.0.0.0:9464", "crawl-1.SVC:9464", tcp("10.1.2.3"), true},
 		{"127.0.0.1:9464", "evil.example:9464", tcp("127.0.0.1"), false},
 		{"127.0.0.1:9464", "127.0.0.1.evil.example:9464", tcp("127.0.0.1"), false},
 		{"127.0.0.1:9464", "localhost.evil.example", tcp("127.0.0.1"), false},
@@ -33,7 +34,7 @@ func TestOwnNames(t *testing.T) {
 		{"0.0.0.0:9464", "localhost:9464", tcp("10.1.2.3"), false},
 		{"0.0.0.0:9464", "evil.example", tcp("10.1.2.3"), false},
 	} {
-		if got := answers(c.listens, c.host, c.local); got != c.want {
+		if got := answers([]string{c.listens, "Crawl-1.svc"}, c.host, c.local); got != c.want {
 			t.Errorf("a server at %s, asked at %v for host %q: answers %v, want %v", c.listens, c.local, c.host, got, c.want)
 		}
 	}

@@ -23,7 +23,7 @@ func TestSlowBody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := net.Pipe()
 				l := &oneConn{conn: tcpNamed{far}, done: make(chan struct{})}
-				server := &http.Server{Handler: Only("127.0.0.1:80", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				server := &http.Server{Handler: Only(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 					_, _ = io.Copy(io.Discard, r.Body)
 				}))}
 				go server.Serve(l)

@@ -279,11 +279,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	if err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		_ = raw.Close()
-		return nil, err
-	}
+	host, _, _ := net.SplitHostPort(address) // dial has parsed it
 	unchecked := d.opt.Insecure != nil && d.opt.Insecure(address)
 	conn := tls.Client(raw, &tls.Config{ServerName: host, RootCAs: d.opt.Roots, NextProtos: []string{"h2", "http/1.1"}, InsecureSkipVerify: unchecked})
 	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)

@@ -64,6 +64,7 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,insecure,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
 		{"from", excludes, "feed", "after the run, write the pages with skink export"},
 		{"requisites,screenshots,warc-info,warc-refers", needs, "warc", ""},
+		{"metrics-host", needs, "metrics", ""},
 		{"images", modifies, "markdown", ""},
 		{"log-urls", needs, "log-format=json", ""},
 		{"log-urls", excludes, "quiet", ""},
@@ -167,6 +168,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	addPrivateFlag(flags, o)
 
 	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port without a host means 127.0.0.1")
+	flags.StringArrayVar(&f.opt.MetricsHosts, "metrics-host", nil, "`NAME` with --metrics: also answer requests for this host name, such as the name of a service (repeatable)")
 	flags.Var(&f.view, "view", "`ADDR` show the running crawl in a browser, at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"

@@ -40,7 +40,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Output",
 			example: "skink crawl --feed pages.jsonl --view https://example.org/",
 			common:  strings.Fields("feed view"),
-			rare:    strings.Fields("markdown images metrics log-format log-urls crawl-log quiet"),
+			rare:    strings.Fields("markdown images metrics metrics-host log-format log-urls crawl-log quiet"),
 		},
 		{
 			heading: "Storage",

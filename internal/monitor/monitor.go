@@ -53,9 +53,9 @@ type Server struct {
 	calls    *prometheus.HistogramVec
 }
 
-// Listen starts a server at an address as returned by [loopback.Address]. It calls the function now
-// for each request to /metrics.
-func Listen(address string, build Build, now func() Numbers) (*Server, error) {
+// Listen starts a server at an address as returned by [loopback.Address], which also answers requests
+// for the host names. It calls the function now for each request to /metrics.
+func Listen(address string, names []string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	s.http = &http.Server{Handler: loopback.Only(address, mux), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: loopback.Only(mux, append(names, address)...), ReadHeaderTimeout: 10 * time.Second}
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
 }

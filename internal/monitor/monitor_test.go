@@ -3,6 +3,7 @@ package monitor
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 func TestServer(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	s, err := Listen("127.0.0.1:0", Build{"v1.2.3", "abc", "go1.26"}, func() Numbers {
+	s, err := Listen("127.0.0.1:0", []string{"crawl-1"}, Build{"v1.2.3", "abc", "go1.26"}, func() Numbers {
 		return Numbers{
 			Pages: map[string]int64{"unique": 7, "near": 2}, Problems: map[string]int64{"status 404": 3},
 			URLs: map[string]int64{"pending": 5}, InFlight: 4, Hosts: 6, Bytes: 54321, Fetched: 12345,
@@ -55,6 +56,13 @@ func TestServer(t *testing.T) {
 	if got := get(t, strings.TrimSuffix(s.URL(), "metrics")+"debug/pprof/"); !strings.Contains(got, "goroutine") {
 		t.Errorf("no profiles: %s", got)
 	}
+	for host, want := range map[string]int{"crawl-1:9464": http.StatusOK, "crawl-2:9464": http.StatusMisdirectedRequest} {
+		req := httptest.NewRequest("GET", s.URL(), nil)
+		req.RequestURI, req.Host = "", host
+		if resp, err := http.DefaultClient.Do(req); err != nil || resp.Body.Close() != nil || resp.StatusCode != want {
+			t.Errorf("a request for %s: %v, %v, want status %d", host, resp, err, want)
+		}
+	}
 	http.DefaultClient.CloseIdleConnections()
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -77,7 +85,7 @@ func get(t *testing.T, url string) string {
 
 // A page of another site cannot read anything, even if its name resolves to the server's address.
 func TestRebinding(t *testing.T) {
-	s, err := Listen("127.0.0.1:0", Build{}, func() Numbers { return Numbers{} })
+	s, err := Listen("127.0.0.1:0", nil, Build{}, func() Numbers { return Numbers{} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	}
 	o.view, o.page = new(atomic.Pointer[running]), new(atomic.Int64)
 	o.page.Store(time.Now().UnixNano())
-	o.server, err = monitor.Listen(opt.Metrics, opt.Build, o.numbers)
+	o.server, err = monitor.Listen(opt.Metrics, opt.MetricsHosts, opt.Build, o.numbers)
 	if err != nil {
 		return o, fmt.Errorf("--metrics %s: %w: try another port", opt.Metrics, err)
 	}

@@ -61,15 +61,16 @@ type Options struct {
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // maximum duration of the run; 0 means no limit
 
-	FeedFile *output.File // the file or object of Feed
-	CrawlLog *output.File // where to log each request; nil means nowhere
-	Feed     string       // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
-	Index    http.Header  // header with the credentials for a search index
-	Archive  Archive      // where to archive responses
-	Follow   Follower     // receives the pages
-	LogURLs  bool         // log each URL; needs Output.Log
-	Metrics  string       // address to serve metrics on; "" means none
-	Build    monitor.Build
+	FeedFile     *output.File // the file or object of Feed
+	CrawlLog     *output.File // where to log each request; nil means nowhere
+	Feed         string       // where to write pages: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
+	Index        http.Header  // header with the credentials for a search index
+	Archive      Archive      // where to archive responses
+	Follow       Follower     // receives the pages
+	LogURLs      bool         // log each URL; needs Output.Log
+	Metrics      string       // address to serve metrics on; "" means none
+	MetricsHosts []string     // other host names for which metrics are served
+	Build        monitor.Build
 
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
 	// store and the crawl to these options. If View is nil, the crawl is not shown in a browser.
