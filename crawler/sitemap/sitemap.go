@@ -16,7 +16,7 @@
 // character that is not a space, the first element. The name of the file and its Content-Type are
 // ignored, because both are often wrong.
 //
-// A file is never held in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth]
+// A file is never held in memory as a whole. [MaxBytes], [MaxEntries], [MaxToken] and [MaxDepth]
 // bound the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
 // exceeds a bound, Read yields the entries up to that point, and then an error that names the
 // bound.
@@ -39,7 +39,8 @@ import (
 const (
 	MaxBytes   = 50 << 20 // maximum size of a file in bytes, both compressed and decompressed
 	MaxEntries = 50_000   // maximum number of entries in a sitemap or an index
-	MaxText    = 8 << 10  // maximum length in bytes of a URL, date or tag; the protocol allows URLs of up to 2,048 characters
+	MaxText    = 8 << 10  // maximum length in bytes of a URL, date or tag that is read; the protocol allows URLs of up to 2,048 characters
+	MaxToken   = 1 << 20  // maximum length in bytes of a tag, comment or text, such as an article in a feed
 	MaxDepth   = 64       // maximum depth of nested elements; a sitemap has three or four levels
 )
 
@@ -48,6 +49,8 @@ var (
 	ErrBytes = fmt.Errorf("the sitemap is larger than %d MB: the rest was not read", MaxBytes>>20)
 	// ErrEntries means that the file has more than [MaxEntries] entries.
 	ErrEntries = fmt.Errorf("the sitemap has more than %d URLs: the rest was not read", MaxEntries)
+	// ErrToken means that the file has a tag, comment or text of more than [MaxToken] bytes.
+	ErrToken = fmt.Errorf("a tag, comment or text is longer than %d MB: the rest was not read", MaxToken>>20)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
 	ErrDepth = fmt.Errorf("elements are nested more than %d levels deep: the rest was not read", MaxDepth)
 	// ErrNone means that the file is not one of the supported lists but, for example, a web page.
@@ -139,7 +142,7 @@ func listOf(file []byte) *list {
 	if first, err := firstByte(in); err != nil || first != '<' {
 		return nil
 	}
-	l, err := begin(&markup{in: in})
+	l, err := begin(newMarkup(in))
 	if err != nil {
 		return nil
 	}

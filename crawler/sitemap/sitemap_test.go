@@ -78,6 +78,8 @@ func TestRead(t *testing.T) {
 		{"comments", `<!-- <urlset> --><urlset><!-- -- > <url> --><url><loc>http://a.example/<!-- x -->1</loc></url></urlset>`, "http://a.example/1\n"},
 		{"ampersands as they are", `<urlset><url><loc>http://a.example/?a=1&copy=2&sect=3&lt;</loc></url></urlset>`, "http://a.example/?a=1&copy=2&sect=3<\n"},
 		{"numbers for characters", `<urlset><url><loc>http://a.example/&#x41;&#66;&#xZZ;&#99999999;</loc></url></urlset>`, "http://a.example/AB&#xZZ;&#99999999;\n"},
+		{"elements of HTML", `<rss><channel><title>T<b></title><style/><item><title/><link>/1</link><script></script><plaintext></item></channel></rss>`, "/1\n"},
+		{"a long article", `<rss><channel><item><content:encoded><![CDATA[` + strings.Repeat("<p>word", MaxToken/8) + `]]></content:encoded><link>/1</link></item></channel></rss>`, "/1\n"},
 		{"capitals", `<URLSET><Url><LOC>http://a.example/</LOC></Url></URLSET>`, "http://a.example/\n"},
 		{"left open", `<urlset><url><loc>http://a.example/1</url><url><loc>http://a.example/2</loc></urlset>`, "http://a.example/1\nhttp://a.example/2\n"},
 		{"closed twice", `<urlset><url><loc>http://a.example/1</loc></loc></b></url></url></urlset>`, "http://a.example/1\n"},

@@ -43,7 +43,7 @@ type list struct {
 }
 
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
-	m := &markup{in: in}
+	m := newMarkup(in)
 	l, err := begin(m)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 }
 
 func (l *list) chars(p piece) {
-	if l.long = l.long || p.cut || len(l.text)+len(p.text) > MaxText; !l.long {
+	if l.long = l.long || p.long || len(l.text)+len(p.text) > MaxText; !l.long {
 		l.text = append(l.text, p.text...)
 	}
 }
@@ -153,11 +153,11 @@ func (l *list) begun(p *piece, name string) {
 	switch {
 	case l.isEntry(name):
 		l.entry, l.next, l.other = Entry{Index: l.index}, time.Time{}, ""
-	case l.href && name == l.url && l.inEntry() && l.entry.URL == "" && !p.cut:
-		if rel := p.attribute("rel"); rel == "" || rel == "alternate" {
-			l.entry.URL = strings.TrimSpace(p.attribute("href"))
+	case l.href && name == l.url && l.inEntry() && l.entry.URL == "" && !p.long:
+		if rel := p.attributes["rel"]; rel == "" || rel == "alternate" {
+			l.entry.URL = strings.TrimSpace(p.attributes["href"])
 		}
-	case name == l.grammar.other && strings.EqualFold(p.attribute("isPermaLink"), "false"):
+	case name == l.grammar.other && strings.EqualFold(p.attributes["ispermalink"], "false"):
 		l.long = true // the file declares that this text is not a URL, so do not use it
 	}
 }

@@ -23,7 +23,7 @@ var budgets = map[string]int{
 	"crawler":               4_970,
 	"crawler/learn":         1_950,
 	"crawler/render":        1_075,
-	"crawler/sitemap":       750,
+	"crawler/sitemap":       645,
 	"crawler/wire":          1_500,
 	"dedup":                 2_545,
 	"document":              1_145,
