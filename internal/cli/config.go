@@ -20,7 +20,6 @@ import (
 	"skink/frontier"
 	"skink/internal/config"
 	"skink/internal/output"
-	"skink/internal/session"
 )
 
 // # Configuration
@@ -216,7 +215,7 @@ These commands print the settings of a crawl, and the settings of a report with 
   skink config --config skink.toml
   skink config --store docs report -- --top 5`,
 		setup: func(flags *pflag.FlagSet) runFunc {
-			store := session.DefaultStore
+			store := defaultStore()
 			flags.Var(storeName{&store}, "store", "`STORE` read the configuration file in the folder of this store")
 			return func(_ context.Context, con Console, args []string) error { return runConfig(con, flags, args) }
 		},

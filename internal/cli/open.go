@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,8 +71,11 @@ func (s storeName) Set(text string) error {
 	return nil
 }
 
+// defaultStore returns the store of commands that name none.
+func defaultStore() string { return nameOf(cmp.Or(os.Getenv("SKINK_STORE"), session.DefaultStore)) }
+
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	name := session.DefaultStore
+	name := defaultStore()
 	flags.Var(storeName{&name}, "store", "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
 	return &name
 }

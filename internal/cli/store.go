@@ -91,7 +91,7 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	case verb == "drop":
 		return f.drop(ctx, con, args[0])
 	case verb == "info":
-		return f.info(ctx, con, append(args, session.DefaultStore)[0])
+		return f.info(ctx, con, append(args, defaultStore())[0])
 	}
 	return f.list(ctx, con, append(args, ".")[0])
 }

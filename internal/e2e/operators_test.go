@@ -220,7 +220,55 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestUnit lets systemd check the unit file.
+// TestCompose loads the Compose file with the reference implementation of its specification, and lets promtool check
+// the configuration of Prometheus in it.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("SKINK_LONG is not set")
+	}
+	text, err := os.ReadFile("ops/compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.NewReplacer("${POSTGRES_PASSWORD:?}", "secret", "${SEED:?}", exampleSite(t, "compose")+"/").Replace(string(text)))
+	project := filepath.Join(t.TempDir(), "compose.yaml")
+	if err := os.WriteFile(project, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	load := exec.Command("go", "run", "github.com/compose-spec/compose-go/v2/cmd@v2.16.2", project)
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("compose-go: %v\n%s", err, out)
+	}
+	command := regexp.MustCompile(`command: \[(.*)\]`).FindSubmatch(text)
+	config := regexp.MustCompile(`(?ms)^  prometheus:\n    content: \|\n(.*?)^  \w`).FindSubmatch(text)
+	if command == nil || config == nil {
+		t.Fatalf("no command, or no configuration of Prometheus, in\n%s", text)
+	}
+	flags := strings.NewReplacer(`"`, "", ",", "", "0.0.0.0:9464", "0").Replace(string(command[1]))
+	crawl := exec.Command("skink", strings.Fields(flags)...)
+	crawl.Env = append(os.Environ(), "SKINK_STORE="+t.TempDir())
+	if out, err := crawl.CombinedOutput(); err != nil {
+		t.Errorf("skink %s: %v\n%s", flags, err, out)
+	}
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("no promtool: Debian's package prometheus has it")
+	}
+	rules, err := filepath.Abs("ops/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "prometheus.yml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(config[1]), "/etc/prometheus/alerts.yml", rules)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(promtool, "check", "config", file).CombinedOutput(); err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+}
+
+// TestUnit lets systemd check the unit file, and requires an exposure of at most 2.5 of 10.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -242,6 +290,9 @@ func TestUnit(t *testing.T) {
 	if out, err := exec.Command(analyze, "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
+	if out, err := exec.Command(analyze, "security", "--offline=true", "--threshold=25", unit).CombinedOutput(); err != nil {
+		t.Errorf("systemd-analyze security: %v\n%s", err, out)
+	}
 	command := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/skink (.*)$`).FindStringSubmatch(string(text))
 	if command == nil {
 		t.Fatal("the unit does not start skink")
@@ -252,8 +303,10 @@ func TestUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	args := strings.Fields(strings.NewReplacer("%i", "docs", "/etc/skink", dir, "/var/lib/skink", dir).Replace(command[1]))
-	if out, err := exec.Command("skink", args...).CombinedOutput(); err != nil {
+	args := strings.Fields(strings.NewReplacer("%i", "docs", "/etc/skink", dir).Replace(command[1]))
+	crawl := exec.Command("skink", args...)
+	crawl.Env = append(os.Environ(), "SKINK_STORE="+filepath.Join(dir, "docs"))
+	if out, err := crawl.CombinedOutput(); err != nil {
 		t.Errorf("skink %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
