@@ -70,36 +70,15 @@ func nastyWithout(t testing.TB) report.Source {
 	}}
 }
 
-// told is a source with given results of learning.
-type told struct {
-	report.Source
-	learned []report.Learned
-}
-
-func (s told) Head(ctx context.Context) (report.Report, error) {
-	r, err := s.Source.Head(ctx)
-	r.Learned = s.learned
-	return r, err
-}
-
-// nastyTold returns a source with hostile hosts and URL patterns, and with pages that are not
-// translated yet.
-func nastyTold(t testing.TB) report.Source {
+// untranslated returns a source with pages that are not translated yet.
+func untranslated(t testing.TB) report.Source {
 	s := fill(t, []numbered{
 		page(1, "https://example.com/en", "A lamp", dedup.Unique),
 		inLanguages(copyOf(1, page(2, "https://example.com/de", "A lamp", dedup.Exact), 1), "de", "en"),
 		inLanguages(copyOf(1, page(3, "https://example.com/fr", "A lamp", dedup.Near), 0.9), "=fr\x1b[31m<b>", "en"),
 		copyOf(1, page(4, "https://example.com/copy", "A lamp", dedup.Exact), 1),
 	})
-	return told{report.FromStore(s), []report.Learned{
-		{Host: "example.com", Saved: 1234,
-			Postponed: []report.Postponed{
-				{Host: "example.com", Rule: "pattern of duplicates", Pattern: "/list?<b>\x1b[31m", URLs: 1230, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J", New: 2, Copies: 300},
-				{Host: "example.com", Rule: "view of a page", Pattern: "DokuWiki action", URLs: 4, Example: "javascript:alert(1)"},
-			},
-			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},
-		{Host: "farm\x1b[2J.example", Saved: 1, Postponed: []report.Postponed{{Rule: "link farm", Pattern: "*.<i>example.com", URLs: 1, Example: "https://farm.example/"}}},
-	}}
+	return report.FromStore(s)
 }
 
 // inLanguages returns a copy of a page that declares its own language and, for its leader, another

@@ -25,8 +25,6 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 	"problems": func(byKind map[string]int64) string { return harmless.Line(Problems(byKind)) },
 	"clipped":  func(text string) string { return plain(Clip(text, blockShown)) },
 	"rest":     func(all, shown int) int { return all - shown },
-	"spared":   postponed,
-	"lines":    func(l Learned) []line { return l.lines(patternsHTML) },
 }).New("report.html").Parse(pageSource))
 
 const (
@@ -35,7 +33,6 @@ const (
 	clustersOpen = 3   // number of clusters that are expanded initially, as examples
 	blockShown   = 300 // maximum number of runes shown of each block that the comparison ignored
 	openRows     = 8   // a cluster with more members is not expanded initially
-	patternsHTML = 100 // maximum number of URL patterns shown for a host
 )
 
 type htmlPrinter struct {
@@ -59,7 +56,7 @@ type summary struct {
 	FoldedHosts []Host
 	Led         []Host // hosts whose LedBy is not empty
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
+	UncountedHosts, UncountedLeft int // number of hosts that each of the two lists omits because of its limit
 }
 
 func (p *htmlPrinter) begin(r Report) error {
@@ -80,7 +77,6 @@ func (p *htmlPrinter) begin(r Report) error {
 	sum.FoldedHosts = sum.Hosts[min(len(sum.Hosts), hostsShown):]
 	sum.Hosts = sum.Hosts[:len(sum.Hosts)-len(sum.FoldedHosts)]
 	sum.LeftOut, sum.UncountedLeft = first(r.LeftOut, p.top)
-	sum.Learned, sum.UncountedLearned = first(r.Learned, p.top)
 	return p.execute("begin", sum)
 }
 

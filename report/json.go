@@ -146,9 +146,6 @@ func (p *jsonPrinter) begin(r Report) error {
 	if r.LeftOut != nil {
 		list(p.o, "left_out", r.LeftOut)
 	}
-	if r.Learned != nil {
-		list(p.o, "learned", r.Learned)
-	}
 	p.o.List("clusters")
 	return p.o.err
 }

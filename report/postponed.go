@@ -30,55 +30,40 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 	if err != nil || tally.Later == 0 {
 		return nil, err
 	}
-	var count postponedCount
+	type key struct{ host, detail string } // the Detail of a record names a rule and a pattern
+	at := map[key]int{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return nil, fmt.Errorf("count postponed URLs: %w", err)
 		}
-		if r := &page.Record; host == "" || store.HostOf(r.URL) == host {
-			count.add(r)
+		r := &page.Record
+		k := key{store.HostOf(r.URL), r.Detail}
+		if r.Kind != store.Later || host != "" && k.host != host {
+			continue
 		}
-	}
-	return count.list(ctx, s)
-}
-
-// A postponedCount counts postponed URLs by pattern.
-type postponedCount struct {
-	at  map[hostDetail]int // index in all
-	all []Postponed
-}
-
-// A hostDetail is a host with the Detail of a record, which names a rule and a pattern.
-type hostDetail struct{ host, detail string }
-
-func (c *postponedCount) add(r *store.Record) {
-	if r.Kind != store.Later {
-		return
-	}
-	key := hostDetail{store.HostOf(r.URL), r.Detail}
-	i, known := c.at[key]
-	if !known {
-		if c.at == nil {
-			c.at = map[hostDetail]int{}
+		i, known := at[k]
+		if !known {
+			a := learn.ParseAdvice(r.Detail)
+			i, at[k] = len(all), len(all)
+			all = append(all, Postponed{Host: k.host, Rule: string(a.Rule), Pattern: a.Pattern, Example: r.URL})
 		}
-		a := learn.ParseAdvice(r.Detail)
-		i = len(c.all)
-		c.at[key] = i
-		c.all = append(c.all, Postponed{Host: key.host, Rule: string(a.Rule), Pattern: a.Pattern, Example: r.URL})
+		all[i].URLs++
 	}
-	c.all[i].URLs++
+	slices.SortFunc(all, func(a, b Postponed) int {
+		return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Pattern, b.Pattern))
+	})
+	return all, addEvidence(ctx, s, all)
 }
 
-// list returns the counts in descending order of URLs, with what was learned about each pattern.
-func (c *postponedCount) list(ctx context.Context, s store.Reader) (all []Postponed, err error) {
-	all = c.all
+// addEvidence adds what the crawl learned about each pattern.
+func addEvidence(ctx context.Context, s store.Reader, all []Postponed) (err error) {
 	sites := map[string]*learn.Host{}
 	for i := range all {
 		p := &all[i]
 		site, known := sites[p.Host]
 		if !known {
 			if site, err = learn.Read(ctx, s, p.Host); err != nil {
-				return nil, err
+				return err
 			}
 			sites[p.Host] = site
 		}
@@ -86,10 +71,7 @@ func (c *postponedCount) list(ctx context.Context, s store.Reader) (all []Postpo
 			p.New, p.Copies = site.Patterns[p.Pattern].New, site.Patterns[p.Pattern].Copies
 		}
 	}
-	slices.SortFunc(all, func(a, b Postponed) int {
-		return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Pattern, b.Pattern))
-	})
-	return all, nil
+	return nil
 }
 
 // Why says why the URLs of the pattern were postponed.

@@ -30,7 +30,6 @@ type Report struct {
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
 	Hosts   []Host    `json:"hosts"`              // counts by host, in descending order of duplicates
 	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
-	Learned []Learned `json:"learned,omitempty"`  // findings by host, in descending order of postponed URLs
 
 	Clusters []Group `json:"clusters"` // largest cluster first
 }

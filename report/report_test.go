@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 		{"empty", report.FromStore(storetest.NewMemory())},
 		{"unique", report.FromStore(fill(t, []numbered{page(1, "https://example.com/", "Alone", dedup.Unique)}))},
 		{"left-out", nastyWithout(t)},
-		{"told", nastyTold(t)},
+		{"untranslated", untranslated(t)},
 	} {
 		for _, f := range formats {
 			t.Run(fixture.name+"/"+string(f), func(t *testing.T) {

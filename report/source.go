@@ -41,14 +41,12 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	}
 	r.About = &About{}
 	var count hostCount
-	var later postponedCount
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return r, err
 		}
 		count.add(&page.Record)
 		r.About.See(&page.Record)
-		later.add(&page.Record)
 	}
 	alone, err := store.LeftAlone(ctx, src.s)
 	if err != nil {
@@ -58,8 +56,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	for i := range r.Hosts {
 		r.Hosts[i].Alone = alone[r.Hosts[i].Host].Why
 	}
-	r.Learned, err = learnedFor(ctx, src.s, r.Hosts, &later)
-	return r, err
+	return r, nil
 }
 
 func (src stored) totals(ctx context.Context) (Totals, error) {

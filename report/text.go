@@ -43,16 +43,6 @@ func (p *textPrinter) begin(r Report) error {
 		p.printHosts(r.Hosts)
 	}
 	p.printLists(r)
-	hosts, rest := first(r.Learned, p.top)
-	for _, l := range hosts {
-		fmt.Fprintln(p.w)
-		if err := WriteLearned(p.w, l); err != nil {
-			return err
-		}
-	}
-	if rest > 0 {
-		fmt.Fprintf(p.w, "\n%s with postponed URLs or soft 404s not shown: use --top %d to show all\n", Counted(rest, "more host"), len(r.Learned))
-	}
 	if t.Pages == 0 {
 		_, err := fmt.Fprintln(p.w, "\nNo page has been compared yet.")
 		return err

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
 
+	"skink/base/harmless"
 	"skink/crawler/learn"
 	"skink/frontier"
 	"skink/internal/session"
@@ -21,14 +23,10 @@ func addLearnFlags(flags *pflag.FlagSet, o *session.Options) {
 	flags.Var(onOff{&o.Budget}, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
 }
 
+// softShown is the maximum number of probes that printLearned shows.
+const softShown = 10
+
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
-	if !asJSON {
-		l, err := report.LearnedOf(ctx, s, host)
-		if err != nil {
-			return err
-		}
-		return report.WriteLearned(out, l)
-	}
 	site, err := learn.Read(ctx, s, host)
 	if err != nil {
 		return err
@@ -36,7 +34,19 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	if site == nil {
 		site = learn.NewHost()
 	}
-	return writeLine(out, site.Brief())
+	if asJSON {
+		return writeLine(out, site.Brief())
+	}
+	postponed, err := report.PostponedIn(ctx, s, host)
+	if err != nil {
+		return err
+	}
+	session.PrintPostponed(out, postponed)
+	soft := site.Soft404()
+	for _, s := range soft[:min(len(soft), softShown)] {
+		fmt.Fprintf(out, "soft 404: the host returns status 200 for missing pages, such as %s; %s had the same text\n", harmless.Line(s.Probe), report.Counted(s.Pages, "page"))
+	}
+	return nil
 }
 
 // hostNamed returns the host of a URL. It returns any other text unchanged.
