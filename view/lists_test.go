@@ -298,6 +298,14 @@ func TestAuditOfCrawl(t *testing.T) {
 	}
 }
 
+func TestMap(t *testing.T) {
+	_, server := newView(t, small(t), nil)
+	body := get(t, server, "/map")
+	if !strings.Contains(body, `<td class="number few">1</td><td class="number few">33.3%</td><th scope="row" class="host"><a href="/pages?host=b.example"`) {
+		t.Errorf("b.example repeats a page of a.example:\n%s", body)
+	}
+}
+
 // fakeAlike has clusters at three similarities, and one pair of pages.
 var fakeAlike = &Alike{
 	Steps: []Step{{Similarity: 0.3, Clusters: 9, Pages: 40}, {Similarity: 0.6, Clusters: 7, Pages: 20}, {Similarity: 0.9, Clusters: 2, Pages: 4}},
@@ -389,7 +397,7 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	_, server := newView(t, storetest.NewMemory(), func(o *Options) { o.Moment = momentOfTally })
 	for path, want := range map[string]string{
-		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/similarity": "Compare all pages", "/audit": "The audit is running",
+		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/map": "No host has pages that duplicate", "/similarity": "Compare all pages", "/audit": "The audit is running",
 	} {
 		if body := get(t, server, path); !strings.Contains(body, want) || strings.Contains(body, "NaN") {
 			t.Errorf("%s does not have %q:\n%s", path, want, body)

@@ -122,6 +122,10 @@ type cluster struct {
 	newest  int32 // last row added to the cluster
 }
 
+// A shared is a pair of hosts, as indexes in rows.hosts. Pages of the host member are duplicates of
+// pages of the host leader.
+type shared struct{ member, leader uint32 }
+
 // rows holds all rows and counts of them. Only one goroutine may add rows. Readers must hold the
 // lock of [index].
 type rows struct {
@@ -135,6 +139,7 @@ type rows struct {
 	shapeAt  map[string]uint32
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
+	between  map[shared]int64
 	unread   int64 // number of records beyond maxRows, which have no row
 }
 
@@ -145,7 +150,7 @@ const maxShapes = 1 << 16
 func newRows() *rows {
 	return &rows{
 		places: map[dedup.Hash]uint32{}, hostAt: map[string]uint32{}, shapes: []string{""}, shapeAt: map[string]uint32{},
-		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{},
+		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{}, between: map[shared]int64{},
 	}
 }
 
@@ -193,6 +198,7 @@ func (t *rows) add(c *store.Content) {
 		led := &t.clusters[at.cluster]
 		led.members++
 		led.newest = int32(t.n)
+		t.between[shared{at.host, t.hostOf(store.HostOf(r.DuplicateOf))}]++
 	}
 	in.texts = append(append(in.texts, searchable(r.URL, urlKept)...), 0)
 	in.texts = append(append(in.texts, searchable(r.Title, titleKept)...), 1)
@@ -218,7 +224,11 @@ func (t *rows) kill(i int) {
 	was := store.Record{Kind: store.RecordKind(kinds[at.kind]), Judged: store.Judged{Verdict: dedup.VerdictKind(verdicts[at.verdict])}, Fetch: store.Fetch{Size: int64(at.size)}}
 	h.tally.Remove(&was)
 	if at.cluster != 0 {
-		t.clusters[at.cluster].members--
+		led := &t.clusters[at.cluster]
+		led.members--
+		if leader, ok := t.find(led.leader); ok {
+			t.between[shared{at.host, t.at(leader).host}]--
+		}
 	}
 }
 

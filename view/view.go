@@ -166,6 +166,7 @@ func (v *View) routes() http.Handler {
 	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
+	mux.Handle("GET /map", v.shown(v.mapPage))
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
 		v.file(w, "text/css; charset=utf-8", report.Style, "view.css")
 	})
@@ -255,7 +256,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 
 type tab struct{ Path, Name string }
 
-var tabs = []tab{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}}
+var tabs = []tab{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
 
 // guard returns a handler that checks each request before it calls next, as described in guard.go.
 func (v *View) guard(next http.Handler) http.Handler {

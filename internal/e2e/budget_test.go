@@ -45,7 +45,7 @@ var budgets = map[string]int{
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_345,
 	"store/remote":          650,
-	"view":                  2_430,
+	"view":                  2_510,
 	"warc":                  1_575,
 }
 

@@ -84,7 +84,7 @@ func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, page
 // lookOn views a crawl like a user with a browser and the page Now open, until the crawl is over. It
 // returns how often it received the page Now.
 func lookOn(view string, over chan struct{}) (told int) {
-	places := []string{"/pages", "/clusters", "/pages?sort=words&down=1", "/pages?q=the"}
+	places := []string{"/pages", "/clusters", "/pages?sort=words&down=1", "/map", "/pages?q=the"}
 	for i := 0; ; i++ {
 		for _, place := range []string{"/now", places[i%len(places)]} {
 			if resp, err := http.Get(view + place); err == nil {

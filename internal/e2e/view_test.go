@@ -68,6 +68,8 @@ func TestViewInBrowser(t *testing.T) {
 	b.look("clusters")
 	b.click(`table.list tbody th a`)
 	b.look("cluster")
+	b.open("/map")
+	b.look("map")
 	b.open("/similarity")
 	b.click(`form[action="/similarity"] button`)
 	b.reload(`document.querySelector('input[type="range"]') != null`)

@@ -58,6 +58,8 @@ func TestPagesInBrowser(t *testing.T) {
 	b.look("clusters-mixed")
 	b.click(`table.list tbody th a`)
 	b.look("cluster-mixed")
+	b.open("/map")
+	b.look("map-mixed")
 	for _, name := range []string{"hebrew.html", "gone.html", strings.Repeat("a-long-path-without-spaces-", 8) + ".html"} {
 		b.open(path(name))
 		b.reload(`!document.querySelector("main").innerText.includes("are being read")`)
