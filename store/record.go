@@ -177,7 +177,7 @@ type Archived struct {
 // These are the values of [Record.DeadEnd]: reasons why no link of a page was followed.
 const (
 	DeadEndNoFollow = "nofollow" // the page asks crawlers not to follow its links
-	DeadEndScripts  = "scripts"  // the page has no links, but has scripts, which may add links in a browser
+	DeadEndScripts  = "scripts"  // the page has no links to its own host, but has scripts, which may add links in a browser
 )
 
 // These are the limits that a page can exceed; see [Record.Bounds].

@@ -192,12 +192,8 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			if got.tokens == 0 {
 				r.Kind = store.Skipped // the file has no text to judge
 			}
-			markdown := ""
-			if opt.Markdown != store.NoMarkdown {
-				base, _ := frontier.NewBase(text.URL, text.Doc.Base, text.Doc.Charset) // nil if the file name is not a URL; links are then kept unresolved
-				markdown = opt.markdown(text.Doc, base)
-			}
-			got.pack(opt, text.Doc.Text, markdown, headingsOf(text.Doc))
+			base, _ := frontier.NewBase(text.URL, text.Doc.Base, text.Doc.Charset) // nil if the file name is not a URL; links are then kept unresolved
+			got.pack(opt, text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))
 		}
 		return nil
 	})

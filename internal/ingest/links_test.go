@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -332,4 +333,38 @@ func TestSyncs(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestDrawnMenus reads pages without a link into their own site. If they have scripts, a browser must
+// render them, because the scripts may draw the menus.
+func TestDrawnMenus(t *testing.T) {
+	t.Parallel()
+	text := "<p>" + words(1, 60) + "</p>"
+	for _, test := range []struct {
+		name, html string
+		drawn      bool
+	}{
+		{"no link", text + "<script src=menu.js></script>", true},
+		{"only other sites", text + `<a href="https://doxygen.test/">Doxygen</a><script>menu()</script>`, true},
+		{"only itself", text + `<a href="/m/#top">Top</a><a href="./">Here</a><script>menu()</script>`, true},
+		{"only commands", text + `<a href="javascript:open()">Menu</a><a href="mailto:a@b.test">Write</a><script>menu()</script>`, true},
+		{"another host by its base", `<base href="https://other.test/">` + text + `<a href="a">A</a><script>menu()</script>`, true},
+		{"a link", text + `<a href="part.html">Part</a><script src=menu.js></script>`, false},
+		{"a frame", `<iframe src="part.html"></iframe><script src=menu.js></script>`, false},
+		{"no script", text, false},
+		{"only data", text + `<script type="application/ld+json">{"@type": "Article"}</script>`, false},
+	} {
+		page := &crawler.Page{
+			Item: frontier.Item{URL: "http://a.test/m/"}, Status: 200, MayRender: true,
+			Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(test.html),
+		}
+		leads, err := crawler.LeadsOf(page, within(t, "host"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt := testOptions(t)
+		if _, err = opt.read(t.Context(), page, leads, 0); errors.Is(err, crawler.ErrRender) != test.drawn {
+			t.Errorf("%s: %v, want a page to render: %t", test.name, err, test.drawn)
+		}
+	}
 }

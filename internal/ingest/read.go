@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -203,14 +204,20 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return got, notText
 	case doc.Bound == extract.BoundTree && tree < most(len(body)):
 		return nil, errOutgrown
-	case page.MayRender && doc.Needs != "":
-		return nil, crawler.ErrRender
 	}
 	if d := page.Drawing; d != nil {
 		doc.Charset = extract.Charset(page.Body, page.Header.Get("Content-Type"))
 		if d.Goes != "" {
 			doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
 		}
+	}
+	base, err := frontier.NewBase(got.seen.URL, doc.Base, doc.Charset)
+	if err != nil {
+		return nil, err
+	}
+	deadEnd := doc.Root != extract.RootDocument && endsHere(got.seen.URL, base, doc.Links) && hasScript(body)
+	if page.MayRender && (doc.Needs != "" || deadEnd) {
+		return nil, crawler.ErrRender
 	}
 	if isFrame(page) {
 		err := leads.Follow(outgoing{doc: doc}.parts())
@@ -228,7 +235,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	switch {
 	case leads.Asked:
 		got.seen.DeadEnd = store.DeadEndNoFollow
-	case len(doc.Links) == 0 && doc.Root != extract.RootDocument && hasScript(body):
+	case deadEnd:
 		got.seen.DeadEnd = store.DeadEndScripts
 	}
 	if notText != nil {
@@ -236,10 +243,6 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	}
 	got.describe(doc)
 	got.faults(&doc.Markup, page)
-	base, err := frontier.NewBase(got.seen.URL, doc.Base, doc.Charset)
-	if err != nil {
-		return nil, err
-	}
 	got.relate(doc, base)
 	if page.Drawing != nil {
 		got.seen.Source = opt.source(ctx, page, base, tree)
@@ -292,9 +295,22 @@ func feedOf(body []byte) *extract.Document {
 	return doc
 }
 
-var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
+var scriptTag = regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>`)
 
-func hasScript(body []byte) bool { return scriptTag.Match(body) }
+// hasScript reports whether a page has a script that is not only data.
+func hasScript(body []byte) bool {
+	return slices.ContainsFunc(scriptTag.FindAll(body, -1), func(tag []byte) bool { return !bytes.Contains(tag, []byte("json")) })
+}
+
+// endsHere reports whether no link of a page leads to another page of its host.
+func endsHere(url string, base *frontier.Base, links []extract.Link) bool {
+	for _, l := range links {
+		if to, err := base.Resolve(l.Href); err == nil && to != url && frontier.HostOf(to) == frontier.HostOf(url) {
+			return false
+		}
+	}
+	return true
+}
 
 // obey adds the directives for this crawler to those for all crawlers. It looks for them in the
 // document and in the response header.

@@ -261,7 +261,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if sum.Postponed, err = report.PostponedIn(ctx, r.store, ""); err != nil {
 		return sum, err
 	}
-	if sum.Only, err = whyOnlyOne(ctx, r.store, sum.All, sum.URLs); err != nil {
+	if sum.Only, err = whyFew(ctx, r.store, sum.All, sum.URLs); err != nil {
 		return sum, err
 	}
 	sum.Again = r.opt.Resume(sum.End)

@@ -13,37 +13,43 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne explains why a finished crawl found only one page. It returns "" if the crawl found
-// none or several, or is not finished.
-func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
-	if t.Pages() != 1 || n.Pending > 0 {
+const fewPages = 10
+
+// whyFew explains why a finished crawl found only one page, or a few pages most of which have no
+// links in their HTML. It returns "" if there is nothing to explain, or the crawl is not finished.
+func whyFew(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
+	if t.Pages() == 0 || t.Pages() > fewPages || n.Pending > 0 {
 		return "", nil
 	}
-	circle, err := redirectCircle(ctx, s)
-	if err != nil || circle != "" {
-		return circle, err
-	}
-	var only *store.Record
+	var only, drawn *store.Record
+	undrawn := int64(0)
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return "", fmt.Errorf("find the links of the page: %w", err)
 		}
-		if page.Record.Kind == store.Page {
-			only = &page.Record
-			break
+		if r := &page.Record; r.Kind == store.Page {
+			only = r
+			if r.DeadEnd == store.DeadEndScripts && !r.Rendered && r.RenderError == "" {
+				drawn, undrawn = r, undrawn+1
+			}
 		}
 	}
 	switch {
-	case only == nil:
+	case 2*undrawn >= t.Pages():
+		return fmt.Sprintf("the menus of %s are probably drawn by scripts; try --render auto and another --store, or add more seeds", drawn.URL), nil
+	case only == nil || t.Pages() > 1:
 		return "", nil
+	}
+	if circle, err := redirectCircle(ctx, s); err != nil || circle != "" {
+		return circle, err
+	}
+	switch {
 	case t.Captchas > 0:
 		return fmt.Sprintf("the server answered linked URLs with a captcha (%s); ask its operator for access, or try again later with --retry blocked", report.Counted(t.Captchas, "URL")), nil
 	case t.Blocked > 0:
 		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on your own site, use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:
 		return fmt.Sprintf("all links on %s are nofollow; on your own site, use --ignore-nofollow and another --store", only.URL), nil
-	case only.DeadEnd == store.DeadEndScripts && !only.Rendered:
-		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or add more seeds", only.URL), nil
 	case n.Outside > 0:
 		if kept, err := keptOut(ctx, s); err != nil || kept != "" {
 			return kept, err
