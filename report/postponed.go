@@ -83,8 +83,6 @@ func (p *Postponed) Why() string {
 		return p.Pattern + ": the site's software offers this view for every page"
 	case learn.Calendar, learn.Growing:
 		return fmt.Sprintf("%s: %s", p.Rule, p.Pattern)
-	case learn.Farm:
-		return fmt.Sprintf("%s: %s has too many hosts", p.Rule, p.Pattern)
 	}
 	return p.Rule + " of " + p.Pattern
 }

@@ -49,11 +49,11 @@ func TestReturnedPage(t *testing.T) {
 	}
 }
 
-// Postponed URLs of hosts without a page are counted, too: most hosts of a link farm have none.
+// Postponed URLs of hosts without a page are counted, too.
 func TestPostponedWithoutPages(t *testing.T) {
 	s := fill(t, []numbered{page(1, "https://www.example.com/", "home", dedup.Unique)})
 	for _, url := range []string{"https://h257.example.com/", "https://h258.example.com/"} {
-		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Later, Fetch: store.Fetch{Detail: "link farm *.example.com"}}
+		r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Later, Fetch: store.Fetch{Detail: "view of a page: *.example.com"}}
 		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
 			t.Fatal(err)
 		}

@@ -44,15 +44,12 @@ type Book struct {
 
 	name string // distinguishes the cursors of this book from those of others
 
-	Domain func(host string) string // returns the registrable domain of a host, to detect link farms; nil turns this off; set before use
-
 	writing sync.RWMutex // locked by Sync, and for reading by HandOver, so that Sync never overwrites newer evidence
 
 	entering sync.Mutex // locked by Enter
 
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, as are the entries
-	farms farms             // guarded by mu
 	last  string            // guarded by writing: the cursor that the last Sync got
 }
 
@@ -66,7 +63,6 @@ type entry struct {
 	verdicts int             // number of calls of Judged since the last write
 	waited   int             // number of calls of Sync that have left out these verdicts
 	since    string          // cursor before the first of these verdicts, if waited is not 0
-	domain   string          // registrable domain; "" if it has not been looked up yet
 	probed   map[string]bool // URLs that cannot exist and have been requested
 }
 
@@ -228,23 +224,13 @@ func (b *Book) Clean(url string) string {
 	return Clean(url)
 }
 
-// Look returns the advice of [Host.Look], and also detects link farms if Domain is set.
+// Look returns the advice of [Host.Look].
 func (b *Book) Look(ctx context.Context, url string, now time.Time) (a Advice, err error) {
 	host := hostOf(url)
 	if !b.Budget || b.Exempt[host] {
 		return a, nil
 	}
-	err = b.use(ctx, host, func(e *entry) {
-		if a = e.site.Look(url, now); a.Rule != "" || b.Domain == nil {
-			return
-		}
-		if e.domain == "" {
-			e.domain = b.Domain(host)
-		}
-		if b.farms.among(e.domain, host) {
-			a = Advice{Rule: Farm, Pattern: "*." + e.domain}
-		}
-	})
+	err = b.use(ctx, host, func(e *entry) { a = e.site.Look(url, now) })
 	return a, err
 }
 

@@ -52,13 +52,12 @@ const (
 	View     Rule = "view of a page" // the URL is a view of a page; see views.go
 	Calendar Rule = "endless calendar"
 	Growing  Rule = "growing path"
-	Farm     Rule = "link farm"
 )
 
 // Advice says whether to fetch a URL now. The zero value means that the URL should be fetched.
 type Advice struct {
 	Rule    Rule   // reason why the URL is postponed; "" if the URL should be fetched
-	Pattern string // the pattern or the domain whose URLs the rule postpones
+	Pattern string // the pattern whose URLs the rule postpones
 }
 
 // String returns the advice in its stored form.

@@ -28,29 +28,6 @@ func TestCopiesOfAnotherHost(t *testing.T) {
 	}
 }
 
-// If a domain has endlessly many hosts, only the first ones are crawled.
-func TestFarm(t *testing.T) {
-	ctx, b := t.Context(), NewBook(memory{})
-	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }
-	last := map[string]int{}
-	for i := range 2 * maxOfDomain {
-		for _, domain := range []string{"farm.example", fmt.Sprintf("d%d.example", i)} {
-			for range 2 { // the second answer about a host is the same
-				a, err := b.Look(ctx, fmt.Sprintf("http://h%d.%s/", i, domain), now)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if a.Rule != "" {
-					last[a.String()]++
-				}
-			}
-		}
-	}
-	if last["link farm: *.farm.example"] != 2*maxOfDomain || len(last) != 1 {
-		t.Errorf("postponed: %v", last)
-	}
-}
-
 // A memory is a Keeper in memory.
 type memory map[string][]byte
 

@@ -69,9 +69,6 @@ type chunkOf struct {
 }
 
 func (sw *sweep) look(ctx context.Context, r *store.Record) error {
-	if learn.ParseAdvice(r.Detail).Rule == learn.Farm {
-		return nil // this rule is not about a pattern
-	}
 	host := frontier.HostOf(r.URL)
 	s := sw.hosts[host]
 	if s == nil {

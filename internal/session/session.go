@@ -365,7 +365,7 @@ func (r *run) book(folders []folder.Site) *learn.Book {
 		return nil
 	}
 	book := ingest.NewBook(r.store)
-	book.Budget, book.Shared, book.Domain = r.opt.Budget, r.store.Shared, frontier.Domain
+	book.Budget, book.Shared = r.opt.Budget, r.store.Shared
 	book.Exempt = map[string]bool{}
 	for _, f := range folders {
 		book.Exempt[f.Host] = true
