@@ -233,7 +233,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 // take judges the inputs in order. If records must be written, it calls judged with each record and
 // its page. The result counts the names that occurred more than once.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
-	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
+	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add, Lacks: d.con.lacks}
 	if d.records.given() {
 		opt.Judged = judged
 	}

@@ -127,7 +127,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 			failed++
 			continue
 		}
-		warnIncomplete(con, name, doc)
+		con.lacks(name, document.Incomplete(doc))
 		if err := f.print(out, name, doc); err != nil {
 			return err
 		}
@@ -259,15 +259,15 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 		case err != nil:
 			return nil // archives contain many files without text, such as images; skip them without an error
 		}
-		warnIncomplete(con, p.Item.URL, doc)
+		con.lacks(p.Item.URL, document.Incomplete(doc))
 		return f.print(out, p.Item.URL, doc)
 	})
 	return failed, err
 }
 
-// warnIncomplete prints what a document lacks, if anything.
-func warnIncomplete(con Console, name string, doc *extract.Document) {
-	if note := document.Incomplete(doc); note != "" {
+// lacks prints what a document lacks, if anything.
+func (con Console) lacks(name, note string) {
+	if note != "" {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", harmless.Line(name), note)
 	}
 }

@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,5 +99,42 @@ func unpackTo(t *testing.T, from, to string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMissingChapters reads an EPUB with one chapter of three. extract and dedup print what is missing.
+func TestMissingChapters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, part := range [][2]string{
+		{"mimetype", "application/epub+zip"},
+		{"META-INF/container.xml", `<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>`},
+		{"book.opf", `<package><manifest><item id="a" href="ONE.html#top" media-type="application/xhtml+xml"/><item id="b" href="two.html" media-type="application/xhtml+xml"/><item id="c" href="three.xml" media-type="application/x-dtbook+xml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/></spine></package>`},
+		{"one.html", "<p>The only chapter of this book that anybody can read"},
+		{"three.xml", "<dtbook/>"},
+	} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: part[0], Method: zip.Store})
+		if err == nil {
+			_, err = w.Write([]byte(part[1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "book.epub"), b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"extract", "book.epub"}, {"dedup", "book.epub"}, {"dedup", "--unique", "kept.jsonl", "book.epub"}} {
+		cmd := exec.Command("skink", args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("skink: book.epub: 2 chapters are missing from the file, or cannot be read\n")) {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
 	}
 }

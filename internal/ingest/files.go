@@ -32,6 +32,9 @@ type FileOptions struct {
 	// Passed is called for each archive record without text, with the kind of the record. It may be
 	// nil.
 	Passed func(kind string)
+	// Lacks is called for each document that was read only in part, with its place and a note. It may
+	// be nil.
+	Lacks func(place, note string)
 	// Judged is called for each of the remaining records, in order, with its record in the store,
 	// even if the store already had it. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
@@ -224,6 +227,8 @@ func (b *batch) complain(opt FileOptions) error {
 			if err := opt.Bad(f.bad); err != nil {
 				return err
 			}
+		case f.reading.seen.Problem == "" && f.reading.seen.Detail != "" && opt.Lacks != nil:
+			opt.Lacks(f.from.Place(), f.reading.seen.Detail)
 		}
 	}
 	b.files = slices.DeleteFunc(b.files, func(f *file) bool { return f.bad != nil || f.passed != nil })
