@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/bits"
-	"sync"
 
 	"skink/crawler"
 	"skink/document"
@@ -25,9 +23,7 @@ import (
 //
 // The tree of an ordinary page is much smaller than the bound. It takes about 10 bytes for each
 // byte of the page. So a page is first read with a share for such a tree. If its tree outgrows the
-// share, the worker releases it, acquires the largest share, and reads the page again. The pipeline
-// learns for which page sizes that happens often. Pages of these sizes start with the largest
-// share.
+// share, the worker releases it, acquires the largest share, and reads the page again.
 
 const (
 	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are light
@@ -37,41 +33,14 @@ const (
 	textCost = 21  // bytes of memory per byte of a page
 
 	markdownCost = 8 // additional bytes per byte of a page whose Markdown is kept: for writing it, and for the copy that is compressed with the text
-
-	learnedIn = 32    // number of pages in the moving average for a page size
-	often     = 0.125 // if the trees of more than this fraction of pages are not light, the largest share is reserved from the start
 )
-
-// costs estimates how much memory a page of a given size needs, from the pages read so far.
-type costs struct {
-	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: fraction of pages whose tree was not light, by the bit length of the page size
-}
 
 // most returns the maximum size, in bytes, of the parsed tree of a page that is size bytes long.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns the number of bytes of memory to reserve for the tree when a page of size bytes is
+// light returns the number of bytes of memory to reserve for the tree when a page of size bytes is
 // first read.
-func (c *costs) tree(size int) int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.heavy[bits.Len(uint(size))] > often {
-		return most(size)
-	}
-	return min(lightTree+lightAByte*int64(size), most(size))
-}
-
-func (c *costs) learn(size int, outgrown bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := 0.0
-	if outgrown {
-		now = 1
-	}
-	h := &c.heavy[bits.Len(uint(size))]
-	*h += (now - *h) / learnedIn
-}
+func light(size int) int64 { return min(lightTree+lightAByte*int64(size), most(size)) }
 
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
@@ -97,16 +66,12 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 		defer func() { <-r.documents }()
 		return r.readIn(ctx, page, leads, most(size))
 	}
-	first := r.costs.tree(size)
+	first := light(size)
 	if hugeTag(body) {
 		first = most(size)
 	}
 	got, share, err := r.readIn(ctx, page, leads, first)
-	outgrown := errors.Is(err, errOutgrown)
-	if first < most(size) {
-		r.costs.learn(size, outgrown)
-	}
-	if outgrown {
+	if errors.Is(err, errOutgrown) {
 		share.Release()
 		return r.readIn(ctx, page, leads, most(size))
 	}

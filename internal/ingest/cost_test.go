@@ -49,22 +49,3 @@ func TestSharesComeBack(t *testing.T) {
 		}
 	}
 }
-
-// If the trees of pages of a certain size are often too large for a light tree, such pages start
-// with the largest share, until this becomes rare.
-func TestCostsLearn(t *testing.T) {
-	var c costs
-	const size = 1 << 20
-	if c.tree(size) >= most(size) {
-		t.Fatal("nothing is known, and the largest share is taken")
-	}
-	for range learnedIn {
-		c.learn(size, true)
-	}
-	if got := c.tree(size); got != most(size) {
-		t.Errorf("after pages that all outgrew it, the tree is %d, want %d", got, most(size))
-	}
-	if c.tree(size/4) >= most(size/4) {
-		t.Error("what one size costs is taken for another")
-	}
-}

@@ -67,7 +67,6 @@ func (s *shingles) asSet() dedup.Set {
 type reader struct {
 	opt    Options
 	memory *memory.Pool // for the pages that are being read
-	costs  costs
 	flight *flight
 
 	documents chan struct{} // semaphore for PDF and other documents
