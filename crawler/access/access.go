@@ -23,6 +23,10 @@ import (
 	"skink/frontier"
 )
 
+// Behaviors lists what a browser can do in a rendered page: scroll to the end, open details elements, and
+// press buttons that load more of the page.
+var Behaviors = []string{"scroll", "details", "more"}
+
 // A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
 // the setting of a less specific pattern is used, or else the setting of the whole crawl. Include
 // and Exclude are different: those of all patterns and of the whole crawl add up.
@@ -49,7 +53,7 @@ type Host struct {
 	WaitFor string        // CSS selector of an element that a rendered page must have
 	Robots  string        // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
 
-	Behaviors []string // what a browser does in a rendered page; see [skink/crawler/render.Scroll]
+	Behaviors []string // what a browser does in a rendered page: any of the list Behaviors
 
 	// Sections are the patterns with secrets that match the host, the one with the login first.
 	// Table.For sets them. Cookies are shared only between hosts of the same section.

@@ -82,15 +82,8 @@ type Page struct {
 	Wait    time.Duration // time that the page gets after loading, even if it is quiet
 	WaitFor string        // CSS selector of an element without which the page is not complete; "" for none
 
-	Behaviors []string // what to do in the page when it is complete: any of Scroll, Details and More
+	Behaviors []string // what to do in the page when it is complete: any of [skink/crawler/access.Behaviors]; afterwards, the page gets as much time again
 }
-
-// Values of Page.Behaviors. Afterwards, the page gets as much time again.
-const (
-	Scroll  = "scroll"  // scroll to the end, at most maxScrolls screens
-	Details = "details" // open details elements
-	More    = "more"    // press buttons that load more of the page, at most maxMore times
-)
 
 // A Request is a GET request from a page.
 type Request struct {

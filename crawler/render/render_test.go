@@ -210,6 +210,43 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// Links to fragments that the page does not have lead to views. If the page keeps its texts in JSON, and
+// shows the views beside each other, the drawing has them all.
+func TestViews(t *testing.T) {
+	b := newBrowser(t, Options{})
+	const data, router = `<script type="application/json" id=d>{"a": "text of a", "b": "text of b", "c": "text of c", "pad": "%s"}</script>`, `<script>
+		const d = JSON.parse(document.getElementById('d').textContent), box = document.getElementById('box');
+		const show = () => { const id = decodeURIComponent(location.hash.slice(1)) || 'a'; %s };
+		addEventListener('hashchange', show); show()</script>`
+	beside := `if (!box.textContent.includes(d[id])) box.insertAdjacentHTML('beforeend', '<p>' + d[id] + (id === 'b' ? ' <a href="#c">c</a>' : ''))`
+	for _, c := range []struct {
+		name, body, show string
+		pad              int
+		want             string
+	}{
+		{"beside each other", `<a href="#b">b</a>`, beside, 2000, "abc"},
+		{"listed by a tab", `<button role=tab aria-selected=true>Open</button><button role=tab aria-selected=false onclick="list.innerHTML = '<a href=#c>c</a>'">All</button><div id=list></div>`, beside, 2000, "ac"},
+		{"instead of each other", `<a href="#b">b</a>`, "box.innerHTML = '<p>' + d[id]", 2000, "a"},
+		{"little in JSON", `<a href="#b">b</a>`, beside, 0, "a"},
+		{"a fragment of the page", `<a href="#b">b</a><p id=b>of the page`, beside, 2000, "a"},
+	} {
+		html := c.body + "<div id=box></div>" + fmt.Sprintf(data, strings.Repeat("x", c.pad)) + fmt.Sprintf(router, c.show)
+		d, err := b.Draw(t.Context(), page(html), (&site{}).fetch)
+		if err != nil || d.Cut {
+			t.Fatalf("%s: %v %+v", c.name, err, d)
+		}
+		got := ""
+		for _, view := range []string{"a", "b", "c"} {
+			if strings.Contains(string(d.HTML), "<p>text of "+view) {
+				got += view
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: the drawing has the views %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // A browser scrolls, opens and presses only what it is asked to, only buttons of the page itself, and stops if
 // there is always more.
 func TestBehaviors(t *testing.T) {
@@ -227,9 +264,9 @@ func TestBehaviors(t *testing.T) {
 		want      string
 	}{
 		{nil, "opened 0, late false, grown false, pressed 0"},
-		{[]string{Details}, "opened 1, late false, grown false, pressed 0"},
-		{[]string{Scroll}, "opened 0, late true, grown true, pressed 0"},
-		{[]string{More, Details}, "opened 1, late false, grown false, pressed 3"},
+		{[]string{"details"}, "opened 1, late false, grown false, pressed 0"},
+		{[]string{"scroll"}, "opened 0, late true, grown true, pressed 0"},
+		{[]string{"more", "details"}, "opened 1, late false, grown false, pressed 3"},
 	} {
 		p := page(html)
 		p.Behaviors = c.behaviors

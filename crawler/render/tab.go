@@ -123,7 +123,7 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 		return nil, fmt.Errorf("the browser cannot open the page: %s", went.ErrorText)
 	}
 	quiet, err := t.settle(ctx)
-	if err == nil && quiet && len(t.page.Behaviors) > 0 && t.behave(ctx) {
+	if err == nil && quiet && t.behave(ctx) {
 		quiet, err = t.settle(ctx)
 	}
 	if err != nil {
@@ -258,10 +258,17 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 const (
 	maxScrolls = 40
 	maxMore    = 10
+	maxViews   = 200
 )
 
-// behaveScript does what the list %[1]s names, and scrolls back to the top. It returns true.
+// behaveScript does what the list %[1]s names, and scrolls back to the top. If JSON in the page has much
+// more text than the page shows, it also opens the views to which links to missing fragments lead, as
+// long as the page shows them beside its other text. It returns false if it did nothing.
 const behaveScript = `(async does => {
+	const text = () => document.body?.innerText ?? '';
+	const data = [...document.querySelectorAll('script[type="application/json"]')].reduce((n, s) => n + s.textContent.length, 0);
+	const hides = data > 1000 && data > 4 * text().length;
+	if (does.length === 0 && !hides) return false;
 	const sleep = ms => new Promise(done => setTimeout(done, ms));
 	const changed = ms => new Promise(done => {
 		const seen = new MutationObserver(() => { seen.disconnect(); done() });
@@ -290,6 +297,34 @@ const behaveScript = `(async does => {
 		open();
 		await scroll();
 	}
+	if (hides) {
+		const views = new Set(), first = location.hash;
+		const collect = () => {
+			for (const a of document.querySelectorAll('a[href^="#"]')) {
+				const id = a.hash.slice(1);
+				if (id && !document.getElementById(id) && !document.getElementById(decodeURIComponent(id))) views.add(a.hash);
+			}
+		};
+		const tabs = () => [...document.querySelectorAll('[role=tab]')], chosen = tabs().findIndex(t => t.ariaSelected === 'true');
+		collect();
+		for (let i = 0, n = tabs().length; i <= n; i++) {
+			const wait = changed(200);
+			tabs()[i < n ? i : chosen]?.click();
+			await wait;
+			collect();
+		}
+		let opened = 0;
+		for (const view of views) { // collect adds to them
+			if (++opened > %[4]d) break;
+			const had = text().split('\n'), wait = changed(200);
+			location.hash = view;
+			await wait;
+			await sleep(20);
+			const has = new Set(text().split('\n'));
+			if (had.filter(line => !has.has(line)).length > had.length / 10) { location.hash = first; break }
+			collect();
+		}
+	}
 	scrollTo({top: 0, behavior: 'instant'});
 	return true;
 })(%[1]s)`
@@ -298,8 +333,8 @@ const behaveScript = `(async does => {
 func (t *tab) behave(ctx context.Context) (done bool) {
 	ctx, cancel := context.WithTimeout(ctx, t.opt.Time)
 	defer cancel()
-	list, _ := json.Marshal(t.page.Behaviors) // strings
-	err := t.evaluate(ctx, fmt.Sprintf(behaveScript, list, maxScrolls, maxMore), &done)
+	list, _ := json.Marshal(append([]string{}, t.page.Behaviors...)) // strings
+	err := t.evaluate(ctx, fmt.Sprintf(behaveScript, list, maxScrolls, maxMore, maxViews), &done)
 	return err == nil && done
 }
 

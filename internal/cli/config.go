@@ -172,7 +172,7 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 	flags.Var(lasting(&h.Wait, 0, "0 or more"), "render-wait", "")
 	flags.Func("render-wait-for", "", h.SetWaitFor)
 	flags.Var(&list{kind: "stringSlice", commas: true, add: func(word string) error {
-		if !slices.Contains([]string{"scroll", "details", "more"}, word) {
+		if !slices.Contains(access.Behaviors, word) {
 			return errors.New("must be scroll, details or more")
 		}
 		h.Behaviors = append(h.Behaviors, word)

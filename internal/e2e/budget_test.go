@@ -22,7 +22,7 @@ import (
 var budgets = map[string]int{
 	"crawler":               4_970,
 	"crawler/learn":         1_950,
-	"crawler/render":        1_075,
+	"crawler/render":        1_100,
 	"crawler/sitemap":       645,
 	"crawler/wire":          1_500,
 	"dedup":                 2_545,

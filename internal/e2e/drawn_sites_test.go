@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -16,8 +17,8 @@ import (
 )
 
 // Sites of real generators, whose menus or text are drawn by scripts. Each test is skipped if its generator
-// is not installed: Debian's package doxygen, and the npm package swagger-ui-dist in the folder
-// $SKINK_NPM/node_modules.
+// is not installed: Debian's package doxygen, and the npm packages swagger-ui-dist and tiddlywiki in the
+// folder $SKINK_NPM/node_modules.
 
 // npmPackage returns the folder of an npm package.
 func npmPackage(t *testing.T, name string) string {
@@ -169,6 +170,53 @@ func TestSwagger(t *testing.T) {
 	for _, operation := range want {
 		if !strings.Contains(text, operation) {
 			t.Errorf("the page lacks %q:\n%s", operation, text)
+		}
+	}
+}
+
+// TestTiddlyWiki crawls a file of 15 notes, which are all in JSON. The wiki shows one of them at first. It
+// has links to the others in the list of recent notes, or only in the text of the notes.
+func TestTiddlyWiki(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	long(t)
+	const notes = 15
+	tool := filepath.Join(npmPackage(t, "tiddlywiki"), "tiddlywiki.js")
+	for _, dated := range []string{"", "modified: 20260101120000000\n"} {
+		dir, r := t.TempDir(), rand.New(rand.NewPCG(5, 6))
+		files := map[string]string{
+			"tiddlywiki.info":     `{"themes": ["tiddlywiki/vanilla"], "build": {"index": ["--render", "$:/core/save/all", "index.html", "text/plain"]}}`,
+			"tiddlers/first.tid":  "title: $:/DefaultTiddlers\n\n[[Note 0]]\n",
+			"tiddlers/system.tid": "title: $:/help\n" + dated + "\nThis note of the system is not shown.\n",
+		}
+		texts := make([]string, notes)
+		for i := range notes {
+			texts[i] = sentence(r, 40)
+			link := fmt.Sprintf("[[Note %d]]", (i+1)%notes)
+			if dated != "" {
+				link = ""
+			}
+			files[fmt.Sprintf("tiddlers/note%d.tid", i)] = fmt.Sprintf("title: Note %d\n%s\n%s %s\n", i, dated, texts[i], link)
+		}
+		for name, text := range files {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := exec.Command("node", tool, dir, "--build", "index").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		site := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "output"))))
+		defer site.Close()
+		_, pages := drawnBy(t, "auto", site.URL)
+		found := 0
+		for _, text := range texts {
+			if strings.Contains(pages[site.URL+"/"].Text, text) {
+				found++
+			}
+		}
+		if found != notes || strings.Contains(pages[site.URL+"/"].Text, "of the system") {
+			t.Errorf("dates %q: the text of %d of %d notes was found:\n%s", dated, found, notes, pages[site.URL+"/"].Text)
 		}
 	}
 }
