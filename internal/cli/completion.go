@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"io"
 	"slices"
@@ -43,77 +44,19 @@ install them for fish:
   skink completion fish > ~/.config/fish/completions/skink.fish`,
 		setup: func(*pflag.FlagSet) runFunc {
 			return func(_ context.Context, con Console, args []string) error {
-				script, ok := completionScripts[args[0]]
-				if !ok {
+				script, err := completionScripts.ReadFile("completion/skink." + args[0])
+				if err != nil {
 					return usagef("completion: unknown shell %s: must be bash, zsh or fish", brief(args[0]))
 				}
-				_, err := io.WriteString(con.Out, script)
+				_, err = con.Out.Write(script)
 				return err
 			}
 		},
 	}
 }
 
-var completionScripts = map[string]string{
-	"bash": `# bash completion for skink. Load it with: source <(skink completion bash)
-
-_skink() {
-	local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]} words
-	words=($("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
-	words=("${words[@]#--*=}") # bash splits --flag=value into three words
-	[[ $current != '=' ]] || current=''
-	case ${words[0]} in
-	:files) COMPREPLY=($(compgen -f -- "$current")) && compopt -o filenames 2>/dev/null ;;
-	:folders) COMPREPLY=($(compgen -d -- "$current")) && compopt -o filenames 2>/dev/null ;;
-	*) COMPREPLY=($(compgen -W "${words[*]}" -- "$current")) ;;
-	esac
-}
-
-complete -F _skink skink
-`,
-	"zsh": `#compdef skink
-# zsh completion for skink. Write it to a file _skink in a folder of $fpath.
-
-_skink() {
-	local -a found
-	found=("${(@f)$("${words[1]}" __complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-	case $found[1] in
-	:files) compset -P '--*='; _files ;;
-	:folders) compset -P '--*='; _files -/ ;;
-	*)
-		found=("${(@)found//:/\\:}")
-		found=("${(@)found/$'\t'/:}")
-		_describe skink found ;;
-	esac
-}
-
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-	_skink "$@"
-else
-	compdef _skink skink
-fi
-`,
-	"fish": `# fish completion for skink. Write it to ~/.config/fish/completions/skink.fish.
-
-function __skink_complete
-	set -l words (commandline -opc)
-	set -l current (commandline -ct)
-	set -l found ($words[1] __complete $words[2..] $current 2>/dev/null)
-	set -l flag (string match -r -- '^--[^=]*=' $current)
-	set -l rest (string replace -r -- '^--[^=]*=' '' $current)
-	switch "$found[1]"
-		case :files
-			printf '%s\n' "$flag"(__fish_complete_path $rest)
-		case :folders
-			printf '%s\n' "$flag"(__fish_complete_directories $rest)
-		case '*'
-			printf '%s\n' $found
-	end
-end
-
-complete -c skink -f -a '(__skink_complete)'
-`,
-}
+//go:embed completion
+var completionScripts embed.FS
 
 // completeWord prints the completions of the last of words, which follow "skink" on a command line.
 func completeWord(w io.Writer, words []string) {
