@@ -98,6 +98,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	host := c.opt.Hosts.For(frontier.HostOf(page.Item.URL))
 	drawing, err := c.browser.Draw(ctx, render.Page{
 		URL: page.Item.URL, Header: page.Header, Body: page.Body, Wait: host.Wait, WaitFor: host.WaitFor, Behaviors: host.Behaviors,
+		MayPost: func(host string) bool { h := c.opt.Hosts.For(host); return h.Posts != nil && *h.Posts },
 	}, fetch)
 	c.schedule.drawing(a.turn, false)
 	if ctx.Err() != nil {
@@ -143,7 +144,8 @@ func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (ren
 	}
 	host := c.opt.Hosts.For(frontier.HostOf(url))
 	guarded := host.Private() || c.opt.Cookies
-	ask := ask{url: url, purpose: forPart, from: page.Item.URL, more: r.Header, anonymous: guarded && !c.opt.shares(page.Item.URL, url)}
+	ask := ask{url: url, purpose: forPart, from: page.Item.URL, method: r.Method, body: string(r.Body), more: r.Header, anonymous: guarded && !c.opt.shares(page.Item.URL, url)}
+	ask.anonymous = ask.anonymous || ask.isPost()
 	a, err := get(ask)
 	if origin := r.Header.Get("Origin"); err == nil && guarded && !ask.anonymous && origin != "" && !sharesWith(origin, a.Header) {
 		ask.anonymous = true // a script gets no response with credentials that the server does not share with its origin
@@ -174,11 +176,26 @@ func (f *fetcher) fetchPart(ctx context.Context, ask ask) (a render.Answer, err 
 			a, err = render.Answer{}, &panicError{ask.url, v}
 		}
 	}()
-	x, err := f.send(ctx, ask)
+	x := f.posted(ctx, &ask)
+	if x == nil {
+		x, err = f.send(ctx, ask)
+	}
 	if err != nil {
 		return a, err
 	}
 	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
+}
+
+// posted returns the archived exchange of a POST request, or nil if there is none.
+func (f *fetcher) posted(ctx context.Context, a *ask) *wire.Exchange {
+	if !a.isPost() || f.opt.Posted == nil {
+		return nil
+	}
+	answer := f.opt.Posted(ctx, partKey(a))
+	if answer == nil {
+		return nil
+	}
+	return wire.Replay(*answer, f.opt.limit(a.purpose, a.limit), f.opt.Timeout)
 }
 
 // drawing records that a rendering has begun or ended. While a page is being rendered, it does not
@@ -199,7 +216,7 @@ func (s *schedule) drawing(t *turn, begins bool) {
 
 const (
 	partsFor = 10 * time.Minute // how long a response to the browser is reused for other rendered pages
-	cutFor   = 24 * time.Hour   // how long a file that is too large is not requested again
+	cutFor   = 24 * time.Hour   // how long a file that is too large, or a POST request, is not requested again
 )
 
 // A resourceCache caches the files that rendered pages request, such as scripts. If several pages
@@ -243,11 +260,11 @@ func (c *resourceCache) latest(url string) (render.Answer, bool) {
 	return p.Answer, ok && time.Now().Before(p.until)
 }
 
-// partKey returns the cache key of a request: the URL, the header and whether secrets were sent,
-// because the response depends on them.
+// partKey returns the cache key of a request: the method, the URL, the body, the header and whether secrets
+// were sent, because the response depends on them.
 func partKey(a *ask) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, a.url, a.anonymous)
+	fmt.Fprintln(&b, a.method, a.url, a.anonymous, len(a.body), a.body)
 	_ = a.more.Write(&b) // Write sorts the fields by name
 	return b.String()
 }
@@ -264,11 +281,15 @@ func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.An
 		return ok
 	}
 	ctxErr := c.asking.once(ctx, key, known, func() {
-		if got, err = fetch(); err == nil && isKept(&got) {
-			c.keep(a, key, resource{got, nil, time.Now().Add(partsFor)})
-		} else if errors.Is(err, wire.ErrTooLarge) { // the next page would get no more of it
+		got, err = fetch()
+		if errors.Is(err, wire.ErrTooLarge) { // the next page would get no more of it
 			got.Body = nil
+		}
+		switch {
+		case errors.Is(err, wire.ErrTooLarge), a.isPost() && ctx.Err() == nil:
 			c.keep(a, key, resource{got, err, time.Now().Add(cutFor)})
+		case err == nil && isKept(&got):
+			c.keep(a, key, resource{got, nil, time.Now().Add(partsFor)})
 		}
 	})
 	return got, cmp.Or(ctxErr, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"mime/multipart"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -237,10 +238,10 @@ func (f *form) press() {
 	}
 }
 
-// encoded returns the body of a POST request for a form, and its Content-Type.
-func (f *form) encoded() (body, contentType string) {
+// encoded returns the body of a POST request for a form, and a header with its Content-Type.
+func (f *form) encoded() (body string, header http.Header) {
 	if !f.parts {
-		return f.values.Encode(), "application/x-www-form-urlencoded"
+		return f.values.Encode(), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	}
 	var b strings.Builder
 	w := multipart.NewWriter(&b)
@@ -250,5 +251,5 @@ func (f *form) encoded() (body, contentType string) {
 		}
 	}
 	_ = w.Close()
-	return b.String(), w.FormDataContentType()
+	return b.String(), http.Header{"Content-Type": {w.FormDataContentType()}}
 }

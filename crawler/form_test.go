@@ -68,8 +68,8 @@ func TestNamedButton(t *testing.T) {
 // The two encodings of a form have the same values.
 func TestFormEncodings(t *testing.T) {
 	values := url.Values{"a": {"1", "ä \"2\""}, "b c": {""}}
-	body, kind := (&form{values: values, parts: true}).encoded()
-	_, params, err := mime.ParseMediaType(kind)
+	body, header := (&form{values: values, parts: true}).encoded()
+	_, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
 		t.Fatal(err)
 	}

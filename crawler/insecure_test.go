@@ -58,7 +58,7 @@ func TestInsecure(t *testing.T) {
 		same(t, "language", r.Header.Get("Accept-Language"), "de")
 	}
 	same(t, "requests", len(asked), 4)
-	login := ask{url: own.URL + "/login", purpose: forLogin, method: http.MethodPost, form: &form{}, limit: 1 << 20}
+	login := ask{url: own.URL + "/login", purpose: forLogin, method: http.MethodPost, limit: 1 << 20}
 	if _, err := f.send(t.Context(), login); !isA[*LoginError](err) {
 		t.Errorf("a login to the host: %v", err)
 	}

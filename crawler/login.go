@@ -198,7 +198,11 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 // it does not lead from https to http. loginExchange returns the last response and its URL.
 func (f *fetcher) loginExchange(ctx context.Context, h *access.Host, method, to string, sent *form) (*wire.Exchange, string, error) {
 	for range loginHops {
-		x, err := f.send(ctx, ask{url: to, purpose: forLogin, login: h, method: method, form: sent, limit: loginLimit})
+		a := ask{url: to, purpose: forLogin, login: h, method: method, limit: loginLimit}
+		if sent != nil {
+			a.body, a.more = sent.encoded()
+		}
+		x, err := f.send(ctx, a)
 		if err != nil {
 			return nil, to, err
 		}

@@ -73,6 +73,10 @@ type Options struct {
 	// responses are not kept.
 	OnAnswer func(*wire.Raw)
 
+	// Posted returns the archived response to a POST request of a script, given its [wire.Raw.Posted], so
+	// that the request is not sent again. It returns nil if there is none. Posted may be nil.
+	Posted func(ctx context.Context, key string) *wire.Answer
+
 	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
 	tabs     int            // maximum number of pages of one host rendered at the same time

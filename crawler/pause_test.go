@@ -10,9 +10,15 @@ import (
 )
 
 // A host that asks for a pause gets no request in the meantime, whatever it was asked for. A request
-// that is no item of the frontier is then repeated.
+// that is no item of the frontier is then repeated, except a POST request of a script.
 func TestHostPauses(t *testing.T) {
-	for _, purpose := range []purpose{forPage, forSitemap, forRequisite, forCheck, forRobots, forGuess, forDetour, forLogin, forPart} {
+	asks := []ask{{purpose: forPart, method: http.MethodPost}}
+	for _, p := range []purpose{forPage, forSitemap, forRequisite, forCheck, forRobots, forGuess, forDetour, forLogin, forPart} {
+		asks = append(asks, ask{purpose: p})
+	}
+	for _, one := range asks {
+		one.url = "http://a.test/one"
+		purpose, repeats := one.purpose, one.purpose >= forGuess && !one.isPost()
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld()
 			f := testFetcher(t, func(o *Options) {
@@ -32,15 +38,15 @@ func TestHostPauses(t *testing.T) {
 				}
 				return nil
 			}
-			for _, a := range []ask{{url: "http://a.test/one", purpose: purpose}, {url: "http://a.test/two", purpose: forPart}} {
-				if x, err := f.send(t.Context(), a); err != nil || a.purpose >= forGuess && x.Status != http.StatusOK {
+			for _, a := range []ask{one, {url: "http://a.test/two", purpose: forPart}} {
+				if x, err := f.send(t.Context(), a); err != nil || (repeats || a.url != one.url) && x.Status != http.StatusOK {
 					t.Errorf("purpose %d: status %d, %v", purpose, x.Status, err)
 				}
 			}
 			if second.Sub(first) < 4*time.Second {
 				t.Errorf("purpose %d: the next request came after %v", purpose, second.Sub(first))
 			}
-			if repeated := paths[1] == "/one"; repeated != (purpose >= forGuess) {
+			if repeated := paths[1] == "/one"; repeated != repeats {
 				t.Errorf("purpose %d: the requests were %q", purpose, paths)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,13 +44,13 @@ type ask struct {
 	purpose purpose
 	from    string       // canonical URL of the page that caused the request; "" means that the frontier or the user did
 	method  string       // "" means GET
-	form    *form        // the form to submit with POST
+	body    string       // for POST
 	login   *access.Host // for steps of a login: the settings with the login, whose page may be on another host
 	depth   int          // distance from a seed, for pages
 	limit   int64        // maximum number of bytes to read from the body; 0 means that its kind decides; see limit
 
 	etag, modified string        // validators of the last visit
-	more           http.Header   // header fields from the browser
+	more           http.Header   // header fields from the browser, or of a form
 	anonymous      bool          // the request is sent without the secrets of its host, because another site made the browser request it
 	delay          time.Duration // Crawl-delay of the host, which admit finds for parts of rendered pages
 	left           time.Duration // maximum time of the exchange; 0 means Options.Timeout
@@ -77,7 +78,7 @@ func purposeOf(item frontier.Item) purpose {
 func (f *fetcher) send(ctx context.Context, a ask) (*wire.Exchange, error) {
 	x, err := f.sendOnce(ctx, a)
 	for range f.opt.Retries {
-		if f.schedule == nil || a.purpose < forGuess || pause(x.Status, x.Header) == 0 {
+		if f.schedule == nil || a.purpose < forGuess || a.isPost() || pause(x.Status, x.Header) == 0 {
 			break
 		}
 		next, nextErr := f.sendOnce(ctx, a)
@@ -108,18 +109,24 @@ func (f *fetcher) sendOnce(ctx context.Context, a ask) (*wire.Exchange, error) {
 	if err = f.do(x); err != nil {
 		return x, err
 	}
-	if !f.opt.insecure(frontier.HostOf(a.url)) { // anyone can have set them, for other hosts of the domain too
+	if !a.isPost() && !f.opt.insecure(frontier.HostOf(a.url)) { // a stranger's session must not replace the own one, and anyone can have set the others, for other hosts of the domain too
 		f.cookies.keep(x, f.settings(&a))
 	}
 	if x.Raw != nil {
 		x.Raw.URL, x.Raw.At = a.url, x.At
 		x.Raw.Private = f.opt.IsPrivate(a.url) || a.from != "" && f.opt.IsPrivate(a.from)
+		if a.isPost() {
+			x.Raw.Posted, x.Raw.Request = partKey(&a), append(x.Raw.Request, a.body...)
+		}
 		if a.purpose == forRobots || a.purpose == forDetour || a.purpose == forPart {
 			f.opt.OnAnswer(x.Raw)
 		}
 	}
 	return x, nil
 }
+
+// isPost reports whether the request is a POST request of a script, which is sent once and without secrets.
+func (a *ask) isPost() bool { return a.purpose == forPart && a.method == http.MethodPost }
 
 // IsPrivate reports whether others may not be allowed to see what a request for a URL returns.
 func (opt *Options) IsPrivate(url string) bool {
@@ -158,9 +165,8 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	}
 	r.Method = cmp.Or(a.method, http.MethodGet)
 	if r.Method == http.MethodPost {
-		body, kind := a.form.encoded()
-		r.Header.Set("Content-Type", kind)
-		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(a.body)), int64(len(a.body))
+		r.Header.Set("Content-Length", strconv.Itoa(len(a.body))) // for the archive, if the request is sent with HTTP/2
 	}
 	if host.Private() {
 		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
@@ -168,7 +174,7 @@ func (f *fetcher) build(ctx context.Context, a *ask) (*http.Request, error) {
 	if r, err = f.addSecrets(r, a, host); err != nil {
 		return nil, err
 	}
-	if insecure {
+	if insecure || a.isPost() {
 		r.Header.Del("Authorization") // of a script
 	}
 	return r, nil

@@ -24,7 +24,9 @@ type Entry struct {
 	Digest string    `json:"digest,omitempty"`        // digest of the payload, such as "sha1:…"
 	Length int64     `json:"length,omitempty,string"`
 	Offset int64     `json:"offset,string"`
-	File   string    `json:"filename"` // name of the archive file that contains the record
+	File   string    `json:"filename"`              // name of the archive file that contains the record
+	Method string    `json:"method,omitempty"`      // method of the request; "" means GET
+	Posted string    `json:"requestBody,omitempty"` // body of a POST request as a query; see post.go
 }
 
 // EntryOf returns the index entry for a record of the archive called file. ok is false for a record
@@ -75,7 +77,7 @@ const typeRevisit = "warc/revisit"
 // line returns the entry as a line of CDXJ: the URL's [SURT] key, the time as 14 digits, and a JSON
 // object whose values are strings.
 func (e *Entry) line() ([]byte, error) {
-	b := bytes.NewBufferString(strings.ReplaceAll(SURT(e.URL), " ", "%20"))
+	b := bytes.NewBufferString(strings.ReplaceAll(SURT(e.key()), " ", "%20"))
 	b.WriteString(" " + e.Date.UTC().Format("20060102150405") + " ")
 	out := json.NewEncoder(b)
 	out.SetEscapeHTML(false)
@@ -108,7 +110,7 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 }
 
 // IndexOf reads an archive from r, and returns the index entries of its records. Records that
-// cannot be looked up, such as metadata, have none. name is the name of the archive's file. IndexOf
+// cannot be looked up, such as metadata, have none. A request must follow its response. name is the name of the archive's file. IndexOf
 // calls damaged for each damaged record, and continues after it.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
@@ -122,6 +124,9 @@ func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 		ok := false
 		if err == nil {
 			e, ok, err = EntryOf(rec, name)
+		}
+		if n := len(entries); err == nil && rec.Type() == Request && n > 0 && entries[n-1].URL == rec.URI() {
+			entries[n-1].SetRequest(rec)
 		}
 		if errors.Is(err, ErrLength) { // the record itself has been indexed
 			continue

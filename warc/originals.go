@@ -75,7 +75,7 @@ func (o *Originals) Empty() bool { return o == nil || len(o.archives) == 0 }
 func (o *Originals) index() {
 	for i, a := range o.archives {
 		for _, e := range a.entries() {
-			if e.Status != 0 && e.MIME != typeRevisit && e.Digest != "" {
+			if e.Status != 0 && e.MIME != typeRevisit && e.Digest != "" && e.Method == "" { // players look for a POST response under another URL
 				o.places = append(o.places, payloadAt{payloadKey(e.Digest), int32(i), e.Offset})
 			}
 		}

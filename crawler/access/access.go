@@ -51,6 +51,7 @@ type Host struct {
 	Render  string        // which pages a browser renders: "off", "auto" or "always"
 	Wait    time.Duration // how long a rendered page may change after loading
 	WaitFor string        // CSS selector of an element that a rendered page must have
+	Posts   *bool         // whether scripts of rendered pages may send POST requests to the host; nil means no
 	Robots  string        // reason for fetching URLs that robots.txt does not allow; "" means that they are not fetched
 
 	Behaviors []string // what a browser does in a rendered page: any of the list Behaviors

@@ -55,6 +55,7 @@ func (h Host) or(fallback Host) Host {
 	h.Robots = cmp.Or(h.Robots, fallback.Robots)
 	h.Wait = cmp.Or(h.Wait, fallback.Wait)
 	h.WaitFor = cmp.Or(h.WaitFor, fallback.WaitFor)
+	h.Posts = cmp.Or(h.Posts, fallback.Posts)
 	h.Behaviors = orList(h.Behaviors, fallback.Behaviors)
 	return h
 }

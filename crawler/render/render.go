@@ -14,10 +14,10 @@
 //
 // # Requests that are answered
 //
-// A page gets its scripts, and the data that scripts request with GET. Requests for style sheets
+// A page gets its scripts, and the data that scripts request with GET, and with POST if Page.MayPost allows it. Requests for style sheets
 // get an empty one. Frames of the page's own origin are fetched. Requests for other frames, images,
 // fonts and media are refused. If Options.Pictures is set, style sheets, images and fonts are fetched, too.
-// Requests to hosts that only count visitors (see trackers) are refused, and requests with methods other than GET. A page
+// Requests to hosts that only count visitors (see trackers) are refused, and requests with other methods. A page
 // cannot navigate to another URL, but [Drawing.Goes] contains the first URL to which a script tried
 // to navigate.
 //
@@ -82,13 +82,17 @@ type Page struct {
 	Wait    time.Duration // time that the page gets after loading, even if it is quiet
 	WaitFor string        // CSS selector of an element without which the page is not complete; "" for none
 
+	MayPost func(host string) bool // reports whether scripts may send POST requests to a host; nil means to none
+
 	Behaviors []string // what to do in the page when it is complete: any of [skink/crawler/access.Behaviors]; afterwards, the page gets as much time again
 }
 
-// A Request is a GET request from a page.
+// A Request is a request from a page.
 type Request struct {
+	Method string      // GET or POST
 	URL    string      // URL as the browser writes it, without a fragment
 	Header http.Header // header fields on which the response may depend, such as Accept, Origin, and those set by a script
+	Body   []byte
 }
 
 // An Answer is the response to a request.

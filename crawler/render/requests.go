@@ -23,6 +23,9 @@ type paused struct {
 		URL     string
 		Method  string
 		Headers map[string]string
+
+		HasPostData     bool
+		PostDataEntries []struct{ Bytes []byte } // the parts of the body; Bytes is nil for a file
 	}
 }
 
@@ -36,7 +39,7 @@ var unsaid = map[string]bool{
 
 // passedOn are the header fields of browser requests that are passed on to the server, in addition
 // to those whose names begin with X-.
-var passedOn = map[string]bool{"Accept": true, "Accept-Language": true, "Origin": true, "Authorization": true}
+var passedOn = map[string]bool{"Accept": true, "Accept-Language": true, "Content-Type": true, "Origin": true, "Authorization": true}
 
 // trackers are domains of services that count visitors or show advertisements. These domains and
 // all hosts below them get no requests, because a crawl must not count as a visitor.
@@ -66,6 +69,7 @@ const (
 	answer     // the caller answers the request
 	self       // the response is the page being rendered
 	blank      // the response is an empty style sheet
+	allow      // the browser asks whether another origin accepts a POST request; the response to that request decides
 	inside     // the browser already has the data
 	leave      // the page tries to navigate to another URL, which is refused
 )
@@ -84,6 +88,11 @@ func (t *tab) stopped(session string, p paused) {
 		t.fulfil(session, p.RequestID, Answer{http.StatusOK, t.page.Header, t.page.Body})
 	case blank:
 		t.fulfil(session, p.RequestID, Answer{http.StatusOK, http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}, nil})
+	case allow:
+		t.fulfil(session, p.RequestID, Answer{http.StatusNoContent, http.Header{
+			"Access-Control-Allow-Origin": {p.header("Origin")}, "Access-Control-Allow-Credentials": {"true"},
+			"Access-Control-Allow-Methods": {http.MethodPost}, "Access-Control-Allow-Headers": {p.header("Access-Control-Request-Headers")},
+		}, nil})
 	case answer:
 		t.requests.Go(func() { t.answer(session, p, u) })
 	}
@@ -94,12 +103,15 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	u, err := url.Parse(p.Request.URL)
+	mayPost := err == nil && t.page.MayPost != nil && t.page.MayPost(u.Host)
 	switch {
 	case err != nil:
 		return refuse, nil
 	case u.Scheme == "data" || u.Scheme == "blob":
 		return inside, u
-	case u.Scheme != "http" && u.Scheme != "https", p.Request.Method != http.MethodGet, t.ctx.Err() != nil:
+	case mayPost && p.Request.Method == http.MethodOptions && p.header("Access-Control-Request-Method") == http.MethodPost:
+		return allow, u
+	case u.Scheme != "http" && u.Scheme != "https", t.ctx.Err() != nil, p.Request.Method != http.MethodGet && !(mayPost && p.isPost()):
 		return refuse, u
 	case p.ResourceType == "Document" && p.FrameID == t.target:
 		if !t.started {
@@ -129,20 +141,36 @@ func (t *tab) isOwnFrame(p paused, u *url.URL) bool {
 	return err == nil && p.ResourceType == "Document" && u.Scheme == page.Scheme && u.Host == page.Host
 }
 
+// isPost reports whether a script makes a POST request whose whole body is known.
+func (p *paused) isPost() bool {
+	size := len(p.body())
+	return p.Request.Method == http.MethodPost && (p.ResourceType == "XHR" || p.ResourceType == "Fetch") && size > 0 == p.Request.HasPostData
+}
+
+func (p *paused) body() (all []byte) {
+	for _, part := range p.Request.PostDataEntries {
+		if part.Bytes == nil {
+			return nil
+		}
+		all = append(all, part.Bytes...)
+	}
+	return all
+}
+
 // isAside reports whether the page can do without the response to a request. This is true of
 // prefetch requests, and of event streams, which never end.
 func (p *paused) isAside() bool {
-	for name, value := range p.Request.Headers {
-		switch http.CanonicalHeaderKey(name) {
-		case "Sec-Purpose", "Purpose":
-			return true
-		case "Accept":
-			if value == "text/event-stream" {
-				return true
-			}
+	return p.header("Sec-Purpose")+p.header("Purpose") != "" || p.header("Accept") == "text/event-stream"
+}
+
+// header returns the value of a header field, given by its canonical name.
+func (p *paused) header(name string) string {
+	for n, value := range p.Request.Headers {
+		if http.CanonicalHeaderKey(n) == name {
+			return value
 		}
 	}
-	return false
+	return ""
 }
 
 // loads reports whether the caller answers requests of a type.
@@ -160,7 +188,7 @@ func (t *tab) loads(kind string) bool {
 func (t *tab) answer(session string, p paused, u *url.URL) {
 	t.fetching <- struct{}{}
 	u.Fragment = ""
-	r := Request{URL: u.String(), Header: http.Header{}}
+	r := Request{Method: p.Request.Method, URL: u.String(), Header: http.Header{}, Body: p.body()}
 	for name, value := range p.Request.Headers {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		if passedOn[name] || strings.HasPrefix(name, "X-") {

@@ -39,12 +39,13 @@ import (
 type Raw struct {
 	URL      string    // the requested URL
 	At       time.Time // time of the request
-	Request  []byte    // head of the request, up to and including the empty line
+	Request  []byte    // head of the request, up to and including the empty line; the body of a POST request of a script follows
 	Head     []byte    // head of the response, up to and including the empty line
 	Body     []byte    // body of the response, with its content coding; may share memory with Page.Body
 	Cut      Cut       // reason why Body is incomplete; "" if it is complete
 	Protocol string    // such as "http/1.1" or "h2"
 	Address  string    // IP address of the server
+	Posted   string    // identifies a POST request of a script, with its body; "" for other requests
 	Private  bool      // whether the request may have had the user's secrets, so that others may not be allowed to see the response
 }
 

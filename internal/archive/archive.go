@@ -287,6 +287,9 @@ func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 // writing fails, the next commit returns the error.
 func (a *Archive) Keep(raw *wire.Raw) {
 	fields := warc.Header{{Name: corpus.PageField, Value: corpus.NotPage}}
+	if raw.Posted != "" {
+		fields.Add(corpus.PostedField, dedup.HashOf([]byte(raw.Posted)).String())
+	}
 	p, err := a.answer(raw, fields)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -321,8 +324,11 @@ func (v *volume) keep(raw *wire.Raw, p packed, fields warc.Header) error {
 	if err := v.write(p.records); err != nil {
 		return err
 	}
-	v.wrote(p)
-	return nil
+	at := store.Archived{File: v.mark.name(), Offset: v.at, Length: p.length}
+	if v.wrote(p); raw.Posted == "" {
+		return nil
+	}
+	return v.store.SetMeta(ctx, postedName+fields.Get(corpus.PostedField), named(at))
 }
 
 func (a *Archive) volume(private bool) *volume {

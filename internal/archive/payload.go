@@ -43,9 +43,10 @@ type original struct {
 }
 
 // mayRepeat reports whether the payload of a response is kept in the index. Responses with other
-// statuses are not, because players take the status of a revisit from its original.
+// statuses are not, because players take the status of a revisit from its original. Responses to POST requests
+// are not, because players look for an original by its URL alone.
 func (a *Archive) mayRepeat(raw *wire.Raw, p *packed) bool {
-	return !a.opt.Whole && raw != nil && p.index.Status == 200 && raw.Cut == wire.Whole && len(raw.Body) > 0
+	return !a.opt.Whole && raw != nil && p.index.Status == 200 && raw.Cut == wire.Whole && len(raw.Body) > 0 && raw.Posted == ""
 }
 
 func (v *volume) payloadName(digest string) string {

@@ -110,6 +110,7 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
 	request := warc.New(warc.Request, raw.URL, raw.At, warc.TypeRequest, raw.Request)
 	request.Header.Add("WARC-Concurrent-To", p.id)
+	p.index.SetRequest(&warc.Record{Block: bytes.NewReader(raw.Request)})
 	var err error
 	p.records, err = a.pack.Append(p.records, request)
 	return p, err
@@ -147,22 +148,37 @@ func (a *Archive) isClosed(name string) bool {
 
 // recordAt returns the record at the given position, without its block, or nil if it cannot be read.
 func (a *Archive) recordAt(at store.Archived) *warc.Record {
-	f, err := os.Open(a.path(at.File))
-	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.Open(a.path(at.File + opening))
+	f, rec := a.recordIn(at)
+	if rec != nil {
+		f.Close()
 	}
+	return rec
+}
+
+// openEither opens an archive file that may not be closed yet.
+func openEither(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.Open(path + opening)
+	}
+	return f, err
+}
+
+// recordIn returns the record at the given position, and its file. The record is nil if it cannot be read.
+func (a *Archive) recordIn(at store.Archived) (*os.File, *warc.Record) {
+	f, err := openEither(a.path(at.File))
 	if path := a.others[at.File]; errors.Is(err, fs.ErrNotExist) && path != "" {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	defer f.Close()
 	rec, err := warc.NewReader(io.NewSectionReader(f, at.Offset, at.Length)).Next()
 	if err != nil {
-		return nil
+		f.Close()
+		return nil, nil
 	}
-	return rec
+	return f, rec
 }
 
 // with appends a metadata record to p, which has the records of a page's response. The new record

@@ -58,7 +58,7 @@ type tail struct {
 }
 
 // settle returns the offset at which to truncate the file: just after the last response for the given
-// pages, or 0 if not even the first record is complete. It also returns the index of the records
+// pages and the POST responses that it has moved there, or 0 if not even the first record is complete. It also returns the index of the records
 // before it. The pages whose responses are not in the file are passed to requeue, and lost is their
 // number. If requeue is nil, settle returns [ErrLacking] for such pages.
 func (t *tail) settle(ctx context.Context, all []answeredPage, requeue requeue) (end int64, entries []warc.Entry, lost int, err error) {
@@ -76,7 +76,10 @@ func (t *tail) settle(ctx context.Context, all []answeredPage, requeue requeue) 
 			last = c.at
 		}
 	}
-	if end, err = t.endOf(ctx, last); err != nil {
+	if end, err = t.endOf(ctx, last); err == nil && end > 0 {
+		end, err = t.movePosted(ctx, end)
+	}
+	if err != nil {
 		return 0, nil, len(gone), err
 	}
 	switch {

@@ -2,10 +2,7 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"skink/store"
@@ -27,12 +24,7 @@ func Thumbnail(ctx context.Context, s store.Reader, r *store.Record) []byte {
 		return nil
 	}
 	for _, dir := range dirs {
-		path := filepath.Join(dir, filepath.Base(at.File))
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			f, err = os.Open(path + opening)
-		}
-		if err == nil {
+		if f, err := openEither(filepath.Join(dir, filepath.Base(at.File))); err == nil {
 			defer f.Close()
 			return thumbnailIn(io.NewSectionReader(f, at.Offset, 1<<62), r.URL)
 		}

@@ -155,14 +155,16 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 		h.UserAgent = text
 		return checkAgent(text)
 	})
-	flags.Func("logout", "", func(text string) error {
-		on := text == "true"
-		h.Logout = &on
-		if !on && text != "false" {
-			return errors.New("must be true or false")
-		}
-		return nil
-	})
+	for name, to := range map[string]**bool{"logout": &h.Logout, "render-post": &h.Posts} {
+		flags.Func(name, "", func(text string) error {
+			on := text == "true"
+			*to = &on
+			if !on && text != "false" {
+				return errors.New("must be true or false")
+			}
+			return nil
+		})
+	}
 	flags.Var(expressions(&h.Include), "include", "")
 	flags.Var(expressions(&h.Exclude), "exclude", "")
 	flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")

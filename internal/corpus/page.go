@@ -37,6 +37,7 @@ const (
 	HiddenField  = "Skink-Hidden"  // exists if [crawler.Page.Hidden] is true
 	GoesField    = "Skink-Goes"    // value of [render.Drawing.Goes], in the record with a rendered page
 	RenderField  = "Skink-Render"  // reason why a browser did not render a page, or NoRendering
+	PostedField  = "Skink-Posted"  // hash of [wire.Raw.Posted], in the response to a POST request of a script
 	NoRendering  = "not needed"    // value of RenderField if a browser could have rendered the page
 )
 
@@ -110,7 +111,7 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	case warc.Conversion:
 		page = crawler.Replay(item, fileAnswer(rec, "text/plain; charset=utf-8"), opt)
 	case warc.Response, warc.Revisit:
-		answer, err := httpAnswer(rec)
+		answer, err := AnswerOf(rec)
 		if err != nil {
 			return nil, about(rec, err)
 		}
@@ -232,7 +233,8 @@ func fileAnswer(rec *warc.Record, kind string) wire.Answer {
 	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }
 
-func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
+// AnswerOf returns the response in a record. Its body can be read as long as the record's block.
+func AnswerOf(rec *warc.Record) (a wire.Answer, err error) {
 	m, err := rec.Message()
 	if err != nil {
 		return a, err

@@ -11,7 +11,6 @@ import (
 
 	"skink/base/harmless"
 	"skink/crawler"
-	"skink/crawler/wire"
 	"skink/internal/archive"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
@@ -27,14 +26,6 @@ type keeping struct {
 	archive *archive.Archive // nil if there is none, or after close
 }
 
-// keep returns nil if there is no archive.
-func (k *keeping) keep() func(*wire.Raw) {
-	if k.archive == nil {
-		return nil
-	}
-	return k.archive.Keep
-}
-
 // commit returns a function that makes a writer for a page. The writer archives the page's response
 // and commits its record to the store. commit returns nil if there is no archive.
 func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
@@ -44,14 +35,15 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	return k.archive.Answer
 }
 
-// mayConfirm returns a function that reports whether the archive has the response for a URL, so that
-// status 304 (Not Modified) can refer to it. mayConfirm returns nil if there is no archive.
-func (k *keeping) mayConfirm(s store.Reader) func(context.Context, string) (bool, error) {
+// connect gives a crawl the archive, if there is one. Status 304 (Not Modified) can only refer to responses that
+// the archive has.
+func (k *keeping) connect(o *crawler.Options, s store.Reader) {
 	a := k.archive
 	if a == nil {
-		return nil
+		return
 	}
-	return func(ctx context.Context, url string) (bool, error) {
+	o.OnAnswer, o.Posted = a.Keep, a.Posted
+	o.MayConfirm = func(ctx context.Context, url string) (bool, error) {
 		r, err := recordOf(ctx, s, url)
 		return r != nil && a.Has(r), err
 	}

@@ -138,7 +138,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.Connections = affordable(o.Connections, disk.FileLimit())
 	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
-	o.OnAnswer, o.MayConfirm = kept.keep(), kept.mayConfirm(r.store)
+	kept.connect(&o, r.store)
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page); log.add(page) }
 	o.OnRefused = log.add
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
