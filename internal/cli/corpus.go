@@ -22,7 +22,6 @@ import (
 type corpusFlags struct {
 	include, exclude []*regexp.Regexp
 	fields           corpus.Fields
-	strict           bool
 	maxBad           int // number of unreadable records to skip before the command fails; -1 means no limit
 }
 
@@ -32,8 +31,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	flags.Var(expressions(&f.exclude), "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
-	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of skipping it")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop if more than N records cannot be read; -1 means no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop if more than N records cannot be read; 0 stops at the first, and -1 means no limit")
 	return f
 }
 
@@ -61,20 +59,16 @@ func (r *reading) missed(err error) {
 }
 
 // isBad counts a record that cannot be read, and prints its error if it is one of the first
-// namedBad. It returns an error, which ends the command, with --strict or after more than maxBad
-// bad records.
+// namedBad. It returns an error, which ends the command, after more than maxBad bad records.
 func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
-	case r.strict:
-		return fmt.Errorf("%w%s: to skip such records, omit --strict", bad, r.help(bad))
+	case r.maxBad >= 0 && r.bad > r.maxBad:
+		return fmt.Errorf("%w%s: %s cannot be read, and --max-bad allows %d", bad, r.help(bad), report.Counted(r.bad, "record"), r.maxBad)
 	case r.bad <= namedBad:
 		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
 		fmt.Fprintln(r.to, "skink: further unreadable records are counted, but not listed")
-	}
-	if r.maxBad >= 0 && r.bad > r.maxBad {
-		return fmt.Errorf("%s cannot be read, but --max-bad allows only %d", report.Counted(r.bad, "record"), r.maxBad)
 	}
 	return nil
 }

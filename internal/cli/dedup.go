@@ -113,10 +113,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	paceCollector(*d.memory/heapShare, *d.memory, completePercent)
-	in, err := d.inputs(args)
-	if err != nil {
-		return err
-	}
+	in := d.inputs(args)
 	if err := d.con.files.Inputs(in.Among); err != nil {
 		return usageError{Err: err}
 	}
@@ -175,13 +172,13 @@ func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(),
 
 // inputs returns the files named by args. Unreadable files are counted in d.reading. A record may
 // have at most --memory / recordShare bytes.
-func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
+func (d *dedupRun) inputs(args []string) *corpus.Inputs {
 	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
 	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
 	in.Odd = func(err error) { fmt.Fprintf(d.con.Err, "skink: %s\n", harmless.Error(err)) }
 	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
-	return in, nil
+	return in
 }
 
 // recordShare limits the size of a record to 1/recordShare of --memory. Judging a record takes

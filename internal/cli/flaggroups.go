@@ -60,7 +60,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to read",
 			example: "skink dedup --text-field abstract --id-field doi papers.jsonl.zst",
 			common:  strings.Fields("include exclude text-field id-field"),
-			rare:    strings.Fields("documents strict max-bad"),
+			rare:    strings.Fields("documents max-bad"),
 		},
 		{
 			heading: "Duplicates",
