@@ -70,7 +70,6 @@ func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 
 // A formReader reads the forms of a page.
 type formReader struct {
-	fields  map[string]access.Secret
 	base    string // href of the page's <base>
 	all     []*form
 	of      map[*html.Node]*form
@@ -80,7 +79,7 @@ type formReader struct {
 
 // readForms returns the forms of a page with the values of their controls.
 func readForms(root *html.Node, fields map[string]access.Secret) []*form {
-	r := &formReader{fields: fields, of: map[*html.Node]*form{}, ids: map[string]*html.Node{}, inTable: map[*html.Node]*html.Node{}}
+	r := &formReader{of: map[*html.Node]*form{}, ids: map[string]*html.Node{}, inTable: map[*html.Node]*html.Node{}}
 	for n := range root.Descendants() {
 		r.element(n)
 	}
@@ -141,8 +140,7 @@ func (f *form) submitWith(n *html.Node, prefix string) {
 // control adds a control to its form.
 func (f *form) control(n *html.Node, fields map[string]access.Secret) {
 	name, kind := node.Attr(n, "name"), strings.ToLower(node.Attr(n, "type"))
-	set := node.Around(n, "fieldset")
-	if node.HasAttr(n, "disabled") || set != nil && node.HasAttr(set, "disabled") {
+	if isDisabled(n) {
 		return
 	}
 	_, given := fields[name]
@@ -160,6 +158,30 @@ func (f *form) control(n *html.Node, fields map[string]access.Secret) {
 	}
 }
 
+// isDisabled reports whether a control or an option is disabled, by itself or by a group around it. The
+// controls in the first legend of a group are not, and those of a list of suggestions are never sent.
+func isDisabled(n *html.Node) bool {
+	if node.HasAttr(n, "disabled") || node.Around(n, "datalist") != nil {
+		return true
+	}
+	for in := n; in.Parent != nil; in = in.Parent {
+		group := in.Parent
+		if node.HasAttr(group, "disabled") && (group.Data == "optgroup" || group.Data == "fieldset" && !isFirstLegend(in)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isFirstLegend(n *html.Node) bool {
+	for before := n.PrevSibling; before != nil; before = before.PrevSibling {
+		if before.Data == "legend" {
+			return false
+		}
+	}
+	return n.Data == "legend"
+}
+
 // valuesOf returns the values that a control sends.
 func valuesOf(n *html.Node, kind string) []string {
 	switch {
@@ -167,8 +189,10 @@ func valuesOf(n *html.Node, kind string) []string {
 		return []string{strings.ReplaceAll(node.Text(n), "\n", "\r\n")}
 	case n.Data == "select":
 		return selected(n)
-	case n.Data == "button", kind == "button", kind == "reset", kind == "submit", kind == "image", kind == "file":
+	case n.Data == "button", kind == "button", kind == "reset", kind == "submit", kind == "image":
 		return nil
+	case kind == "hidden" && strings.EqualFold(node.Attr(n, "name"), "_charset_"):
+		return []string{"UTF-8"}
 	case kind != "checkbox" && kind != "radio":
 		return []string{node.Attr(n, "value")}
 	case !node.HasAttr(n, "checked"):
@@ -182,34 +206,36 @@ func valuesOf(n *html.Node, kind string) []string {
 // selected returns the values of the selected options. If none is selected, a list that shows one
 // option at a time has selected its first.
 func selected(list *html.Node) (values []string) {
-	first := -1
-	var all []string
+	several := node.HasAttr(list, "multiple")
+	var first *html.Node
+	chosen := false
 	for n := range list.Descendants() {
 		if n.Type != html.ElementNode || n.Data != "option" {
 			continue
 		}
-		value := strings.Join(strings.Fields(node.Text(n)), " ")
-		if node.HasAttr(n, "value") {
-			value = node.Attr(n, "value")
-		}
-		all = append(all, value)
-		switch {
-		case node.HasAttr(n, "disabled"):
-		case node.HasAttr(n, "selected"):
-			values = append(values, value)
-		case first < 0:
-			first = len(all) - 1
+		sent := !isDisabled(n)
+		if node.HasAttr(n, "selected") {
+			if chosen = true; !several {
+				values = nil
+			}
+			if sent {
+				values = append(values, valueOf(n))
+			}
+		} else if sent && first == nil {
+			first = n
 		}
 	}
-	switch {
-	case node.HasAttr(list, "multiple"):
-		return values
-	case len(values) > 0:
-		return values[len(values)-1:]
-	case first >= 0:
-		return all[first : first+1]
+	if !several && !chosen && first != nil {
+		return []string{valueOf(first)}
 	}
-	return nil
+	return values
+}
+
+func valueOf(option *html.Node) string {
+	if node.HasAttr(option, "value") {
+		return node.Attr(option, "value")
+	}
+	return strings.Join(strings.Fields(node.Text(option)), " ")
 }
 
 // press presses a submit button, if the form has one.

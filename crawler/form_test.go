@@ -36,6 +36,15 @@ func TestFindForm(t *testing.T) {
 		{"a picture without a name", `<form action=/in>` + up + `<input type=image src=i.png>`, "GET /in p=P&u=U&x=0&y=0"},
 		{"multipart", `<form action=/in method=post enctype=MULTIPART/FORM-DATA>` + up, "POST parts /in p=P&u=U"},
 		{"a base", `<base href=/api/><form action=in>` + up, "GET /api/in p=P&u=U"},
+		{"a legend of a disabled group", `<form action=/in>` + up + `<fieldset disabled><legend><input name=x value=1></legend><legend><input name=y value=2></legend></fieldset>`, "GET /in p=P&u=U&x=1"},
+		{"a group of options that is disabled", `<form action=/in>` + up + `<select name=s><optgroup disabled><option>a</optgroup><option>b</select>`, "GET /in p=P&s=b&u=U"},
+		{"a group around a disabled group", `<form action=/in>` + up + `<fieldset disabled><fieldset><input name=x></fieldset></fieldset>`, "GET /in p=P&u=U"},
+		{"a choice that is asked for", `<form action=/in>` + up + `<select name=s><option selected disabled value="">Choose<option>b</select>`, "GET /in p=P&u=U"},
+		{"controls in a list of suggestions", `<form action=/in>` + up + `<datalist><input name=x value=1></datalist>`, "GET /in p=P&u=U"},
+		{"the encoding", `<form action=/in>` + up + `<input type=hidden name=_charset_ value=x>`, "GET /in _charset_=UTF-8&p=P&u=U"},
+		{"a file that nobody chose", `<form action=/in>` + up + `<input type=file name=f>`, "GET /in f=&p=P&u=U"},
+		{"boxes that nobody chose", `<form action=/in>` + up + `<input type=radio name=r value=1><input type=radio name=r value=2><input type=checkbox name=c value=3>`, "GET /in p=P&u=U"},
+		{"a button outside the form", `<form id=f action=/in>` + up + `</form><input type=submit form=f name=b value=1 formaction=/b>`, "GET /b b=1&p=P&u=U"},
 		{"the second form", `<form action=/no><input name=u></form><form action=/in>` + up, "GET /in p=P&u=U"},
 	} {
 		f, err := findForm([]byte(tt.page), map[string]access.Secret{"u": "U", "p": "P"})

@@ -98,6 +98,8 @@ func TestChecksums(t *testing.T) {
 	wrongSum, wrongSize := bytes.Clone(whole), bytes.Clone(whole)
 	wrongSum[len(whole)-8]++
 	wrongSize[len(whole)-1]++
+	wrongZlib := bytes.Clone(deflated)
+	wrongZlib[len(deflated)-1]++
 	cut := io.ErrUnexpectedEOF
 	for _, tt := range []struct {
 		name, says string
@@ -114,6 +116,9 @@ func TestChecksums(t *testing.T) {
 		{"two members, the first is wrong", "gzip", bytes.NewReader(slices.Concat(wrongSum, whole)), slices.Concat(text, text), true, nil},
 		{"wrong sum inside", "gzip, br", bytes.NewReader(wiretest.Encode(t, "br", wrongSum)), text, true, nil},
 		{"zlib without its sum", "deflate", bytes.NewReader(deflated[:len(deflated)-4]), text, false, nil},
+		{"zlib with a wrong sum", "deflate", bytes.NewReader(wrongZlib), text, false, nil},
+		{"half a sum of zlib", "deflate", bytes.NewReader(deflated[:len(deflated)-2]), text, false, nil},
+		{"no trailer inside", "gzip, br", bytes.NewReader(wiretest.Encode(t, "br", whole[:len(whole)-8])), text, true, nil},
 		{"a byte less than no trailer", "gzip", bytes.NewReader(whole[:len(whole)-9]), text, false, cut},
 		{"a connection that breaks in the trailer", "gzip", io.MultiReader(bytes.NewReader(whole[:len(whole)-4]), failed{cut}), text, false, cut},
 	} {
