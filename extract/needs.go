@@ -23,11 +23,13 @@ import (
 // If the server has rendered a page, the framework's element contains words. Such a page does not
 // need scripts, even if it is short. Pages with more text are not examined.
 //
-// A text that asks to wait ends with an ellipsis, as "Loading…" does in most languages. Or the page
-// has an element that is busy (aria-busy), or shows progress.
+// A text that asks to wait ends with an ellipsis, as "Loading…" does in most languages. It is no
+// heading, unless it begins with "Loading". Or the page has an element that is busy (aria-busy), or
+// shows progress.
 //
-// Known weaknesses: a short page with a script that says "Coming soon…" seems to need it. A page
-// whose framework uses an element that is not in appRoots is not detected, unless the page is empty.
+// Known weaknesses: a short page with a script that says "Coming soon…" in a paragraph seems to need
+// it. A page whose framework uses an element that is not in appRoots is not detected, unless the page
+// is empty.
 
 // These are the reasons why a page needs scripts; see [Document.Needs].
 const (
@@ -74,7 +76,7 @@ func needs(page *html.Node, d *Document) string {
 	switch {
 	case !see.script:
 		return ""
-	case isPlaceholder(d.Text), see.busy && d.Words() < drawnWords:
+	case isPlaceholder(d), see.busy && d.Words() < drawnWords:
 		return NeedsRoot
 	case see.drawn:
 		return ""
@@ -88,11 +90,14 @@ func needs(page *html.Node, d *Document) string {
 	return ""
 }
 
-// isPlaceholder reports whether a text of few words only asks to wait.
-func isPlaceholder(text string) bool {
-	last := strings.ToLower(text[strings.LastIndexByte(text, '\n')+1:])
-	waits := strings.HasSuffix(last, "…") || strings.HasSuffix(last, "...") || last == "loading" || last == "please wait"
-	return waits && countWords(text) < 2*drawnWords
+// isPlaceholder reports whether a text of few words only asks to wait. The ellipsis of a heading may
+// announce something, as in "Coming soon…".
+func isPlaceholder(d *Document) bool {
+	last := strings.ToLower(d.Text[strings.LastIndexByte(d.Text, '\n')+1:])
+	heading := len(d.Headings) > 0 && d.Headings[len(d.Headings)-1].Line == strings.Count(d.Text, "\n")
+	ellipsis := strings.HasSuffix(last, "…") || strings.HasSuffix(last, "...")
+	return countWords(d.Text) < 2*drawnWords &&
+		(last == "loading" || strings.HasPrefix(last, "please wait") || ellipsis && (!heading || strings.HasPrefix(last, "loading")))
 }
 
 // shownBy returns the visible content of an element, and records the evidence inside it. It may
