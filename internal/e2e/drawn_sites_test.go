@@ -18,12 +18,12 @@ import (
 
 // Sites of real generators, whose menus or text are drawn by scripts. Each test is skipped if its generator
 // is not installed: Debian's package doxygen, and the npm packages swagger-ui-dist and tiddlywiki in the
-// folder $SKINK_NPM/node_modules.
+// folder $SKINK_NODE_MODULES.
 
 // npmPackage returns the folder of an npm package.
 func npmPackage(t *testing.T, name string) string {
 	t.Helper()
-	dir := filepath.Join(os.Getenv("SKINK_NPM"), "node_modules", name)
+	dir := filepath.Join(os.Getenv("SKINK_NODE_MODULES"), name)
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip(err)
 	}
