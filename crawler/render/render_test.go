@@ -210,6 +210,25 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// A page that says nothing about its encoding is read as UTF-8 if it is UTF-8.
+func TestEncodings(t *testing.T) {
+	b := newBrowser(t, Options{})
+	for _, c := range []struct{ name, kind, html, want string }{
+		{"nothing", "text/html", "<p>caf\u00e9…", "café…"},
+		{"nothing, and a script", "text/html", "<p><script>document.querySelector('p').textContent = '水…'</script>", "水…"},
+		{"the header", "text/html; charset=windows-1251", "<p>\xec\xe8\xf0", "мир"},
+		{"an element", "text/html", "<meta charset=windows-1252><p>caf\xe9", "café"},
+		{"an element that is wrong", "text/html", "<meta charset=windows-1252><p>é", "Ã©"},
+		{"Latin-1 without a word", "text/html", "<p>caf\xe9", "café"},
+	} {
+		p := Page{URL: "http://site.example/", Header: http.Header{"Content-Type": {c.kind}}, Body: []byte(c.html)}
+		d, err := b.Draw(t.Context(), p, (&site{}).fetch)
+		if err != nil || !strings.Contains(string(d.HTML), ">"+c.want) || len(p.Header["Content-Type"]) != 1 || p.Header.Get("Content-Type") != c.kind {
+			t.Errorf("%s: %v, %+v", c.name, err, d)
+		}
+	}
+}
+
 // Links to fragments that the page does not have lead to views. If the page keeps its texts in JSON, and
 // shows the views beside each other, the drawing has them all.
 func TestViews(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -85,7 +86,7 @@ func (t *tab) stopped(session string, p paused) {
 	case inside:
 		t.post(session, "Fetch.continueRequest", params{"requestId": p.RequestID})
 	case self:
-		t.fulfil(session, p.RequestID, Answer{http.StatusOK, t.page.Header, t.page.Body})
+		t.fulfil(session, p.RequestID, Answer{http.StatusOK, inUTF8(t.page.Header, t.page.Body), t.page.Body})
 	case blank:
 		t.fulfil(session, p.RequestID, Answer{http.StatusOK, http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}, nil})
 	case allow:
@@ -96,6 +97,19 @@ func (t *tab) stopped(session string, p paused) {
 	case answer:
 		t.requests.Go(func() { t.answer(session, p, u) })
 	}
+}
+
+// inUTF8 returns the header of a page, and adds that the page is in UTF-8 if neither its header nor its
+// beginning says anything about its encoding. Browsers take such a page for windows-1252.
+func inUTF8(h http.Header, body []byte) http.Header {
+	kind := h.Get("Content-Type")
+	begin := kind + string(body[:min(len(body), 1024)])
+	if strings.Contains(strings.ToLower(begin), "charset") || !utf8.Valid(body) {
+		return h
+	}
+	h = h.Clone()
+	h.Set("Content-Type", kind+"; charset=utf-8")
+	return h
 }
 
 // useOf decides how to handle a request. It counts the requests that the caller must answer.

@@ -22,7 +22,7 @@ import (
 var budgets = map[string]int{
 	"crawler":               5_025,
 	"crawler/learn":         1_915,
-	"crawler/render":        1_125,
+	"crawler/render":        1_135,
 	"crawler/sitemap":       645,
 	"crawler/wire":          1_500,
 	"dedup":                 2_545,
