@@ -2,7 +2,6 @@ package document
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -282,16 +281,10 @@ func pdfDate(s string) string {
 // zoneOf returns the time zone of a PDF date as in RFC 3339. A date without a time zone counts as
 // UTC.
 func zoneOf(s string) string {
-	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
-		return "Z"
+	for _, layout := range []string{"-0700", "-07"} {
+		if t, err := time.Parse(layout, s[:min(len(s), len(layout))]); err == nil {
+			return t.Format("Z07:00")
+		}
 	}
-	hours, err := strconv.Atoi(s[1:3])
-	minutes := 0
-	if err == nil && len(s) >= 5 {
-		minutes, err = strconv.Atoi(s[3:5])
-	}
-	if err != nil || hours > 23 || minutes > 59 || hours+minutes == 0 {
-		return "Z"
-	}
-	return s[:1] + time.Date(0, 1, 1, hours, minutes, 0, 0, time.UTC).Format("15:04")
+	return "Z"
 }

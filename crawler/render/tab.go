@@ -263,7 +263,8 @@ const (
 
 // behaveScript does what the list %[1]s names, and scrolls back to the top. If JSON in the page has much
 // more text than the page shows, it also opens the views to which links to missing fragments lead, as
-// long as the page shows them beside its other text. It returns false if it did nothing.
+// long as the page shows them beside its other text. It gives up after ten views that add nothing. It
+// returns false if it did nothing.
 const behaveScript = `(async does => {
 	const text = () => document.body?.innerText ?? '';
 	const data = [...document.querySelectorAll('script[type="application/json"]')].reduce((n, s) => n + s.textContent.length, 0);
@@ -313,14 +314,15 @@ const behaveScript = `(async does => {
 			await wait;
 			collect();
 		}
-		let opened = 0;
+		let opened = 0, idle = 0;
 		for (const view of views) { // collect adds to them
-			if (++opened > %[4]d) break;
-			const had = text().split('\n'), wait = changed(200);
+			if (++opened > %[4]d || idle === 10) break;
+			const before = text(), had = before.split('\n'), wait = changed(200);
 			location.hash = view;
 			await wait;
 			await sleep(20);
-			const has = new Set(text().split('\n'));
+			const after = text(), has = new Set(after.split('\n'));
+			idle = after.length > before.length ? 0 : idle + 1;
 			if (had.filter(line => !has.has(line)).length > had.length / 10) { location.hash = first; break }
 			collect();
 		}
