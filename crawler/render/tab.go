@@ -300,10 +300,11 @@ const behaveScript = `(async does => {
 	}
 	if (hides) {
 		const views = new Set(), first = location.hash;
+		const decoded = id => { try { return decodeURIComponent(id) } catch { return id } };
 		const collect = () => {
 			for (const a of document.querySelectorAll('a[href^="#"]')) {
 				const id = a.hash.slice(1);
-				if (id && !document.getElementById(id) && !document.getElementById(decodeURIComponent(id))) views.add(a.hash);
+				if (id && !document.getElementById(id) && !document.getElementById(decoded(id))) views.add(a.hash);
 			}
 		};
 		const tabs = () => [...document.querySelectorAll('[role=tab]')], chosen = tabs().findIndex(t => t.ariaSelected === 'true');
