@@ -197,8 +197,9 @@ func TestReplayAfterVisits(t *testing.T) {
 	}
 }
 
-// TestReplayOfApplication crawls an application twice, whose pages scripts fill. Its server says that the
-// files have not changed since the first crawl. Both captures must look like the live page.
+// TestReplayOfApplication crawls an application, whose pages scripts fill, twice, and with SKINK_LONG=full three
+// times with five kills in each crawl. Its server says that the files have not changed since the first crawl. All
+// captures must look like the live page.
 func TestReplayOfApplication(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -208,15 +209,19 @@ func TestReplayOfApplication(t *testing.T) {
 	b.load(chromedp.Navigate(app.URL + "/"))
 	b.waitFor(`document.querySelector("#root h1, #app h1, h1")`)
 	want := pictureOf(t, b)
-	for range 2 {
-		runIn(t, dir, "crawl", "--delay", "0", "--render", "auto", "--warc", "archive", "--requisites", "--recrawl", "0s", app.URL)
+	visits, kills := 2, 0
+	if os.Getenv("SKINK_LONG") == string(full) {
+		visits, kills = 3, 5
+	}
+	for range visits {
+		runKilled(t, dir, kills, "crawl", "--delay", "0", "--render", "auto", "--warc", "archive", "--requisites", "--recrawl", "0s", app.URL)
 		time.Sleep(2 * time.Second)
 	}
 	runIn(t, dir, "export", "--format", "wacz", "--out", "app.wacz")
 	app.Close()
 	times := captures(t, filepath.Join(dir, "archive"), app.URL+"/")
-	if len(times) != 2 {
-		t.Fatalf("the page has captures at %q, want 2", times)
+	if len(times) != visits {
+		t.Fatalf("the page has captures at %q, want %d", times, visits)
 	}
 	for i, ts := range times {
 		got := player.shows(t, "app.wacz", app.URL+"/", ts, want, true)
