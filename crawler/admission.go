@@ -42,6 +42,7 @@ const (
 	ruleScope   = "scope"
 	ruleInclude = "include"
 	ruleDepth   = "depth"
+	ruleBlock   = "blocked"
 )
 
 // applies reports whether a rule applies to requests for a purpose. The user chose the page of a
@@ -65,6 +66,12 @@ func (p purpose) applies(rule string) bool {
 // argument from is the URL of the page that leads to it, or the URL itself if it was queued or
 // named by the user. depth is its distance from a seed.
 func (o *Options) refuse(url string, p purpose, from string, depth int) refusal {
+	orders := o.Control.orders()
+	if len(orders.Blocked) > 0 {
+		if why, is := orders.Blocked[frontier.HostOf(url)]; is {
+			return refusal(ruleBlock + ": " + cmp.Or(why, "by order"))
+		}
+	}
 	switch {
 	case p.applies(ruleLogout) && o.logsOut(url):
 		return ruleLogout + ": the request may end the session or delete something"
@@ -73,7 +80,7 @@ func (o *Options) refuse(url string, p purpose, from string, depth int) refusal 
 	}
 	switch {
 	case o.Scope != nil:
-		return o.Scope.refuse(url, p, depth, o.MaxDepth)
+		return o.Scope.refuse(url, p, depth, o.MaxDepth, orders)
 	case p.applies(ruleDepth):
 		return beyond(depth, o.MaxDepth)
 	}

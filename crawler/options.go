@@ -42,6 +42,7 @@ type Options struct {
 	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy
 	Roots        *x509.CertPool     // trusted certificate authorities; nil means those that the system trusts
 	Insecure     []string           // hosts (name, or name:port) whose certificates are not checked; they get no secrets
+	Control      *Control           // orders of users; nil means that they give none
 	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
 	Sites        Sites              // stores what is known of sites; nil means that it is forgotten when the process ends
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them

@@ -19,16 +19,20 @@ type hostRules struct {
 
 func (o *Options) rulesOf(host string) hostRules {
 	r := hostRules{o.Delay, o.PerHost, o.HostBudget}
-	if len(o.Hosts) == 0 {
-		return r
+	if len(o.Hosts) > 0 {
+		h := o.Hosts.For(host)
+		if h.Delay != nil {
+			r.delay = *h.Delay
+		}
+		r.perHost = cmp.Or(h.PerHost, r.perHost)
+		r.budget.Pages = cmp.Or(h.Pages, r.budget.Pages)
+		r.budget.Bytes = cmp.Or(h.Bytes, r.budget.Bytes)
 	}
-	h := o.Hosts.For(host)
-	if h.Delay != nil {
-		r.delay = *h.Delay
+	orders := o.Control.orders()
+	if d, is := orders.Delay[host]; is {
+		r.delay = d
 	}
-	r.perHost = cmp.Or(h.PerHost, r.perHost)
-	r.budget.Pages = cmp.Or(h.Pages, r.budget.Pages)
-	r.budget.Bytes = cmp.Or(h.Bytes, r.budget.Bytes)
+	r.perHost = cmp.Or(orders.PerHost[host], r.perHost)
 	return r
 }
 
@@ -49,6 +53,9 @@ func (o *Options) maxPerHost() int {
 	limit := o.PerHost
 	for _, h := range o.Hosts {
 		limit = max(limit, h.PerHost)
+	}
+	for _, n := range o.Control.orders().PerHost {
+		limit = max(limit, n)
 	}
 	return limit
 }

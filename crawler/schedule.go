@@ -79,7 +79,6 @@ type schedule struct {
 	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}            // closed and replaced by a new channel when something changes
 	broken    error                    // the frontier failed, so the crawl ends
-	paused    bool                     // no fetches begin while this is set
 	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }
 
@@ -205,7 +204,7 @@ func (s *schedule) step() (*turn, action, error) {
 	if back := s.goingBack(now); len(back) > 0 {
 		return nil, s.giveBack(back...), nil
 	}
-	if s.paused {
+	if s.opt.Control.orders().Paused {
 		return nil, s.wait(0), nil
 	}
 	room := s.room()

@@ -162,12 +162,12 @@ func (e *extent) root(url string) string {
 }
 
 // Contains reports whether a canonical URL belongs to the crawl.
-func (s *Scope) Contains(url string) bool { return s.refuse(url, forPage, 0, 0) == "" }
+func (s *Scope) Contains(url string) bool { return s.refuse(url, forPage, 0, 0, &noOrders) == "" }
 
 // refuse returns the rule by which a canonical URL must not be requested for a purpose. Pages of
 // seeds without a depth of their own may be up to most links away from a seed.
-func (s *Scope) refuse(url string, p purpose, depth, most int) refusal {
-	include, exclude := s.patterns(url)
+func (s *Scope) refuse(url string, p purpose, depth, most int, orders *Orders) refusal {
+	include, exclude := s.patterns(url, orders)
 	if pattern := match(exclude, url); pattern != nil && p.applies(ruleExclude) {
 		return excluded(pattern)
 	}
@@ -272,12 +272,15 @@ func (e *extent) underRoot(url string) bool {
 // the patterns passed to NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
-func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
+func (s *Scope) patterns(url string, orders *Orders) (include, exclude []*regexp.Regexp) {
+	if include, exclude = orders.Include, s.exclude; len(orders.Exclude) > 0 {
+		exclude = slices.Concat(exclude, orders.Exclude)
+	}
 	if len(s.own) == 0 {
-		return nil, s.exclude
+		return include, exclude
 	}
 	h := s.own.For(frontier.HostOf(url))
-	return h.Include, slices.Concat(s.exclude, h.Exclude)
+	return slices.Concat(include, h.Include), slices.Concat(exclude, h.Exclude)
 }
 
 // match returns the first of the patterns that matches a URL, or nil.

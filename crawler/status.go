@@ -108,20 +108,6 @@ func (c *Crawl) Waiting() int {
 	return n
 }
 
-// Pause makes the crawl start no more requests until [Crawl.GoOn] is called. Requests under way
-// finish, hosts stay claimed, and timeouts keep running.
-func (c *Crawl) Pause() { c.setPaused(true) }
-
-// GoOn ends a pause.
-func (c *Crawl) GoOn() { c.setPaused(false) }
-
-func (c *Crawl) setPaused(paused bool) {
-	s := c.schedule
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.paused = paused
-	s.changed()
-}
-
-// Paused reports whether the crawl is paused.
-func (c *Crawl) Paused() bool { return now(c, func(s *schedule) bool { return s.paused }) }
+// Paused reports whether the crawl is paused by an order. Then requests under way finish, hosts stay
+// claimed, and timeouts keep running.
+func (c *Crawl) Paused() bool { return c.opt.Control.orders().Paused }

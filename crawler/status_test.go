@@ -13,8 +13,8 @@ func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.example/1", "http://a.example/2", "http://b.example/1")
 		w.takes = func(string) time.Duration { return time.Second }
-		c := w.crawl(Options{Parallel: 4, PerHost: 1, Grace: time.Second, UserAgent: "skink", Delay: time.Second})
-		c.Pause()
+		c := w.crawl(Options{Parallel: 4, PerHost: 1, Grace: time.Second, UserAgent: "skink", Delay: time.Second, Control: &Control{}})
+		c.Obey(&Orders{Paused: true})
 		ended := make(chan error, 1)
 		go func() { ended <- c.Run(context.Background()) }()
 		time.Sleep(2 * time.Hour)
@@ -22,7 +22,7 @@ func TestPause(t *testing.T) {
 		if len(w.asked) > 0 || !c.Paused() {
 			t.Errorf("a paused crawl asked for %v", w.asked)
 		}
-		c.GoOn()
+		c.Obey(&Orders{})
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
@@ -36,8 +36,8 @@ func TestPause(t *testing.T) {
 func TestStopInPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.example/1")
-		c := w.crawl(Options{Parallel: 1, PerHost: 1, UserAgent: "skink"})
-		c.Pause()
+		c := w.crawl(Options{Parallel: 1, PerHost: 1, UserAgent: "skink", Control: &Control{}})
+		c.Obey(&Orders{Paused: true})
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(time.Minute, cancel)
 		if err := c.Run(ctx); err != context.Canceled {

@@ -144,7 +144,7 @@ func (s *writeStore) answer(command string, onError func(error)) (stop func() er
 	if s.folder == nil {
 		return func() error { return nil }
 	}
-	server, err := remote.Serve(s.Name, command, func() (remote.Snapshot, error) { return s.folder.Snapshot() })
+	server, err := remote.Serve(s.Name, command, func() (remote.Snapshot, error) { return s.folder.Snapshot() }, s.SwapMeta)
 	if err != nil {
 		onError(fmt.Errorf("%w: other commands cannot read %s until this one ends", err, s.Name))
 		return func() error { return nil }

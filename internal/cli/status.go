@@ -92,6 +92,7 @@ type status struct {
 	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, those with the most URLs first
 
 	Overrides session.Overrides `json:"robots_overridden,omitempty"`
+	Orders    []session.Order   `json:"orders,omitempty"`
 
 	rows []session.EndRow
 	all  int64
@@ -122,6 +123,7 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 		session.PrintPostponed(out, st.Postponed)
 	}
 	st.Overrides.Print(out)
+	printOrders(out, st.Orders)
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
@@ -170,6 +172,9 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 		return st, err
 	}
 	if st.Overrides, err = session.ReadOverrides(ctx, s); err != nil {
+		return st, err
+	}
+	if st.Orders, err = session.ReadOrders(ctx, s); err != nil {
 		return st, err
 	}
 	alone, err := store.LeftAlone(ctx, s)

@@ -20,6 +20,7 @@ import (
 )
 
 type plan struct {
+	steer *steering
 	seeds Seeds           // of this run and of earlier runs
 	crawl crawler.Options // includes options derived from the seeds
 	again selection
@@ -50,8 +51,13 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	p.seeds.Add(given)
 	p.seeds.Add(own)
+	if p.steer, err = openSteering(ctx, r.store, r.out); err != nil {
+		return p, err
+	}
+	p.seeds.Add(p.steer.seeds())
 
 	o := r.opt.Crawl
+	o.Control = p.steer.control
 	o.Worker = crawler.WorkerName(o.Worker)
 	p.seeds.outline(o.Scope, r.opt.Own)
 	o.Folders = folder.Sites(p.seeds.Folders)
@@ -220,6 +226,8 @@ type moves struct {
 	store    store.Store
 	pipeline *ingest.Pipeline
 	archived func(*precedence.Order)
+	hosts    func(context.Context, []string) (*precedence.Order, error) // adds hosts to the order
+	scope    *crawler.Scope
 	seeds    Seeds // guarded by mu
 	mu       sync.Mutex
 }

@@ -35,6 +35,7 @@ type running struct {
 	store    *NamedStore
 	pipeline *ingest.Pipeline
 	crawl    *crawler.Crawl
+	steer    *steering
 	started  time.Time
 }
 

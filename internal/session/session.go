@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"skink/crawler"
@@ -136,7 +137,10 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o := p.crawl
 	o.Connections = affordable(o.Connections, disk.FileLimit())
-	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
+	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds, scope: o.Scope, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
+	m.hosts = func(ctx context.Context, hosts []string) (*precedence.Order, error) {
+		return orderHosts(ctx, r.store, r.opt.Prefer, hosts)
+	}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page); log.add(page) }
@@ -161,7 +165,8 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		return unstarted(err)
 	}
 	r.out.Say("%s", r.greeting(counts, pipeline.Pages(), back))
-	v := &running{r.store, pipeline, crawl, time.Now()}
+	p.steer.obey, p.steer.add = crawl.Obey, m.sown
+	v := &running{r.store, pipeline, crawl, p.steer, time.Now()}
 	meter.show(v)
 	present.tell(ctx, func(w *WorkerState) {
 		added := pipeline.Added()
@@ -195,12 +200,17 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	end.running = v
 	run, stopRun := context.WithCancel(ctx)
 	defer stopRun()
-	endView, err := r.openView(ctx, v, stopRun)
+	v.steer.stop = stopRun
+	endView, err := r.openView(ctx, v)
 	if err != nil {
 		v.crawl.Close()
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
 	defer watch(ctx, progress{r.opt, r.out, v})()
+	var steering sync.WaitGroup
+	steering.Go(func() { v.steer.steer(run) })
+	defer steering.Wait()
+	defer stopRun()
 	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.run(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })

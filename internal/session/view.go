@@ -15,15 +15,14 @@ import (
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
-// as Ctrl-C does.
-func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
+// openView serves a view of the crawl if the options ask for it.
+func (r *run) openView(ctx context.Context, v *running) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
 	}
 	o := r.opt.View(r.rule)
 	o.Store, o.Name, o.About = ours{r.store}, r.store.Name, report.About{Store: r.store.Name, Settings: r.settings}
-	o.Crawl = &shownCrawl{running: v, memory: r.opt.Memory, stop: stop}
+	o.Crawl = &shownCrawl{running: v, memory: r.opt.Memory}
 	server, err := view.Listen(o.Address, o)
 	if err != nil {
 		return nil, fmt.Errorf("--view: %w", err)
@@ -41,7 +40,6 @@ func (o ours) Read(_ context.Context, do func(store.Reader) error) error { retur
 type shownCrawl struct {
 	*running
 	memory int64 // for pages, in bytes
-	stop   func()
 
 	mu       sync.Mutex
 	stopping bool          // guarded by mu
@@ -56,14 +54,14 @@ func (s *shownCrawl) Pages() int64 {
 	return added.Pages()
 }
 
-func (s *shownCrawl) Pause() { s.crawl.Pause() }
-func (s *shownCrawl) GoOn()  { s.crawl.GoOn() }
+func (s *shownCrawl) Pause() { s.steer.order(OrderPause, "") }
+func (s *shownCrawl) GoOn()  { s.steer.order(OrderResume, "") }
 
 func (s *shownCrawl) Stop() {
 	s.mu.Lock()
 	s.stopping = true
 	s.mu.Unlock()
-	s.stop()
+	s.steer.order(OrderStop, "")
 }
 
 // Now returns the crawl's current statistics for a view. It omits those that cannot be read,

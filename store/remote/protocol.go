@@ -32,7 +32,7 @@ import (
 // open iterator for each list. Pages are sent as the store keeps them (see [store.Packed]), and the
 // client unpacks them. The two sides may run different versions of skink, but need the same
 // [protocolVersion].
-const protocolVersion = 6
+const protocolVersion = 7
 
 const socketName = "readers.sock"
 
@@ -72,6 +72,7 @@ const (
 	askMembers
 	askTally
 	askMeta
+	askSwap
 	askState
 	askURLs
 	askHosts
@@ -87,6 +88,9 @@ type request struct {
 	Want  store.Want
 	After store.Cursor
 	Name  string
+	Old   []byte // for askSwap; see IsSet
+	Value []byte // for askSwap
+	IsSet bool   // whether Old is not nil, which gob does not tell
 	State frontier.State
 	List  int   // list whose next part the client asks for
 	Ended []int // lists that the client no longer needs
@@ -127,7 +131,7 @@ type fault struct {
 }
 
 // sentinels are the errors that a client can distinguish. Their order is part of the protocol.
-var sentinels = []error{store.ErrCorrupt, store.ErrInUse, store.ErrFull, store.ErrNotExist}
+var sentinels = []error{store.ErrCorrupt, store.ErrInUse, store.ErrFull, store.ErrNotExist, store.ErrChanged}
 
 func faultOf(err error) *fault {
 	if err == nil {

@@ -238,6 +238,12 @@ func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 	return a.Tally, err
 }
 
+// SwapMeta replaces a named value in the store, not in the snapshot; see [store.Meta.SwapMeta].
+func (r *Reader) SwapMeta(ctx context.Context, name string, old, value []byte) error {
+	_, err := r.ask(ctx, request{Verb: askSwap, Name: name, Old: old, Value: value, IsSet: old != nil})
+	return err
+}
+
 // Meta returns a named value, or nil if there is none. Gob does not distinguish an empty value from
 // nil, so a flag in the answer shows whether the value exists.
 func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {

@@ -75,7 +75,7 @@ type served struct {
 
 func serveStore(t *testing.T, s store.Store, take func() (Snapshot, error)) store.Store {
 	dir := t.TempDir()
-	server, err := Serve(dir, "a test", take)
+	server, err := Serve(dir, "a test", take, s.SwapMeta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestListsInLists(t *testing.T) {
 func TestErrorsKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	server, err := Serve(dir, "a test", func() (Snapshot, error) { return broken{whole{storetest.NewMemory()}}, nil })
+	server, err := Serve(dir, "a test", func() (Snapshot, error) { return broken{whole{storetest.NewMemory()}}, nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func (broken) Clusters(context.Context) iter.Seq2[store.Cluster, error] {
 
 func serveMemory(t *testing.T, dir string, s *storetest.Memory, l limits) *Server {
 	t.Helper()
-	server, err := serve(dir, "a test", func() (Snapshot, error) { return whole{s}, nil }, l)
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return whole{s}, nil }, s.SwapMeta, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func TestIdleReader(t *testing.T) {
 	l := defaultLimits
 	l.idle = time.Millisecond
 	closed := make(chan struct{})
-	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{storetest.NewMemory()}, closed}, nil }, l)
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{storetest.NewMemory()}, closed}, nil }, nil, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestBusy(t *testing.T) {
 	l := defaultLimits
 	l.sessions = 1
 	closed := make(chan struct{})
-	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{storetest.NewMemory()}, closed}, nil }, l)
+	server, err := serve(dir, "a test", func() (Snapshot, error) { return telling{whole{storetest.NewMemory()}, closed}, nil }, nil, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,7 +502,7 @@ func TestOneMoment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := openBadger(t, dir)
-	server, err := Serve(dir, "a test", func() (Snapshot, error) { return s.Snapshot() })
+	server, err := Serve(dir, "a test", func() (Snapshot, error) { return s.Snapshot() }, s.SwapMeta)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,10 @@ type Snapshot interface {
 	Close() error
 }
 
+// A Swap replaces a named value of the store, as [store.Meta.SwapMeta] does. It is all that clients may
+// write.
+type Swap func(ctx context.Context, name string, old, value []byte) error
+
 type limits struct {
 	sessions int           // maximum number of concurrent sessions
 	lists    int           // maximum number of open lists in a session
@@ -63,6 +67,7 @@ type Server struct {
 	dir     string
 	command string
 	take    func() (Snapshot, error)
+	swap    Swap
 	limits  limits
 
 	listener net.Listener
@@ -75,14 +80,14 @@ type Server struct {
 
 // Serve starts a server for clients that read the store in dir. It runs until Close is called.
 // command is the command that has the store open; clients show it in messages. Serve calls take
-// once for each session. The caller must hold the lock of the store, because Serve replaces files
+// once for each session, and swap for values that clients write. The caller must hold the lock of the store, because Serve replaces files
 // that another server left in dir.
-func Serve(dir, command string, take func() (Snapshot, error)) (*Server, error) {
-	return serve(dir, command, take, defaultLimits)
+func Serve(dir, command string, take func() (Snapshot, error), swap Swap) (*Server, error) {
+	return serve(dir, command, take, swap, defaultLimits)
 }
 
-func serve(dir, command string, take func() (Snapshot, error), l limits) (*Server, error) {
-	s := &Server{dir: dir, command: command, take: take, limits: l, slots: make(chan struct{}, l.sessions)}
+func serve(dir, command string, take func() (Snapshot, error), swap Swap, l limits) (*Server, error) {
+	s := &Server{dir: dir, command: command, take: take, swap: swap, limits: l, slots: make(chan struct{}, l.sessions)}
 	err := leave(dir)
 	if err == nil {
 		s.listener, err = listen(dir)
@@ -177,7 +182,7 @@ func (s *Server) serve(conn net.Conn) {
 		return
 	}
 	in := gob.NewDecoder(conn)
-	session := newSession(s.ctx, snapshot, s.limits.lists)
+	session := newSession(s.ctx, snapshot, s.swap, s.limits.lists)
 	defer session.end()
 	for time.Now().Before(oldest) {
 		var q request

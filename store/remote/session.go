@@ -20,13 +20,14 @@ const (
 type session struct {
 	ctx      context.Context
 	from     Snapshot
+	swap     Swap
 	lists    map[int]*list
 	last     int
 	maxLists int // maximum number of open lists
 }
 
-func newSession(ctx context.Context, from Snapshot, maxLists int) *session {
-	return &session{ctx: ctx, from: from, lists: map[int]*list{}, maxLists: maxLists}
+func newSession(ctx context.Context, from Snapshot, swap Swap, maxLists int) *session {
+	return &session{ctx: ctx, from: from, swap: swap, lists: map[int]*list{}, maxLists: maxLists}
 }
 
 func (s *session) end() {
@@ -64,6 +65,12 @@ func (s *session) fill(a *answer, q *request) (err error) {
 	case askMeta:
 		a.Meta, err = s.from.Meta(s.ctx, q.Name)
 		a.IsSet = a.Meta != nil
+	case askSwap:
+		old := q.Old
+		if q.IsSet {
+			old = append([]byte{}, old...)
+		}
+		err = s.swap(s.ctx, q.Name, old, q.Value)
 	case askState:
 		a.State, err = s.from.State(s.ctx, q.Name)
 	case askCounts:

@@ -1,0 +1,49 @@
+package crawler
+
+import (
+	"regexp"
+	"sync/atomic"
+	"time"
+)
+
+// Orders are the changes that users make to a crawl while it runs. They are asked where the options
+// are: before each request in [Options.refuse], and for the limits of a host in [Options.rulesOf].
+type Orders struct {
+	Paused           bool                     // send no new requests
+	Include, Exclude []*regexp.Regexp         // in addition to those of the scope
+	Blocked          map[string]string        // reasons, by host
+	Delay            map[string]time.Duration // by host; robots.txt may ask for a longer one
+	PerHost          map[string]int           // maximum number of simultaneous requests, by host
+}
+
+// A Control passes orders to a crawl and to all copies of its options. It is safe for concurrent
+// use. A nil Control has no orders.
+type Control struct{ now atomic.Pointer[Orders] }
+
+var noOrders Orders
+
+func (c *Control) orders() *Orders {
+	if c == nil {
+		return &noOrders
+	}
+	if o := c.now.Load(); o != nil {
+		return o
+	}
+	return &noOrders
+}
+
+// Set replaces the orders. A crawl that runs needs [Crawl.Obey].
+func (c *Control) Set(o *Orders) { c.now.Store(o) }
+
+// Obey replaces the orders of a crawl whose options have a Control. Requests in flight are finished.
+func (c *Crawl) Obey(o *Orders) {
+	c.opt.Control.Set(o)
+	s := c.schedule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h := range s.claims.held {
+		h.rules = h.opt.rulesOf(h.name)
+		h.setCrawlDelay(h.crawlDelay)
+	}
+	s.changed()
+}
