@@ -7,6 +7,7 @@
 //	skink report [flags]            print the duplicates in a store, or an audit of its sites
 //	skink export [flags]            write the pages of a store, for a search index
 //	skink status [flags]            print the progress of a crawl
+//	skink control [flags] ORDER...  steer a crawl: pause or stop it, block hosts, exclude URLs
 //	skink check [flags]             check a store for damage
 //	skink store list|info|copy|drop [flags] [STORE...]
 //	                                list, describe, copy or remove stores
