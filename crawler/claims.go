@@ -177,7 +177,7 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 		return true
 	}
 	rest := h.rested().Sub(now)
-	return rest > keepResting || h.hopeless && rest > 0
+	return rest > keepResting && !h.ordered || h.hopeless && rest > 0
 }
 
 func (s *schedule) claim(n int) action {

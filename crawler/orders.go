@@ -32,8 +32,23 @@ func (c *Control) orders() *Orders {
 	return &noOrders
 }
 
+func (o *Orders) slows(host string) bool {
+	_, is := o.Delay[host]
+	return is
+}
+
 // Set replaces the orders. A crawl that runs needs [Crawl.Obey].
 func (c *Control) Set(o *Orders) { c.now.Store(o) }
+
+// obey gives a standing the limits that its host has now. A shorter delay also ends the wait that a longer
+// one began, unless the host has failed or asked for a pause.
+func (s *standing) obey(host string) {
+	s.rules, s.ordered = s.opt.rulesOf(host), s.opt.Control.orders().slows(host)
+	s.setCrawlDelay(s.crawlDelay)
+	if now := time.Now(); s.fails == 0 && s.until.After(now.Add(s.delay)) {
+		s.until = latest(s.blocked, now.Add(s.delay))
+	}
+}
 
 // Obey replaces the orders of a crawl whose options have a Control. Requests in flight are finished.
 func (c *Crawl) Obey(o *Orders) {
@@ -42,8 +57,8 @@ func (c *Crawl) Obey(o *Orders) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range s.claims.held {
-		h.rules = h.opt.rulesOf(h.name)
-		h.setCrawlDelay(h.crawlDelay)
+		h.obey(h.name)
+		s.offer(h)
 	}
 	s.changed()
 }

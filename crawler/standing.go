@@ -34,9 +34,10 @@ const (
 // whether the host answers, and the amount of data fetched from it. When the host is returned to
 // the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {
-	opt    *Options
-	rules  hostRules
-	folder bool // the host is a folder on disk, which needs no delay
+	opt     *Options
+	rules   hostRules
+	ordered bool // the delay is an order, which may change at any time
+	folder  bool // the host is a folder on disk, which needs no delay
 
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
@@ -64,7 +65,7 @@ type standing struct {
 
 func newStanding(opt *Options, host string) standing {
 	rules := opt.rulesOf(host)
-	s := standing{opt: opt, rules: rules, delay: rules.delay}
+	s := standing{opt: opt, rules: rules, delay: rules.delay, ordered: opt.Control.orders().slows(host)}
 	if opt.isFolder(host) {
 		s.folder, s.delay = true, 0
 	}
@@ -96,8 +97,12 @@ func (s *standing) inherit(r frontier.Rest) {
 
 // pass returns the state that the next worker needs to be as polite as this one.
 func (s *standing) pass() frontier.Rest {
+	next := s.rested()
+	if s.ordered && s.fails == 0 { // the next worker may have a shorter delay; it waits from the last request
+		next = s.blocked
+	}
 	return frontier.Rest{
-		Next: s.rested(), Idle: s.hopeless, Blocked: s.blocked, Delay: s.crawlDelay, Took: s.took, Spent: s.spent,
+		Next: next, Idle: s.hopeless, Blocked: s.blocked, Delay: s.crawlDelay, Took: s.took, Spent: s.spent,
 		Trouble: frontier.Trouble{Answered: s.answered, Fails: s.fails, Since: s.since, Last: s.last},
 	}
 }

@@ -129,7 +129,7 @@ func standing(all []Order) (*crawler.Orders, error) {
 			o.Include, err = appendPattern(o.Include, order.Of)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("order %s %s %s: %w", order.Verb, order.Of, order.Value, err)
+			return nil, fmt.Errorf("order %s: %w", order.Text(), err)
 		}
 	}
 	return o, nil
