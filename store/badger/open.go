@@ -241,7 +241,6 @@ func newStore(dir string, opt Options) *Store {
 }
 
 func (s *Store) start() error {
-	s.background.Go(func() { keepSmall(s.life, s.db) })
 	if err := s.load(); err != nil {
 		return errors.Join(err, s.index.Close(), s.closeFiles())
 	}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package disk
-
-func Resident() (int64, bool) { return 0, false }
-
-func GiveBack([]byte) {}
